@@ -26,7 +26,7 @@ def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) 
     assert re.search(r'<p class="cost"[^>]*>[\d,]+ calls at most · about [\d min]+s</p>', html)
     assert "40 labelled rows of the table are not used." in html
     assert "Calls are an upper bound" in html
-    assert "at least 370" in html
+    assert "at least 211" in html
     assert "Tokens are estimates" in html
     assert "sequential rounds. Estimated time: about" in html
     assert "Estimated cost" not in html
@@ -44,19 +44,19 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
     upload(app, TABLE)
     app.number_input(key="new.price_in").set_value(2.0)
-    app.number_input(key="new.max_calls").set_value(300).run()
+    app.number_input(key="new.max_calls").set_value(200).run()
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
     assert re.search(
-        r"calls at most · about [\d min]+s · a cost of about [\d.]+ · pauses at 300 calls or a cost of 1.50", html
+        r"calls at most · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html
     )
     assert "Estimated cost: about" in html
     assert "The run pauses at 300 calls or a cost of 1.50, keeps its result so far" in html
-    assert "The run needs at least 370 calls" in html
+    assert "The run needs at least 211 calls" in html
     press(app, "Start the run")
     (directory,) = started
-    assert directory.spec().cap == Cap(calls=300, cost=1.5)
+    assert directory.spec().cap == Cap(calls=200, cost=1.5)
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0))
 
 

@@ -54,6 +54,11 @@ def test_a_hostile_answer_ends_in_a_reason(name: str) -> None:
     assert reason in str(fault.value)
 
 
+def test_a_question_is_about_a_text_that_the_program_takes() -> None:
+    with pytest.raises(ProgramFault, match="a column that is"):
+        read_program("def predict(a):\n    return ask('Is it sad?', note)", ("a", "note"), frozenset({"note"}))
+
+
 def test_a_table_without_texts_is_said_to_have_none() -> None:
     with pytest.raises(ProgramFault, match="of which this table has none"):
         read_program("def predict(a):\n    return ask('Is it?', a)", ("a",))

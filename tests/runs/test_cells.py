@@ -32,7 +32,7 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
-    assert "'cell=-1' is not NAME=N with one of learner, optimizer, context, cell" in refused.complaint
+    assert "'cell=-1' is not NAME=N with one of learner, optimizer, context, call, wait, cell" in refused.complaint
 
 
 @pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])

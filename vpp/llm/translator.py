@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
@@ -52,17 +53,17 @@ class ProgramLearner:
         on_answer: called for the answers of programs too, with 0 attempts.
         """
         self.by_row = by_row
-        self._endpoint = endpoint
         self._prompts = prompts
         self._options = options
         self._sandbox = sandbox
         self._counters = counters
         self._falls_back = falls_back
         self._on_program = on_program or (lambda _: None)
+        self._chat = partial(_say, endpoint, counters, options.seed)
+        self._texts = TextQuestions(self._chat, prompts, options, counters=counters, on_answer=self._on_program)
         self._on_answer = on_answer
         self._columns = prompts.columns
         self._translations: dict[str, Translation] = {}
-        self._texts: dict[tuple[str, str], TextAnswer] = {}
         self._answers: dict[tuple[str, int], Prediction] = {}
         self._requests = SharedRequests()
 
@@ -74,7 +75,10 @@ class ProgramLearner:
     def preload_programs(self, entries: Iterable[Translation | TextAnswer]) -> None:
         """Keep programs and answers about texts of an earlier session, without calling `on_program`."""
         for entry in entries:
-            self._keep(entry)
+            if isinstance(entry, Translation):
+                self._translations[entry.hypothesis] = entry
+            else:
+                self._texts.keep(entry)
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
@@ -111,17 +115,11 @@ class ProgramLearner:
     def _read(self, answer: str) -> Program:
         return read_program(answer, self._columns.aliases, self._columns.texts)
 
-    def _keep(self, entry: Translation | TextAnswer) -> None:
-        if isinstance(entry, Translation):
-            self._translations[entry.hypothesis] = entry
-        else:
-            self._texts[entry.question, entry.text] = entry
-
     # --- from a hypothesis to its program ---------------------------------------------------------------------------
 
     async def _translate(self, hypothesis: str) -> None:
         translation = await self._translation(hypothesis)
-        self._keep(translation)
+        self._translations[translation.hypothesis] = translation
         self._on_program(translation)
 
     async def _translation(self, hypothesis: str) -> Translation:
@@ -132,7 +130,7 @@ class ProgramLearner:
         messages, fault = self._prompts.translation(hypothesis), ""
         for attempt in range(1, ASKS + 1):
             try:
-                answer = await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
+                answer = await self._chat(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
             except PromptTooLong as refusal:
                 return translated(code=None, reason=str(refusal), attempts=attempt)
             if REFUSAL.match(answer):
@@ -146,13 +144,6 @@ class ProgramLearner:
             self._counters.add(unparsable=1)
             messages = [*messages, *_complaint(answer, fault)]
         return translated(code=None, reason=fault, attempts=ASKS)
-
-    async def _ask(self, messages: list[Message], *, max_tokens: int) -> str:
-        completion = await self._endpoint.complete(
-            messages, temperature=0.0, seed=self._options.seed, max_tokens=max_tokens
-        )
-        self._counters.add(learner=1)
-        return completion.text
 
     async def _check(self, program: Program, *, is_last: bool) -> None:
         """Run the program on the training rows. Raises ProgramFault for the first that it does not answer.
@@ -172,40 +163,73 @@ class ProgramLearner:
         if not rows:
             return []
         cells = [self._columns.cells(row, program.columns) for row in rows]
-        yes = await self._ask_about_texts(program, cells) if program.questions else {}
+        yes = await self._texts.answers(program, cells) if program.questions else {}
         given = await self._sandbox.run(program, cells, yes)
         return [prediction_of(row, each, program, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
 
-    async def _ask_about_texts(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
-        """Ask each question of the program about each text, unless it was asked before. Return the answers."""
-        yes: dict[str, dict[str, bool]] = {}
+
+class TextQuestions:
+    """Questions of programs about texts. Each is asked once about each text, whichever programs ask it."""
+
+    def __init__(
+        self,
+        chat: Callable[..., Awaitable[str]],
+        prompts: ProgramPrompts,
+        options: LearnerOptions,
+        *,
+        counters: Counters,
+        on_answer: OnProgram,
+    ) -> None:
+        self._chat = chat
+        self._prompts = prompts
+        self._options = options
+        self._counters = counters
+        self._on_answer = on_answer
+        self._answers: dict[tuple[str, str], TextAnswer] = {}
+        self._requests = SharedRequests()
+
+    def keep(self, answer: TextAnswer) -> None:
+        self._answers[answer.question, answer.text] = answer
+
+    async def answers(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
+        """Return the answers to all questions of the program, those not asked before in one round.
+
+        rows: (N, columns of the program). A text that is missing, or gets no readable answer, counts as no.
+        """
+        asked: dict[str, dict[str, str]] = {}
         for words, column in program.questions:
-            at = program.columns.index(column) if column in program.columns else None
-            texts = {str(cells[at]) for cells in rows if cells[at] is not None} if at is not None else set()
-            ids = {text: hypothesis_id(text) for text in texts}
-            await self._requests_about(words, {id_: text for text, id_ in ids.items()})
-            yes.setdefault(words, {}).update({text: bool(self._texts[words, id_].yes) for text, id_ in ids.items()})
-        return yes
+            cells = (row[program.columns.index(column)] for row in rows)
+            asked.setdefault(words, {}).update({str(cell): hypothesis_id(str(cell)) for cell in cells if cell})
+        new = {
+            (f"{words}\n{id_}", 0): partial(self._ask, words, id_, text)
+            for words, texts in asked.items()
+            for text, id_ in texts.items()
+            if (words, id_) not in self._answers
+        }
+        if new:
+            await self._requests.wait(new)
+        return {
+            words: {text: bool(self._answers[words, id_].yes) for text, id_ in texts.items()}
+            for words, texts in asked.items()
+        }
 
-    async def _requests_about(self, words: str, texts: dict[str, str]) -> None:
-        """texts: by id."""
-        new = {id_: text for id_, text in texts.items() if (words, id_) not in self._texts}
-        keys = {(f"{words}\n{id_}", 0): partial(self._answer, words, id_, text) for id_, text in new.items()}
-        if keys:
-            await self._requests.wait(keys)
-
-    async def _answer(self, words: str, id_: str, text: str) -> None:
-        answer = TextAnswer(question=words, text=id_, yes=None, attempts=1)
-        try:
-            said = await self._ask(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
-            yes = True if _YES.match(said) else False if _NO.match(said) else None
-            answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
-        except PromptTooLong:
-            pass
-        if answer.yes is None:
+    async def _ask(self, words: str, id_: str, text: str) -> None:
+        said = ""
+        with suppress(PromptTooLong):
+            said = await self._chat(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
+        yes = True if _YES.match(said) else False if _NO.match(said) else None
+        if yes is None:
             self._counters.add(unparsable=1)
-        self._keep(answer)
-        self._on_program(answer)
+        answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
+        self.keep(answer)
+        self._on_answer(answer)
+
+
+async def _say(endpoint: Chat, counters: Counters, seed: int, messages: list[Message], *, max_tokens: int) -> str:
+    """Return one answer at temperature 0. Raises EndpointError."""
+    completion = await endpoint.complete(messages, temperature=0.0, seed=seed, max_tokens=max_tokens)
+    counters.add(learner=1)
+    return completion.text
 
 
 def _complaint(answer: str, fault: str) -> list[Message]:
