@@ -24,7 +24,7 @@ def asked_labels(folder: Path, served: Model, **endpoint_options: Any) -> RunRea
 
 def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
     """Run of three particles with two different sentences."""
-    config = Config(method="mh", particles=3)
+    config = Config(method="mh", particles=3, reading="rows")
     texts = (inspected.EVEN, inspected.ODD, inspected.EVEN)
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]

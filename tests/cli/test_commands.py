@@ -165,7 +165,7 @@ def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, t
     words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
     first, second = (desk.vpp(*words) for _ in range(2))
     assert first.code == 0
-    assert "\nfinal weights and test rows, " in first.err
+    assert "\n2 of 2 steps, " in first.err
     assert "could not be read" not in first.out
     for outcome, ending in ((first, ", 0 from the cache"), (second, "calls, all from the cache")):
         (line,) = (line for line in outcome.out.splitlines() if line.startswith("finished after "))

@@ -101,7 +101,9 @@ def program_readings(
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
-    config = Config(**{"reading": "rows", **(view.started.config if view.started else {})})
+    options: dict[str, Any] = view.started.config if view.started else {"reading": "rows"}
+    known = ("reading", "likelihood", "learner_samples")
+    config = Config(**{name: options[name] for name in known if name in options})
     if not config.has_programs:
         return {id_: ProgramReading(by="rows") for id_ in ids}
     columns, counts = Columns(dataset), _yes_counts(answers)

@@ -178,7 +178,7 @@ def _span(low: str, high: str) -> str:
 def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Iterator[tuple[str, list[Value]]]:
     """Yield a column's ranges or commonest cells, each with its outputs. outputs: by cell."""
     known = {cell: of for cell, of in outputs.items() if cell is not None}
-    if all(map(is_number, known)):
+    if known and all(map(is_number, known)):
         for cut in _ranges(known):
             yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(known, cut)
     else:
@@ -193,7 +193,7 @@ def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Itera
 
 def _ranges(known: Mapping[str, list[Value]]) -> list[list[str]]:
     """Return the numbers in ascending order, cut where outputs differ most, as a regression tree cuts."""
-    ranges = [sorted(known, key=float)] if known else []
+    ranges = [sorted(known, key=float)]
     least = ROUNDING * _spread(_joined(known, known))
     while len(ranges) < RANGES:
         best, gain = ranges, least
