@@ -22,11 +22,14 @@ from vpp.wording.markup import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
 
 TRIAL, REFUSED = "trial", "The trial could not be held"
-ABOUT_TRIAL = "The trial leaves out each clause of an idea, then the whole rule, and scores the loss."
+ABOUT_TRIAL = (
+    "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
+    "leaves out each clause, and the rule, and scores the loss."
+)
 
 
 def draw_trial(run: opening.OpenRun) -> None:
-    blocks.draw(markup.heading("Put it on trial", "what is each clause worth, and the whole sentence"))
+    blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
     refreshed(run, TRIAL, trial)
 
 

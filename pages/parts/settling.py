@@ -27,6 +27,7 @@ from vpp.inspection.points import (
 from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
+from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted
@@ -35,6 +36,7 @@ JOB = "settle"
 AT_ONCE, USUAL, MOST = 8, 24, 200
 """Inputs listed unasked; inputs asked about by default, and at most."""
 LIKE, OF_FILE, MADE_UP = "Inputs like this row", "Rows without a target", "Made-up inputs"
+OF_TRIAL = "Rows of the trial"
 
 
 def choose_row(run: opening.OpenRun, row: int) -> None:
@@ -116,10 +118,15 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     point = test_point(run)
+    parting = parting_rows(read_trial(run.directory, opening.fresh(run).view), dataset, n)
     kinds = [*([LIKE] if point else []), *([OF_FILE] if dataset.unlabelled else []), MADE_UP]
+    kinds += [OF_TRIAL] if parting else []
     kind: str | None = kinds[0]
     if len(kinds) > 1:
         kind = right.segmented_control("Which", kinds, **blocks.begun(_key(run, "source"), kinds[0]), required=True)
+    if kind == OF_TRIAL:
+        blocks.captions(answering.parting_words(len(parting)))
+        return parting
     source: Source = "unlabelled" if kind == OF_FILE else "made up"
     like = point.row if point and kind == LIKE else None
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws, like=like)

@@ -8,18 +8,32 @@ import pytest
 from tests.app import drawn
 from tests.app.drawn import shown
 from tests.processes import Model
-from tests.trials.test_trial import AND, run_of
+from tests.trials.test_trial import A_ONLY, AND, run_of
 from vpp.trials.trial import read_trial
 
 WITHIN_S = 60
 
 
-def test_the_button_puts_the_ideas_on_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:
+def test_rows_that_part_two_ideas_are_offered_for_labelling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model
+) -> None:
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    reader = run_of(tmp_path, served.base_url, AND)
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
     app = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
     app.button(key="posterior.trial").click().run()
     job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
     assert job.wait(WITHIN_S)
     assert "nats over no rule" in shown(app.run())
-    assert read_trial(reader.directory, reader.refresh().view) is not None
+    trial = read_trial(reader.directory, reader.refresh().view)
+    assert trial is not None
+    html = shown(drawn.opened(app, reader, "disagreement"))
+    assert "two tested ideas disagree" not in html
+    app.segmented_control(key=f"disagreement.settle.source.{reader.directory.id}").set_value("Rows of the trial").run()
+    assert not app.exception
+    n = len({pair.inputs for pair in trial.pairs})
+    assert f"{n} rows of the data with one cell changed, on which two tested ideas disagree." in shown(app)
+    app.button(key="disagreement.settle.ask").click().run()
+    job = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    assert {row.inputs for row in job.asking.rows} == {pair.inputs for pair in trial.pairs}
+    assert "expected information gain" in shown(app.run())

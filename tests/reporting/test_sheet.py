@@ -71,7 +71,7 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:
     reader = asked_pair(tmp_path, served, data=MORE)
-    found = sheet_rows(reader, n=8)
+    found = sheet_rows(reader, reader.refresh().view, n=8)
     known = {row.inputs for row in LABELS.labelled}
     assert {row.id for row in found} <= {row.id for row in MORE.unlabelled}
     assert len(found) == 8

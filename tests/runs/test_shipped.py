@@ -15,7 +15,7 @@ from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
-from vpp.trials.trial import read_trial
+from vpp.trials.trial import Obeyed, read_trial
 
 
 def read(directory: RunDirectory) -> Snapshot:
@@ -95,6 +95,7 @@ def test_the_trial_of_a_language_models_run_comes_with_it(tmp_path: Path) -> Non
     found = read_trial(run, RunReader(run).refresh().view)
     assert found is not None
     heaviest = found.ideas[0]
+    assert (heaviest.must_change, heaviest.must_stay) == (Obeyed(n=12, obeyed=12), Obeyed(n=11, obeyed=11))
     assert {each.text: round(each.log_likelihood_lost, 2) for each in heaviest.clauses} == {
         "sex is female": 47.11, "age is adult": -2.94, "otherwise answer no.": 0.0,
     }  # fmt: skip

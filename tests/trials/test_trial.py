@@ -1,4 +1,4 @@
-"""Trials: sums against a second asking, and clauses that are branches of a program."""
+"""Trials: changed rows against programs written by hand, sums against a second asking, a learner that disobeys."""
 
 import asyncio
 import json
@@ -11,11 +11,13 @@ import pytest
 from scipy.stats import binom
 
 from tests.inspected import log_marginal
-from tests.processes import Desk, Model
+from tests.llm.stub import Reply, Request
+from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.drawing.idea_deck import clause_rows
 from vpp.events import hypothesis_id
+from vpp.posterior.metric import wilson
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
@@ -24,11 +26,25 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Trial, TrialAsking, TrialSize, Wins, clauses, read_trial
+from vpp.trials.trial import (
+    FOLLOWS,
+    Change,
+    Obeyed,
+    Trial,
+    TrialAsking,
+    TrialSize,
+    changes,
+    clauses,
+    plain_rule_of,
+    read_trial,
+)
+from vpp.trials.trial import trial_json as in_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
+A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
 NO_RULE = "No rule is known: give the output that you expect for this input."
+UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
 def table(n: int = 24) -> Dataset:
@@ -64,21 +80,84 @@ def tried(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
     return found
 
 
+def by_hand(row: Row) -> str:
+    cells = dict(row.inputs)
+    return "yes" if float(cells["a"] or 0) > 12 and float(cells["b"] or 0) < 30 else "no"
+
+
+def drawn_changes(text: str = AND, n: int = 30, data: Dataset = DATA) -> tuple[Change, ...]:
+    return changes(text, data, n=n, seed=0, number=0, first_id=100, sentence=text.removeprefix(SEED))
+
+
+def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> None:
+    found = drawn_changes()
+    must, stay = ([each for each in found if each.must_change == is_must] for is_must in (True, False))
+    assert len(must) >= 20
+    assert len(stay) >= 20
+    assert [each.row.id for each in found] == list(range(100, 100 + len(found)))
+    for each in found:
+        differing = [name for name, cell in each.base.inputs if dict(each.row.inputs)[name] != cell]
+        assert differing == [each.column]
+        assert each.base in DATA.train  # copies of test rows may become training rows
+        assert each.row.target is None
+    assert all(each.wanted == (by_hand(each.base), by_hand(each.row)) for each in must)
+    assert all(by_hand(each.base) != by_hand(each.row) for each in must)
+    assert {each.column for each in must} <= {"a", "b"}
+    assert {each.column for each in stay} == {"unit_price"}
+    assert found == drawn_changes()
+    assert len({each.row.inputs for each in must}) == len(must)
+
+
+def test_a_sentence_that_no_program_reads_has_no_changed_rows() -> None:
+    """It may mean a column by other words: a learner that follows it would count as disobeying."""
+    assert plain_rule_of(UNREAD, DATA) is None
+    assert drawn_changes(UNREAD) == ()
+
+
+def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
+    must, stay = drawn_changes()[0], drawn_changes()[-1]
+    assert must.wanted is not None
+    before, after = must.wanted
+    assert must.is_obeyed(before, after)
+    assert not must.is_obeyed(after, after)
+    assert not must.is_obeyed(before, None)
+    assert stay.is_obeyed("yes", "yes")
+    assert not stay.is_obeyed("yes", "no")
+    numbers = replace(must, wanted=(1.0, 2.5))
+    assert numbers.is_obeyed(1.0, 2.5 + 1e-13)
+    assert not numbers.is_obeyed(1.0, 2.6)
+
+
 @pytest.mark.parametrize("n", range(1, 41))
 def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
-    """At a true share of one half both verdicts are wrong. One is given in less than 5 % of the trials."""
-    found = [Wins(n=n, wins=k) for k in range(n + 1)]
-    at_half = binom.pmf(range(n + 1), n, 0.5)
+    """At a true share of 70 % both verdicts are wrong. Each is given in at most 6 % of the trials."""
+    found = [Obeyed(n=n, obeyed=k) for k in range(n + 1)]
+    at_bar, at_half = (binom.pmf(range(n + 1), n, share) for share in (FOLLOWS, 0.5))
+    assert all(at_bar[[each.follows == verdict for each in found]].sum() < 0.06 for verdict in (-1, 1))
     assert at_half[[each.sign() != 0 for each in found]].sum() < 0.05
     assert (found[n].sign(), found[0].sign(), found[n].sign(best_of=5)) == (
         n >= 6,
         -(n >= 6),
         n >= 8,
     )  # 10 / 2^8 < 0.05
+    assert found[n].follows == (n >= 9)  # Wilson: 5 of 5 is 57 to 100 %
+
+
+def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=15, rows=12))
+    assert [each.text for each in found.ideas] == [AND, A_ONLY]
+    for idea in found.ideas:
+        assert idea.must_change.n >= 10
+        assert idea.must_stay.n >= 10
+        assert (idea.must_change.obeyed, idea.must_stay.obeyed) == (idea.must_change.n, idea.must_stay.n)
+    shown = in_json("r", found)["ideas"][0]["must_change"]
+    n = found.ideas[0].must_change.n
+    assert shown == {"rate": 1.0, "low": wilson(n, n)[0], "high": 1.0, "n": n}
 
 
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    found = tried(run_of(tmp_path, served.base_url, AND), tmp_path, TrialSize(ideas=1, rows=14))
+    found = tried(run_of(tmp_path, served.base_url, AND), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served.base_url, AND, f"{SEED} {NO_RULE}")
     answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
@@ -89,7 +168,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
     idea, better = found.ideas[0], [one for one, rival in zip(own, other, strict=True) if one != rival]
     assert (len(rows), found.no_rule) == (14, pytest.approx(no_rule))
     assert (idea.log_likelihood, idea.gain_over_no_rule) == pytest.approx((log_lik, log_lik - no_rule))
-    assert (idea.over_no_rule, idea.clauses) == (Wins(n=len(better), wins=sum(better)), ())
+    assert (idea.over_no_rule, idea.clauses) == (Obeyed(n=len(better), obeyed=sum(better)), ())
 
 
 def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
@@ -98,7 +177,7 @@ def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, 
     log = AnswerLog(reader.directory.answers)
     log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
     log.close()
-    size, before = TrialSize(ideas=1, rows=14), len(served.bodies)
+    size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)
     found = tried(reader, tmp_path, size)
     # Only the learner without a rule is asked: it reads each row itself.
     assert TrialAsking(reader, size).calls == len(served.bodies) - before == 14
@@ -148,11 +227,62 @@ def test_a_program_without_a_branch_gives_its_rows_to_the_branches_after_it() ->
     assert clauses(one, "A rule.") == clauses(None, "A rule.") == ()
 
 
+class Disobedient(Model):
+    """The demo model, except that rows whose cell of a column is divisible by 3 get the other label."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__()
+        self._cell = re.compile(rf"(?m)^{column}: (\d+)$")
+
+    async def behave(self, request: Request) -> Reply | None:
+        reply = await super().behave(request)
+        said = str(request.body["messages"][-1]["content"]) if "messages" in request.body else ""
+        found = self._cell.search(said)
+        if reply is None or found is None or int(found[1]) % 3:
+            return reply
+        answer = json.loads(reply.body)
+        message = answer["choices"][0]["message"]
+        swapped = {"yes": "no", "no": "yes"}
+        message["content"] = re.sub(r"Output: (yes|no)", lambda m: f"Output: {swapped[m[1]]}", message["content"])
+        return replace(reply, body=json.dumps(answer).encode())
+
+
+@pytest.mark.parametrize("column", ["a", "unit_price"])
+def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, column: str) -> None:
+    with served_by_thread(Disobedient(column)) as disobedient:
+        found = tried(run_of(tmp_path, disobedient.base_url, AND), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
+    asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
+
+    def turned(row: Row) -> bool:
+        return int(dict(row.inputs)[column] or 0) % 3 == 0
+
+    must, stay = ([each for each in asked if each.must_change is kind] for kind in (True, False))
+    idea = found.ideas[0]
+    assert (idea.must_change.n, idea.must_stay.n) == (len(must), len(stay))
+    assert stay
+    assert idea.must_change.obeyed == sum(not turned(each.base) and not turned(each.row) for each in must)
+    assert 0 < idea.must_change.obeyed < len(must)
+    # A label that is turned on both rows stays; only a learner that looks at the price can break it.
+    assert idea.must_stay.obeyed == sum(turned(each.base) is turned(each.row) for each in stay)
+    assert (idea.must_stay.obeyed < len(stay)) is (column == "unit_price")
+
+
+def test_minimal_pairs_part_two_ideas_by_one_cell(tmp_path: Path, served: Model) -> None:
+    found = tried(run_of(tmp_path, served.base_url, AND, A_ONLY), tmp_path, TrialSize(ideas=2, changes=30, rows=4))
+    assert found.pairs
+    for pair in found.pairs:
+        cells = dict(pair.inputs)
+        a, b = float(cells["a"] or 0), float(cells["b"] or 0)
+        assert pair.answers == ("yes" if a > 12 and b < 30 else "no", "yes" if a > 12 else "no")
+        assert pair.answers[0] != pair.answers[1]
+        assert cells[pair.column] == pair.after != pair.before
+
+
 def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND)
     view = reader.refresh().view
     assert read_trial(reader.directory, view) is None
-    found = tried(reader, tmp_path, TrialSize(ideas=1, rows=2))
+    found = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))
     assert read_trial(reader.directory, view) == found
     path = reader.directory.path / "trial.json"
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):
@@ -168,14 +298,14 @@ def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served:
     calls = int(re.match(r"([\d,]+) calls", planned.out)[1].replace(",", ""))  # type: ignore[index]
     result = desk.vpp("trial", desk.folder / "run", "--json", "--ideas", "2", "--rows", "10").result
     assert len(served.bodies) - before <= calls
-    assert set(result["ideas"][0]) >= {"text", "weight", "clauses", "gain_over_no_rule"}
-    assert set(result["ideas"][0]["rows_over_no_rule"]) == {"rate", "low", "high", "n"}
+    assert set(result["ideas"][0]) >= {"text", "weight", "must_change", "clauses", "gain_over_no_rule"}
+    assert set(result["ideas"][0]["must_change"]) == {"rate", "low", "high", "n"}
     each = {"text", "log_likelihood_lost", "rows", "finding"}
     assert all(set(clause) == each for idea in result["ideas"] for clause in idea["clauses"])
     assert [idea["weight"] for idea in result["ideas"]] == sorted((i["weight"] for i in result["ideas"]), reverse=True)
     printed = desk.vpp("trial", desk.folder / "run", "--rows", "10")
     assert re.match(r"[\d,]+ calls of the learner", printed.err)
-    assert "no rule at all" in printed.out.splitlines()[0]
+    assert "The learner follows the heaviest idea" in printed.out
     assert result["verdict"] == printed.out.splitlines()[0]
     assert "nats over no rule" in printed.out
     refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")

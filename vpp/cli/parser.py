@@ -327,9 +327,11 @@ def _reading(commands: Commands) -> None:
     about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
     baseline.add_argument("--examples", type=int, metavar="K", help=about)
     baseline.add_argument("--json", action="store_true", help="print one JSON object")
-    about = "put a run's ideas on trial: are they better than no rule, and what is each clause worth"
+    about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
     trial = on_run(commands, "trial", "reading:trial", about)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
+    about = "rows for each idea and kind (must change, must stay) (20)"
+    trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
     about = "training rows that score sentences without a clause, and the learner without a rule (40)"
     trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")

@@ -169,7 +169,7 @@ def _baseline_json(run: str, found: PromptedBaselines, simple: Baselines, own: S
 def trial(options: Namespace) -> int:
     """Ask the trial's questions, keep its result in the run's directory, and print it."""
     reader = RunReader(find_run(options.run_dir))
-    size = TrialSize(ideas=options.ideas, rows=options.rows)
+    size = TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows)
     asking = TrialAsking(reader, size)
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
     print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)

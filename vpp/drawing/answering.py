@@ -316,6 +316,11 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
     return MADE_UP + few
 
 
+def parting_words(n: int) -> str:
+    changed = f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree."
+    return f"{changed} Leave out a row that the change made impossible."
+
+
 def test_row_words(row: int) -> str:
     return (
         f"Row {row} is a test row: its label stays held out, so that later scores remain comparable. Label an "

@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
+from vpp.drawing.matrix import inputs_line
 from vpp.drawing.programs import exception_html, program_html
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
 from vpp.inspection.programs import ProgramReading
 from vpp.inspection.scores import Score
+from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import Noise
-from vpp.trials.trial import FINDINGS, Trial, TriedIdea, Wins
+from vpp.trials.trial import FINDINGS, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, table, text
 from vpp.wording.words import (
     capitalised,
@@ -24,6 +27,7 @@ from vpp.wording.words import (
     percent,
     prior_text,
     short_weight,
+    value_text,
     weight_text,
 )
 
@@ -206,26 +210,39 @@ def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_w
     return table(head, rows, name="groups of ideas")
 
 
-# A trial: the worth of each clause, and what no rule is worth
+# A trial: faithfulness, the worth of each clause, and what no rule is worth
 
 
-def better_words(found: Wins) -> str:
+PAIRS_SHOWN = 8
+
+
+def rate_words(found: Obeyed) -> str:
+    """`38 of 40 (95 %; 83 % to 99 %)`, or that nothing could be changed."""
+    if not found.n:
+        return "none possible"
+    rate = f"{percent(found.obeyed / found.n)}; {interval_text(found.obeyed, found.n)}"
+    return f"{integer(found.obeyed)} of {integer(found.n)} ({rate})"
+
+
+def better_words(found: Obeyed) -> str:
     """`better on 15 of 18 rows that differ (83 %; 61 % to 94 %)`."""
     if not found.n:
         return "no row is known to differ"
-    rate = f"{percent(found.wins / found.n)}; {interval_text(found.wins, found.n)}"
-    return f"better on {integer(found.wins)} of {integer(found.n)} rows that differ ({rate})"
+    return f"better on {rate_words(found).replace(' (', ' rows that differ (', 1)}"
 
 
 def trial_verdict(trial: Trial) -> str:
     idea = trial.ideas[0]
-    gain, rows = number(idea.gain_over_no_rule), idea.over_no_rule
+    follows, gain, rows = idea.must_change, number(idea.gain_over_no_rule), idea.over_no_rule
+    how = ("may or may not follow", "follows", "does not follow")[follows.follows]
+    changed = f"{rate_words(follows)} answers changed as it demands" if follows.n else "no row can change its answer"
     worth = ("cannot be told from", "is better than", "is worse than")[rows.sign()]
     on = counted(len(trial.rows), "training row")
-    return f"On {on} the heaviest idea {worth} no rule at all: {gain} nats, {better_words(rows)}."
+    worth = f"{worth} no rule at all: {gain} nats, {better_words(rows)}"
+    return f"The learner {how} the heaviest idea: {changed}. On {on} it {worth}."
 
 
-HEAD = ("idea", "weight", "nats over no rule", "than no rule")
+HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule", "than no rule")
 INTERVALS = (
     "In brackets: the share, and its 95 % interval (Wilson). A clause helps or hurts if the sign test on the rows that "
     "differ, corrected for the number of clauses, is below 0.05."
@@ -237,6 +254,8 @@ def table_rows(trial: Trial) -> list[tuple[str, ...]]:
         (
             str(place),
             weight_text(min(idea.weight, 1.0)),
+            rate_words(idea.must_change),
+            rate_words(idea.must_stay),
             number(idea.gain_over_no_rule),
             better_words(idea.over_no_rule),
         )
@@ -259,11 +278,26 @@ def sentence_of(idea: TriedIdea, seed_text: str) -> str:
 
 
 def trial_html(trial: Trial, seed_text: str) -> str:
-    parts = [table(HEAD, table_rows(trial), right=(1, 2)), caption(INTERVALS)]
+    parts = [table(HEAD, table_rows(trial), right=(1, 4)), caption(INTERVALS)]
     for place, idea in enumerate(trial.ideas, 1):
         sentence = sentence_of(idea, seed_text)
         parts += [group(f"Idea {place}"), f'<p class="hyp tried">{text(sentence)}</p>']
         if not idea.clauses:
             parts.append(caption("No clauses: it has no program of several branches."))
         parts += [table(CLAUSE_HEAD, clause_rows(idea, trial), right=(1,))] if idea.clauses else []
+    if trial.pairs:
+        parts += [group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
     return "".join(parts)
+
+
+def pairs_html(pairs: Sequence[MinimalPair]) -> str:
+    alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
+    lines = []
+    for first, *others in list(alike.values())[:PAIRS_SHOWN]:
+        (one, other), (said, differs) = first.ideas, map(value_text, first.answers)
+        before, after = ("missing" if cell is None else cell for cell in (first.before, first.after))
+        row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
+        more = f" (and {counted(len(others), 'row')} like it)" if others else ""
+        change = f"{first.column}: {before} → {after}"
+        lines.append((change, f"idea {one + 1}: {said}", f"idea {other + 1}: {differs}", f"{row}{more}"))
+    return table(("change", "one idea", "another", "changed row"), lines)

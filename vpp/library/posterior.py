@@ -521,13 +521,13 @@ def reword(
     )
 
 
-def trial(directory: str | Path, *, ideas: int = 3, rows: int = 40) -> Trial:
-    """Put a run's ideas on trial: are they better than no rule, and what is each clause worth.
+def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> Trial:
+    """Put a run's ideas on trial: does the learner follow them, and what is each clause worth.
 
-    The result is kept in the run's directory. ideas: the heaviest so many. rows: training rows that
-    score. Raises InputError, RunError or EndpointError.
+    The result is kept in the run's directory. ideas: the heaviest so many. changes: changed rows of each of two kinds
+    for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
-    asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, rows=rows))
+    asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
     return asked(asking.go)
 
 

@@ -244,7 +244,7 @@ def _posterior(
     if found is None:
         return
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.INTERVALS}"
-    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 2))
+    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
 
 
 def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:

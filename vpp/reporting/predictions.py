@@ -42,6 +42,7 @@ from vpp.runs.asking import Answers, Asking
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
+from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording.markup import original, safe_cell
 from vpp.wording.verdicts import reason_words
 from vpp.wording.words import shortest
@@ -160,10 +161,11 @@ BITS = "information_bits"
 """Last column of a sheet, by which one is recognised."""
 
 
-def sheet_rows(reader: RunReader, *, n: int) -> tuple[Row, ...]:
-    """Return at most n rows to ask about: unlabelled ones, then made-up ones."""
+def sheet_rows(reader: RunReader, view: RunView, *, n: int) -> tuple[Row, ...]:
+    """Return at most n rows to ask about: those that part a trial's ideas, unlabelled ones, made-up ones."""
     dataset, seed = reader.dataset(), reader.directory.spec().config.seed
-    found = list(candidate_rows(dataset, source="unlabelled", n=n, seed=seed))
+    found = list(parting_rows(read_trial(reader.directory, view), dataset, n))
+    found += candidate_rows(dataset, source="unlabelled", n=n, seed=seed)
     found += candidate_rows(dataset, source="made up", n=n, seed=seed)
     distinct = list({input_key(row): row for row in reversed(found)}.values())[::-1][:n]
     kept = {row.id for row in dataset.unlabelled}
@@ -182,7 +184,7 @@ async def asked_sheet(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> bytes:
     """Ask every particle about at most n rows, and write the sheet. Raises EndpointError, RunError."""
-    rows = sheet_rows(reader, n=n)
+    rows = sheet_rows(reader, view, n=n)
     answers = await Asking(reader.directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
     dataset, config = reader.dataset(), reader.directory.spec().config
     return sheet_csv(questions(answers, view, config, dataset), dataset)

@@ -1,10 +1,16 @@
-"""A trial of ideas: each without a clause, and the learner without a rule; and trial.json, its result.
+"""A trial of ideas: changed rows, sentences without a clause, the learner without a rule; and trial.json, its result.
 
-A clause is a branch of the sentence's program: leaving it out costs no call.
+A changed row has another value in one cell, so that a sentence's answer must change, or must stay. Which it is follows
+from the sentence alone: the built-in reader of plain rules works out both answers (`vpp.demo.reading`). A column that
+the sentence does not name must not matter. A sentence that cannot be read completely has no such rows: it may mean a
+column by other words. A clause is a branch of the sentence's program: leaving it out costs no call.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +19,17 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from vpp import files
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.labelling import input_key
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.inspection.programs import program_readings
+from vpp.llm.rendering import render_input
 from vpp.posterior.metric import CHANCE, sign_test, wilson
+from vpp.posterior.prediction import settled
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, likelihood_of, losses_of
 from vpp.programs.source import Program
@@ -26,6 +38,131 @@ from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
+
+PAIRS = 107
+"""Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
+TRIES = 40
+"""Most draws for each change."""
+Rule = Callable[[Row], Value | None]
+"""A sentence's answer to a row, worked out without a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A row of the data with another value in one cell."""
+
+    base: Row
+    row: Row
+    """Under an id of its own, without a target."""
+    column: str
+    must_change: bool
+    """True if the answer must change to `wanted`; else it must stay as it was."""
+    wanted: tuple[Value, Value] | None = None
+    """The sentence's answers to the base and to the row; None if the answer must stay."""
+
+    @property
+    def cells(self) -> tuple[str | None, str | None]:
+        """Cell of the column before and after."""
+        return dict(self.base.inputs)[self.column], dict(self.row.inputs)[self.column]
+
+    def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
+        """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
+        if self.wanted is None:
+            return agree(before, after)
+        return agree(before, self.wanted[0]) and agree(after, self.wanted[1])
+
+
+def agree(one: Value | None, other: Value | None) -> bool:
+    """Return whether two answers are equal, numbers to twelve digits; an unreadable one equals none."""
+    if one is None or other is None:
+        return False
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return settled(float(one) - float(other), of=max(abs(float(one)), abs(float(other)))) == 0
+
+
+def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
+    """Return a sentence as a program; None if the reader of plain rules leaves any part of it unread.
+
+    text: the whole hypothesis, seed sentence included.
+    """
+    names, labels = tuple(dataset.inputs), tuple(dataset.classes)
+    reading = read_rule(text, names, labels)
+    if reading.rule is None or reading.unread:
+        return None
+    rule = reading.rule
+
+    def program(row: Row) -> Value | None:
+        answer = rule.answer(read_row(render_input(row)))
+        return answer if isinstance(answer, str | float) else None
+
+    return program
+
+
+def is_named(column: str, sentence: str) -> bool:
+    """Return whether a sentence names a column, underscores as spaces too, in any case."""
+    words = {column.casefold(), column.replace("_", " ").casefold()}
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence.casefold()) for word in words)
+
+
+def changes(
+    text: str, dataset: Dataset, *, n: int, seed: int, number: int, first_id: int, sentence: str = ""
+) -> tuple[Change, ...]:
+    """Draw at most n changes that must matter and n that must not, in this order, under ids from `first_id` on.
+
+    text: the whole hypothesis. sentence: the same without the seed sentence, in which columns are looked for.
+    """
+    program = plain_rule_of(text, dataset)
+    if program is None:
+        return ()
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
+    named = {column for column in dataset.inputs if is_named(column, sentence or text)}
+    matter, spare = _draws(dataset, rng, named or dataset.inputs), _draws(dataset, rng, set(dataset.inputs) - named)
+    found = [*_distinct(matter, partial(_matters, program), n), *_distinct(spare, partial(_spares, program), n)]
+    return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
+
+
+def _draws(dataset: Dataset, rng: np.random.Generator, columns: Collection[str]) -> Iterator[Change]:
+    """Yield random changes of training rows in columns that vary: another value of the column, as some row has it."""
+    kinds = {column.name: column.kind for column in dataset.columns}
+    seen = {
+        name: sorted({row.inputs[place][1] or "" for row in dataset.train} - {""})
+        for place, name in enumerate(dataset.inputs)
+        if name in columns and kinds[name] != "text"
+    }
+    values = {name: each for name, each in seen.items() if len(each) > 1}
+    while values:
+        base = dataset.train[int(rng.integers(len(dataset.train)))]
+        column = sorted(values)[int(rng.integers(len(values)))]
+        others = [value for value in values[column] if value != dict(base.inputs)[column]]
+        value = others[int(rng.integers(len(others)))]
+        cells = tuple((name, value if name == column else cell) for name, cell in base.inputs)
+        yield Change(base=base, row=Row(id=-1, inputs=cells, target=None), column=column, must_change=False)
+
+
+def _distinct(draws: Iterator[Change], judged: Callable[[Change], Change | None], n: int) -> Iterator[Change]:
+    """Yield at most n changes that `judged` accepts, each row once."""
+    seen: set[object] = set()
+    for drawn in islice(draws, TRIES * n):
+        change = judged(drawn)
+        if change and change.row.inputs not in seen:
+            seen.add(change.row.inputs)
+            yield change
+        if len(seen) == n:
+            return
+
+
+def _matters(program: Rule, change: Change) -> Change | None:
+    """Return the change if the sentence's answer differs."""
+    before, after = program(change.base), program(change.row)
+    if before is None or after is None or agree(before, after):
+        return None
+    return replace(change, must_change=True, wanted=(before, after))
+
+
+def _spares(program: Rule, change: Change) -> Change | None:
+    """Return the change, in a column that the sentence does not name, if the sentence's answer stays."""
+    return change if program(change.base) == program(change.row) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,24 +191,34 @@ FILE = "trial.json"
 
 FINDINGS = ("undecided", "it helps", "it hurts")
 """What the rows say of a clause, by `Trial.sign`."""
+FOLLOWS = 0.7
+"""Share obeyed above which the learner follows a sentence: below, over three in ten answers are not the sentence's."""
+FEW = 5
+"""With fewer rows, Wilson's interval lies below `FOLLOWS` too often by luck: 0 of 2 in 9 of 100 trials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wins:
-    """How many of n rows a sentence answers better than another."""
+class Obeyed:
+    """How many of n rows speak for a sentence: changed rows answered as it demands, or rows it answers better."""
 
     n: int = 0
-    wins: int = 0
+    obeyed: int = 0
 
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval; 0 to 1 without a row."""
-        return wilson(self.wins, self.n) if self.n else (0.0, 1.0)
+        return wilson(self.obeyed, self.n) if self.n else (0.0, 1.0)
+
+    @property
+    def follows(self) -> int:
+        """1 if the interval lies above `FOLLOWS`, -1 if below, else 0; 0 for fewer rows than `FEW`."""
+        low, high = self.interval
+        return int(low > FOLLOWS) - int(high < FOLLOWS and self.n >= FEW)
 
     def sign(self, *, best_of: int = 1) -> int:
         """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows."""
-        against = self.n - self.wins
-        return (sign_test(self.wins, against, best_of=best_of) < CHANCE) * (1 if self.wins > against else -1)
+        against = self.n - self.obeyed
+        return (sign_test(self.obeyed, against, best_of=best_of) < CHANCE) * (1 if self.obeyed > against else -1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +228,7 @@ class ClauseWorth:
     text: str
     log_likelihood_lost: float
     """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
-    rows: Wins = Wins()
+    rows: Obeyed = Obeyed()
     """Rows with a smaller loss with the clause, of those where it changes the loss."""
 
 
@@ -92,13 +239,32 @@ class TriedIdea:
     text: str
     """The whole hypothesis, seed sentence included."""
     weight: float
+    must_change: Obeyed
+    """Rows with a cell changed so that the sentence's answer changes."""
+    must_stay: Obeyed
+    """Rows with a cell changed that the sentence does not name."""
     log_likelihood: float
     """Over the trial's rows, natural log."""
     clauses: tuple[ClauseWorth, ...]
     gain_over_no_rule: float
     """Its log-likelihood minus that of the learner without a rule, on the same rows."""
-    over_no_rule: Wins = Wins()
+    over_no_rule: Obeyed = Obeyed()
     """Rows with a smaller loss than without a rule, of those that differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinimalPair:
+    """A row on which two ideas agree, and one cell's change that parts them."""
+
+    inputs: tuple[tuple[str, str | None], ...]
+    """The changed row."""
+    column: str
+    before: str | None
+    after: str | None
+    ideas: tuple[int, int]
+    """Places in `Trial.ideas`."""
+    answers: tuple[Value | None, Value | None]
+    """Theirs to the changed row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +279,7 @@ class Trial:
     """Log-likelihood of the learner without a rule on these rows, natural log."""
     ideas: tuple[TriedIdea, ...]
     """Heaviest first."""
+    pairs: tuple[MinimalPair, ...]
 
     def sign(self, clause: ClauseWorth) -> int:
         """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
@@ -136,6 +303,14 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     return trial if trial.step == view.last_step else None
 
 
+def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
+    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
+    known = {input_key(row) for row in dataset.labelled}
+    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
+    new = {input_key(row): row for row in rows if input_key(row) not in known}
+    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
+
+
 def trial_json(run: str, trial: Trial) -> dict[str, Any]:
     """Return the object that `vpp trial --json` prints; rates have Wilson's 95 % interval, logarithms are natural."""
     return {
@@ -147,6 +322,8 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
             {
                 "text": idea.text,
                 "weight": idea.weight,
+                "must_change": _rate(idea.must_change),
+                "must_stay": _rate(idea.must_stay),
                 "log_likelihood": idea.log_likelihood,
                 "clauses": [
                     {"text": c.text, "log_likelihood_lost": c.log_likelihood_lost, "rows": _rate(c.rows)}
@@ -158,18 +335,20 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
             }
             for idea in trial.ideas
         ],
+        "pairs": [asdict(pair) | {"inputs": dict(pair.inputs)} for pair in trial.pairs],
     }
 
 
-def _rate(found: Wins) -> dict[str, float | None]:
+def _rate(found: Obeyed) -> dict[str, float | None]:
     if not found.n:
         return {"rate": None, "low": None, "high": None, "n": 0}
     low, high = found.interval
-    return {"rate": found.wins / found.n, "low": low, "high": high, "n": found.n}
+    return {"rate": found.obeyed / found.n, "low": low, "high": high, "n": found.n}
 
 
 SCORED = 108
 """Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
+MOST_PAIRS = 20
 Said = Mapping[tuple[str, int], Prediction]
 """Answers by hypothesis id and row id."""
 
@@ -180,11 +359,13 @@ class TrialSize:
 
     ideas: int = 3
     """Most ideas, the heaviest."""
+    changes: int = 20
+    """Most changed rows of each kind for each idea."""
     rows: int = 40
     """Most training rows on which sentences are scored, drawn by seed."""
 
     def __post_init__(self) -> None:
-        for name in ("ideas", "rows"):
+        for name in ("ideas", "changes", "rows"):
             if (value := getattr(self, name)) < 1:
                 raise InputError(f"{name} is {value}: give at least 1")
 
@@ -194,9 +375,10 @@ USUAL = TrialSize()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OnTrial:
-    """An idea and its clauses."""
+    """An idea, its changes and its clauses."""
 
     idea: Idea
+    changes: tuple[Change, ...]
     clauses: tuple[Clause, ...]
 
 
@@ -211,13 +393,15 @@ class TrialAsking:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config = spec.config
         self._seed_text = self._view.started.seed_text
-        self._tried = list(self._on_trial(list(ideas)[: size.ideas]))
+        self._tried = list(self._on_trial(list(ideas)[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         drawn = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._scored = tuple(self._dataset.train[place] for place in drawn)
+        changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
         self._asked = [
-            self._asking(list(dict.fromkeys(self._sentences())), tuple(self._programs())),
-            self._asking([self._whole(WITHOUT)], None),
+            self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
+            self._asking(self._scored, list(dict.fromkeys(self._sentences())), tuple(self._programs())),
+            self._asking(self._scored, [self._whole(WITHOUT)], None),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -243,15 +427,27 @@ class TrialAsking:
         keep(self._reader.directory, trial)
         return trial
 
-    def _on_trial(self, ideas: Sequence[Idea]) -> Iterator[_OnTrial]:
+    def _on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_OnTrial]:
+        first_id = self._dataset.next_id
         answers, ids = self._reader.read_answers(), [hypothesis_id(idea.text) for idea in ideas]
         programs = [each.program for each in program_readings(self._view, answers, self._dataset, ids).values()]
-        for idea, program in zip(ideas, programs, strict=True):
-            yield _OnTrial(idea=idea, clauses=clauses(program, idea.text.removeprefix(self._seed_text).strip()))
+        for number, (idea, program) in enumerate(zip(ideas, programs, strict=True)):
+            sentence = idea.text.removeprefix(self._seed_text).strip()
+            found = changes(
+                idea.text,
+                self._dataset,
+                n=size.changes,
+                seed=self._config.seed,
+                number=number,
+                first_id=first_id,
+                sentence=sentence,
+            )
+            first_id += len(found)
+            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, sentence))
 
-    def _asking(self, texts: Sequence[str], programs: Sequence[Translation] | None) -> Asking:
-        directory, known = self._reader.directory, self._reader.read_answers().by_pair
-        return Asking(directory, self._scored, view=self._view, texts=texts, known=known, programs=programs)
+    def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
+        known = self._reader.read_answers().by_pair
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
 
     def _programs(self) -> Iterator[Translation]:
         """Yield what each sentence without a branch is read as."""
@@ -275,6 +471,7 @@ class TrialAsking:
             rows=tuple(row.id for row in self._scored),
             no_rule=self._scores(self._whole(WITHOUT), said)[0],
             ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
+            pairs=tuple(self._pairs(said))[:MOST_PAIRS],
         )
 
     def _scores(self, text: str, said: Said) -> tuple[float, Floats]:
@@ -284,18 +481,28 @@ class TrialAsking:
         return log_lik, losses_of(self._dataset, tuple(each.value for each in answers), targets)
 
     def _tried_idea(self, tried: _OnTrial, said: Said) -> TriedIdea:
-        whole, losses = self._scores(tried.idea.text, said)
+        identity, (whole, losses) = hypothesis_id(tried.idea.text), self._scores(tried.idea.text, said)
 
-        def over(sentence: str) -> tuple[float, Wins]:
+        def over(sentence: str) -> tuple[float, Obeyed]:
             """Return the log-likelihood gained over another sentence, and the rows with a smaller loss."""
             log_lik, others = self._scores(self._whole(sentence), said)
-            return whole - log_lik, Wins(n=int((losses != others).sum()), wins=int((losses < others).sum()))
+            return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
+
+        def obeyed(must_change: bool) -> Obeyed:
+            judged = [
+                change.is_obeyed(said[identity, change.base.id].value, said[identity, change.row.id].value)
+                for change in tried.changes
+                if change.must_change == must_change
+            ]
+            return Obeyed(n=len(judged), obeyed=sum(judged))
 
         gain, over_no_rule = over(WITHOUT)
         without = [(each, *over(each.without)) for each in tried.clauses]
         return TriedIdea(
             text=tried.idea.text,
             weight=tried.idea.weight,
+            must_change=obeyed(must_change=True),
+            must_stay=obeyed(must_change=False),
             log_likelihood=whole,
             clauses=tuple(
                 ClauseWorth(text=each.text, log_likelihood_lost=lost, rows=rows) for each, lost, rows in without
@@ -303,3 +510,21 @@ class TrialAsking:
             gain_over_no_rule=gain,
             over_no_rule=over_no_rule,
         )
+
+    def _pairs(self, said: Said) -> Iterator[MinimalPair]:
+        """Yield changed rows that part two ideas which agree on the row before the change, the heaviest ideas first."""
+        every = {change.row.inputs: change for tried in self._tried for change in tried.changes}.values()
+        identities = [hypothesis_id(tried.idea.text) for tried in self._tried]
+        for one, other in combinations(range(len(self._tried)), 2):
+            for change in every:
+                before = [said[identities[place], change.base.id].value for place in (one, other)]
+                after = [said[identities[place], change.row.id].value for place in (one, other)]
+                if agree(*before) and None not in after and not agree(*after):
+                    yield MinimalPair(
+                        inputs=change.row.inputs,
+                        column=change.column,
+                        before=change.cells[0],
+                        after=change.cells[1],
+                        ideas=(one, other),
+                        answers=(after[0], after[1]),
+                    )
