@@ -1,13 +1,16 @@
-"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare the events.
+"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare events and exports.
 
 Learner and optimizer of the replay repeat what the run recorded. Everything else in the journal follows from data.csv,
 run.json and the seed, and has to come out again: floats to `TOLERANCE`, events of different particles in any order.
 """
 
 import asyncio
+import csv
+import io
+import json
 import math
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import repeat
@@ -15,7 +18,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from vpp import files
 from vpp.data.dataset import Row
+from vpp.errors import VppError
 from vpp.events import (
     Certified,
     Evaluated,
@@ -55,6 +60,7 @@ TOLERANCE = 1e-9
 CLAIMS = {
     "files": "run.json and the journal are of one run",
     "lines": "each follows from the recorded answers, by a replay of the sampler",
+    "exports": "posterior.json and predictions.csv say what the journal says",
 }
 BEYOND = (
     "whether models gave these answers, and whether they were parsed correctly: no model is called again",
@@ -62,8 +68,12 @@ BEYOND = (
     "lines that a resume discarded",
 )
 """Facts that no replay derives."""
+Ways = Mapping[str, Callable[[], bytes]]
+"""Functions that write an export again from the journal, by file name."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
+CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
+"""Fields of posterior.json that the user may change after the run: name, directory and caps."""
 LISTS = (list, tuple)
 Difference = tuple[str, Any, Any]
 """Name of a value, as written, and as derived."""
@@ -125,8 +135,11 @@ class Verification:
         return not self.faults
 
 
-def verify(directory: RunDirectory) -> Verification:
-    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had."""
+def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification:
+    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had.
+
+    exports: functions that write the run's exports again; without them exports are not compared.
+    """
     spec, status, ledger = directory.spec(), directory.status(), _Ledger()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
@@ -142,6 +155,7 @@ def verify(directory: RunDirectory) -> Verification:
         ledger.compare("files", "status", status, journal.phase or "not ended", file="run.json")
     if not any(fault.claim == "files" and fault.line for fault in ledger.faults):
         _check_lines(journal, _with_answers(problem, directory, journal, ledger), spec.config, directory, ledger)
+    _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
     n_faults = Counter(fault.claim for fault in ledger.faults)
     return Verification(
         counts={claim: (n - n_faults[claim], n) for claim in CLAIMS if (n := ledger.checked[claim])},
@@ -404,6 +418,43 @@ def _named(event: Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
     first, *others = (item for item in _address(event).items() if item[1] is not None)
     return ", ".join([str(first[1]), *(f"{name} {value}" for name, value in others)])
+
+
+# The exports
+
+
+def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
+    """Compare the exports in the run's folder, if the journal itself has no faults."""
+    can_compare = not (ledger.faults or directory.is_held())
+    for name, read in (("posterior.json", _fields), ("predictions.csv", _cells)):
+        path = directory.path / name
+        if not path.exists():
+            continue
+        if not can_compare or name not in ways:
+            ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
+            continue
+        try:
+            with files.read(path) as file:
+                written, follows = read(file.read()), read(ways[name]())
+        except (VppError, OSError) as error:
+            ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
+        else:
+            differing = (each for each in differences("", written, follows) if each[0] not in CHANGEABLE)
+            ledger.add("exports", differing, file=name)
+
+
+def _fields(content: bytes) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(content)
+    return "it cannot be read"
+
+
+def _cells(content: bytes) -> Any:
+    """Cells of a CSV by line and column; the header is line 1."""
+    with suppress(ValueError, csv.Error):
+        lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
+        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in lines}
+    return "it cannot be read"
 
 
 def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:

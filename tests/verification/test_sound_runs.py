@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
-from vpp.events import Evaluated, Proposed, RunFailed, RunFinished, RunPaused, RunResumed, Scored, StepFinished
+from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, Scored, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
@@ -164,22 +163,3 @@ def test_runs_of_a_worker_on_the_demo_model_hold(tmp_path: Path) -> None:
             directory = Preparation(dataset=dataset, spec=spec).create(tmp_path, run_dir=tmp_path / name)
             work(directory, Surroundings(keys=Keys(), cache_dir=tmp_path, slots_dir=tmp_path, max_running=9))
             assert faults(directory) == [], name
-
-
-@pytest.mark.parametrize("status", ["stopped", "failed"])
-def test_a_status_that_is_not_how_the_run_ended_is_a_fault(tmp_path: Path, status: Any) -> None:
-    directory, _ = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
-    directory.amend(status=status)
-    (fault,) = verify(directory).faults
-    assert (fault.file, fault.what, fault.written, fault.follows) == ("run.json", "status", status, "finished")
-
-
-def test_a_run_that_failed_may_say_so_and_a_status_left_behind_is_not_checked(tmp_path: Path) -> None:
-    directory, events = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
-    assert verify(directory).faults == ()
-    whole = [event for event in events if not isinstance(event, RunFinished)]
-    write(directory, [*whole, RunFailed(reason="endpoint", detail="gone")])
-    directory.amend(status="failed")
-    assert verify(directory).faults == ()
-    directory.amend(status="stopped")
-    assert [fault.what for fault in verify(directory).faults] == ["status"]

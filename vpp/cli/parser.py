@@ -317,7 +317,7 @@ def _reading(commands: Commands) -> None:
     where = "a tracking server's address, such as http://localhost:5000"
     to.add_argument("--mlflow", metavar="URI", help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
-    about_verify = "replay a run on its recorded answers, and report differences from its journal"
+    about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
     verify = on_run(commands, "verify", "reading:verify", about_verify)
     verify.add_argument("--json", action="store_true", help="print one JSON object")
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"

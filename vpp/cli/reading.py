@@ -25,7 +25,7 @@ from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.points import reject_option
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
-from vpp.reporting.document import report_html, write_all, write_html
+from vpp.reporting.document import report_html, ways, write_all, write_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, prediction_csv
@@ -44,7 +44,7 @@ from vpp.trials.trial import TrialAsking, TrialSize, trial_json
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 from vpp.wording.markup import one_line
-from vpp.wording.words import counted, cut, integer, score_text, step_words
+from vpp.wording.words import counted, cut, integer, listed, score_text, step_words
 
 T = TypeVar("T")
 MLFLOW_DEFAULTS = {
@@ -102,7 +102,7 @@ def export(options: Namespace) -> int:
 
 def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
-    result = verification(directory)
+    result = verification(directory, ways(directory))
     if options.json:
         print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
     else:
@@ -284,12 +284,18 @@ def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
         yield f"and {counted(len(result.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
     yield from (f"note: {note}" for note in notes(result))
     yield from (f"not checked: {why}" for why in result.unchecked)
-    yield verdict(result)
+    yield verdict(result, run=run)
 
 
-def verdict(result: Verification) -> str:
+def verdict(result: Verification, *, run: str = "RUN") -> str:
+    """Return the verdict in one line. run: its id, for the commands that it names."""
     if result.holds:
         return f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
+    if {fault.claim for fault in result.faults} == {"exports"}:
+        names = list(dict.fromkeys(fault.file for fault in result.faults))
+        differ = "differs" if len(names) == 1 else "differ"
+        fix = f"`python -m vpp report {run}` writes all exports again"
+        return f"The journal is consistent, but {listed(names)} {differ} from it: {fix}."
     return f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
 
 

@@ -5,6 +5,8 @@ links and images of any text are disabled. Paper is always light.
 """
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape, unescape
 from itertools import count
 from pathlib import Path
@@ -29,12 +31,17 @@ def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Pa
 
     simple_models: whether the report fits some for scale, which takes a second or two.
     """
-    reader = RunReader(directory)
-    report = report_markdown(reader, simple_models=simple_models).encode()
-    files = {"report.md": report, "posterior.json": posterior_json(reader), "predictions.csv": predictions_csv(reader)}
+    report = report_markdown(RunReader(directory), simple_models=simple_models).encode()
+    files = {"report.md": report, **{name: write() for name, write in ways(directory).items()}}
     for name, content in files.items():
         write_atomically(directory.path / name, content)
     return [directory.path / name for name in files]
+
+
+def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
+    """Return the functions that write posterior.json and predictions.csv."""
+    reader = RunReader(directory)
+    return {"posterior.json": partial(posterior_json, reader), "predictions.csv": partial(predictions_csv, reader)}
 
 
 def write_html(directory: RunDirectory) -> Path:
