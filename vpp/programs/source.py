@@ -73,7 +73,7 @@ def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = 
         with warnings.catch_warnings(action="ignore"):  # of escapes such as "\\d"
             tree = ast.parse(_code_in(answer))
         entry = _entry(tree, aliases)
-        questions = tuple(dict.fromkeys(_questions(tree, texts & {each.arg for each in entry.args.args})))
+        questions = tuple(dict.fromkeys(_questions(tree, texts, {each.arg for each in entry.args.args})))
         entry.body = list(_without_conditional_returns(entry.body))
         code = ast.unparse(ast.fix_missing_locations(tree))
         tree = ast.parse(code)
@@ -120,13 +120,15 @@ def _entry(tree: ast.Module, aliases: Collection[str]) -> ast.FunctionDef:
     return found[0]
 
 
-def _questions(tree: ast.Module, texts: Collection[str]) -> Iterator[tuple[str, str]]:
+def _questions(tree: ast.Module, texts: Collection[str], arguments: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield each question with the column it is about. Raises ProgramFault for one that is not written out."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     for call in calls:
         if isinstance(call.func, ast.Name) and call.func.id == QUESTION:
             match call.args:
-                case [ast.Constant(value=str(words)), ast.Name(id=column)] if column in texts and words.strip():
+                case [ast.Constant(value=str(words)), ast.Name(id=column)] if (
+                    column in texts and column in arguments and words.strip()
+                ):
                     yield words, column
                 case _:
                     held = f": {', '.join(sorted(texts))}" if texts else ", of which this table has none: use =="
