@@ -79,14 +79,17 @@ def test_the_score_of_the_particle_is_the_one_that_the_journal_has() -> None:
         view, config = snapshot.view, snapshot.spec.config
         reworded = rewording(view, config, 0, "Always.")
         by_id = {row.id: row for row in reader.dataset().train}
-        known = reader.read_answers().by_pair
-        said = [known[view.population[0].hypothesis, row] for row in reworded.rows]
-        likelihood = likelihood_of(reader.dataset(), config)
-        rows = [by_id[row] for row in reworded.rows]
-        own = compare(said, said, rows, dataset=reader.dataset(), likelihood=likelihood)
         last = view.steps[view.last_step or 0]
         events = [*view.final_scored.values(), *last.proposals_scored.values(), *last.scored.values()]
         recorded = next(e for e in events if e.hypothesis == view.population[0].hypothesis and e.rows == reworded.rows)
+        known = reader.read_answers().by_pair  # of the learner; what a program gave is in the journal alone
+        said = [
+            known.get((recorded.hypothesis, row), Prediction(row=row, value=value))
+            for row, value in zip(recorded.rows, recorded.predictions, strict=True)
+        ]
+        likelihood = likelihood_of(reader.dataset(), config)
+        rows = [by_id[row] for row in reworded.rows]
+        own = compare(said, said, rows, dataset=reader.dataset(), likelihood=likelihood)
         assert own.log_likelihood == recorded.log_likelihood
         assert (own.acceptance, own.won, own.lost) == (1.0, (), ())
 
