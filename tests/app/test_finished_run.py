@@ -287,7 +287,7 @@ ASKED = """(field) => ({
 
 def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context: BrowserContext) -> None:
     example = unpack(SHIPPED, app.runs / "made")
-    with replay(app, example, "20260105-0002-held-smc-0000", n_first=3) as live:
+    with replay(app, example, "20260105-0002-held-smc-0000", n_first=2) as live:
         watch = context.new_page()
         fold = hold_watch(watch, app, live.run)
         posterior = context.new_page()  # not before: a page behind another is slow to answer the pointer
