@@ -24,7 +24,7 @@ from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.programs.strict import Types, strict_fault
+from vpp.programs.strict import strict_fault
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.wording.markup import FORMULA, one_line
@@ -226,8 +226,8 @@ def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
     """The functions, and what belongs to each."""
     lines: list[dict[str, Any]] = []
     for n, each in enumerate(own, 1):
-        anything: Types = dict.fromkeys(each.program.columns, "any")
-        more = {"columns": each.program.columns, "needs_types": strict_fault(each.program, anything) is not None}
+        calculates = any(isinstance(node, ast.BinOp | ast.AugAssign) for node in ast.walk(ast.parse(each.program.code)))
+        more = {"columns": each.program.columns, "calculates": calculates}
         lines.append({name: getattr(each, name) for name in ("text", "weight", "copies", "noise")} | more)
         yield ""
         yield from _comment(f"{percent(each.weight)}: {each.text}")
