@@ -138,7 +138,8 @@ class _Types:
                 return {"range": ["number"], "enumerate": ["number", *held]}.get(name, held)
         return [_held(self._type(several))]
 
-    def _type(self, node: ast.expr | None) -> str:
+    def _type(self, node: ast.expr) -> str:
+        kind = "dict" if isinstance(node, ast.Dict | ast.DictComp) else "list"
         match node:
             case ast.Constant(value=value):
                 return "none" if value is None else "text" if isinstance(value, str) else "number"
@@ -156,12 +157,10 @@ class _Types:
                 return _join([self._type(yes), self._type(no)])
             case ast.BinOp(left=left, op=op, right=right):
                 return self._arithmetic(node, left, op, right)
-            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
-                return f"list {_join(map(self._type, items))}"
-            case ast.Dict(values=values):
-                return f"dict {_join(map(self._type, values))}"
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+                return f"{kind} {_join(map(self._type, items))}"
             case ast.DictComp(value=item) | ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
-                return f"{'dict' if isinstance(node, ast.DictComp) else 'list'} {self._type(item)}"
+                return f"{kind} {self._type(item)}"
             case ast.Call():
                 return self._result(node)
         return "any"
@@ -169,8 +168,7 @@ class _Types:
     def _arithmetic(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> str:
         if isinstance(op, ast.Div) or (isinstance(op, ast.Pow) and ast.unparse(right) == "0.5"):
             return "number"
-        is_sum_of_loop = isinstance(op, ast.Add | ast.Sub) and node in self._in_loop
-        is_long = is_sum_of_loop or isinstance(op, ast.Mult | ast.Pow)
+        is_long = isinstance(op, ast.Mult | ast.Pow) or (isinstance(op, ast.Add | ast.Sub) and node in self._in_loop)
         return "long" if is_long else _join([self._type(left), self._type(right)])
 
     def _result(self, node: ast.Call) -> str:
@@ -187,10 +185,9 @@ class _Types:
                 own = types if len(types) > 1 else [_held(first)]
                 return _join([*own, *(self._type(each.value) for each in node.keywords)])
             case ast.Name(id=name):
-                is_long = name == "sum" and node in self._in_loop
                 same = "long" if first in ("long", "any") else "number"
                 rule = _FUNCTIONS.get(name, "any").replace("held", _held(first)).replace("same", same)
-                return "long" if is_long and rule == "number" else rule
+                return "long" if rule == "number" and name == "sum" and node in self._in_loop else rule
         return "any"
 
     def _methods(self, node: ast.expr) -> Mapping[str, str]:
@@ -201,7 +198,7 @@ class _Check(_Types):
     """Raises _Fault for what is not allowed."""
 
     def __init__(self, tree: ast.Module, columns: Mapping[str, Type]) -> None:
-        match [each for each in tree.body if not isinstance(each, ast.Import) and not _is_docstring(each)]:
+        match [each for each in tree.body if not isinstance(each, ast.Import | ast.Expr)]:
             case [ast.FunctionDef(name=name, args=given, decorator_list=[]) as entry] if name == ENTRY:
                 names = [each.arg for each in ast.walk(given) if isinstance(each, ast.arg)]
                 if ast.unparse(given).count("*") or given.posonlyargs or given.defaults or not {*names} <= {*columns}:
@@ -211,7 +208,6 @@ class _Check(_Types):
         nodes = list(ast.walk(tree))[1:]
         self._iterated = {node.iter for node in nodes if isinstance(node, ast.For | ast.comprehension)}
         self._harmless = {node.func for node in nodes if isinstance(node, ast.Call)}
-        self._used_up: set[ast.expr] = set()
         self._steps, self._counters = 0, _counters(nodes) - {*names}
         for node in nodes:
             self._check_syntax(node)
@@ -244,7 +240,7 @@ class _Check(_Types):
                 if len(items) > CELL or (isinstance(node, ast.Dict) and None in node.keys):
                     _refuse(node, f"a collection of more than {CELL} items, or with **,")
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.GeneratorExp() as own]):
-                self._used_up |= {own} if name in _USE_UP else set()
+                self._harmless |= {own} if name in _USE_UP else set()
             case ast.Attribute(value=ast.Name(id="math") as own):
                 self._harmless.add(own)
 
@@ -254,7 +250,7 @@ class _Check(_Types):
                 self._check_arithmetic(node, left, op, right)
             case ast.Call():
                 self._check_call(node)
-            case ast.GeneratorExp() if node not in self._used_up:
+            case ast.GeneratorExp() if node not in self._harmless:
                 _refuse(node, "a generator that no function uses up here")
             case ast.Attribute(value=value, attr=name) if node not in self._harmless:
                 if name not in _CONSTANTS or ast.unparse(value) != "math":
@@ -271,15 +267,15 @@ class _Check(_Types):
                 if len(node.generators) > 1 or self._size(node.generators[0].iter) > 3 * CELL:
                     _refuse(node, "a collection as long as a long range, or two cells")
 
-    def _check_iterable(self, node: ast.expr) -> None:
-        if self._type(node)[:4] not in ("text", "list"):
-            _refuse(node, "to take the items of what may be no text and no list")
+    def _check_iterable(self, *nodes: ast.expr) -> None:
+        if strange := [node for node in nodes if self._type(node)[:4] not in ("text", "list")]:
+            _refuse(strange[0], "to take the items of what may be no text and no list")
 
     def _check_flat(self, *items: ast.expr) -> None:
         """Refuse a list of lists, unless it is written out."""
-        for item in items:
-            if self._type(item)[:4] in ("list", "dict", "any") and not isinstance(item, ast.Tuple | ast.List):
-                _refuse(item, "a list in a list")
+        inner = [item for item in items if self._type(item)[:4] in ("list", "dict", "any")]
+        if not all(isinstance(item, ast.Tuple | ast.List) for item in inner):
+            _refuse(inner[0], "a list in a list")
 
     def _check_arithmetic(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> None:
         if not {self._type(left), self._type(right)} <= {"none", "number", "long"}:
@@ -300,11 +296,9 @@ class _Check(_Types):
         types, options = [self._type(each) for each in node.args], {each.arg for each in node.keywords}
         match node.func:
             case ast.Name(id=name) if name in _ITERATORS - {*self._types} and node in self._iterated and not options:
-                if len(types) not in {"enumerate": (1,), "range": (1, 2, 3), "zip": (2, 3, 4)}[name]:
-                    _refuse(node, f"{name} like this")
-                for each in node.args if name != "range" else ():
-                    self._check_iterable(each)
-                return
+                self._check_iterable(*(node.args if name != "range" else ()))
+                if len(types) in {"enumerate": (1,), "range": (1, 2, 3), "zip": (2, 3, 4)}[name]:
+                    return
             case ast.Name(id=name) if name in _FUNCTIONS and name not in self._types and types:
                 if _FUNCTIONS[name][-4:] == "held" and len(types) == 1:
                     self._check_iterable(node.args[0])
@@ -348,8 +342,6 @@ class _Check(_Types):
         match several:
             case ast.Call(func=ast.Name(id="range"), args=ends):
                 return max(1, sum(map(self._end, ends)))
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                return max(1, len(items))
         return CELL
 
     def _end(self, node: ast.expr) -> int:
@@ -369,10 +361,6 @@ class _Check(_Types):
 def _held(several: str) -> str:
     """The type of an item, or of a dictionary's value."""
     return several if several in ("text", "none") else several.partition(" ")[2] or "any"
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _counters(nodes: Sequence[ast.AST]) -> set[str]:
