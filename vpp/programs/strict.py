@@ -15,7 +15,7 @@ from vpp.programs.source import ENTRY, QUESTION, Program
 
 CELL = 100
 """Characters or items of a cell in the bounds: for longer cells they are as much larger."""
-RANGE, DEPTH, STEPS = 10_000, 2, 1_000_000
+RANGE, DEPTH, STEPS = 10_000, 2, 300_000
 """Most numbers of a range, loops in each other, and parts of the program to evaluate for a row."""
 CONSTANT, EXPONENT = 10**9, 10
 
@@ -90,66 +90,21 @@ def _join(types: Iterable[str]) -> str:
     return reduce(join, types, "none")
 
 
-class _Check:
+class _Types:
     """Types are none, number, long (not to be multiplied again), text, any, `list …` and `dict …` of what is held.
 
     A name has one type in the whole program: of all that is assigned to it. Raises _Fault.
     """
 
-    def __init__(self, tree: ast.Module, columns: Mapping[str, Type]) -> None:
-        match [each for each in tree.body if not isinstance(each, ast.Import) and not _is_docstring(each)]:
-            case [ast.FunctionDef(name=name, args=given, decorator_list=[]) as entry] if name == ENTRY:
-                names = [each.arg for each in ast.walk(given) if isinstance(each, ast.arg)]
-                if ast.unparse(given).count("*") or given.posonlyargs or given.defaults or not {*names} <= {*columns}:
-                    _refuse(entry, "an argument other than a plain column")
-            case rest:
-                _refuse(rest[0] if rest else tree, f"anything but one plain function {ENTRY} and “import math”")
-        nodes = list(ast.walk(tree))[1:]
+    def __init__(self, nodes: Sequence[ast.AST], arguments: dict[str, str]) -> None:
+        self._types = arguments
         loops = [node for node in nodes if isinstance(node, ast.For | _Comprehension)]
         self._in_loop = {inner for node in loops for inner in ast.walk(node)}
-        self._iterated = {node.iter for node in nodes if isinstance(node, ast.For | ast.comprehension)}
-        self._harmless = {node.func for node in nodes if isinstance(node, ast.Call)}
-        self._used_up: set[ast.expr] = set()
-        self._types = {name: _COLUMNS[columns[name]] for name in names}
-        self._steps, self._counters = 0, _counters(nodes) - {*names}
-        for node in nodes:
-            self._check_syntax(node)
         before: dict[str, str] = {}
         while before != self._types:
             before = dict(self._types)
             for node in nodes:
                 self._bind(node)
-        for node in nodes:
-            self._check_types(node)
-        inner = {n for each in nodes if isinstance(each, ast.comprehension) for n in ast.walk(each.target)}
-        own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inner}
-        self._count(entry, frozenset({*names, *own}))
-
-    def _check_syntax(self, node: ast.AST) -> None:
-        hint = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        self._harmless |= {hint} if hint else set()
-        if type(node).__name__ not in _SYNTAX or (hint and not (isinstance(hint, ast.Name) and hint.id in _HINTS)):
-            _refuse(node, f"{type(hint or node).__name__} like this")
-        match node:
-            case ast.FunctionDef(name=name) if name != ENTRY or node.col_offset:
-                _refuse(node, "another function")
-            case ast.Import(names=names) if [each for each in names if each.name != "math" or each.asname]:
-                _refuse(node, "an import other than “import math”")
-            case ast.Constant(value=value):
-                is_short = (isinstance(value, str) and len(value) <= 3 * CELL) or (
-                    isinstance(value, int) and value <= CONSTANT
-                )
-                if not is_short and not isinstance(value, float | None):
-                    _refuse(node, "this constant")
-            case ast.Name(id=name, ctx=ast.Store()) if name in ("math", ENTRY) or name.startswith("__"):
-                _refuse(node, f"the name {name}")
-            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
-                if len(items) > CELL or (isinstance(node, ast.Dict) and None in node.keys):
-                    _refuse(node, f"a collection of more than {CELL} items, or with **,")
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.GeneratorExp() as own]):
-                self._used_up |= {own} if name in _USE_UP else set()
-            case ast.Attribute(value=ast.Name(id="math") as own):
-                self._harmless.add(own)
 
     def _bind(self, node: ast.AST) -> None:
         match node:
@@ -183,7 +138,8 @@ class _Check:
                 return {"range": ["number"], "enumerate": ["number", *held]}.get(name, held)
         return [_held(self._type(several))]
 
-    def _type(self, node: ast.expr | None) -> str:
+    def _type(self, node: ast.expr) -> str:
+        kind = "dict" if isinstance(node, ast.Dict | ast.DictComp) else "list"
         match node:
             case ast.Constant(value=value):
                 return "none" if value is None else "text" if isinstance(value, str) else "number"
@@ -201,23 +157,18 @@ class _Check:
                 return _join([self._type(yes), self._type(no)])
             case ast.BinOp(left=left, op=op, right=right):
                 return self._arithmetic(node, left, op, right)
-            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
-                return f"list {_join(map(self._type, items))}"
-            case ast.Dict(values=values):
-                return f"dict {_join(map(self._type, values))}"
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+                return f"{kind} {_join(map(self._type, items))}"
             case ast.DictComp(value=item) | ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
-                return f"{'dict' if isinstance(node, ast.DictComp) else 'list'} {self._type(item)}"
+                return f"{kind} {self._type(item)}"
             case ast.Call():
                 return self._result(node)
         return "any"
 
     def _arithmetic(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> str:
-        if isinstance(op, ast.Div) or (
-            isinstance(right, ast.Constant) and right.value == 0.5 and isinstance(op, ast.Pow)
-        ):
+        if isinstance(op, ast.Div) or (isinstance(op, ast.Pow) and ast.unparse(right) == "0.5"):
             return "number"
-        is_sum_of_loop = isinstance(op, ast.Add | ast.Sub) and node in self._in_loop
-        is_long = is_sum_of_loop or isinstance(op, ast.Mult | ast.Pow)
+        is_long = isinstance(op, ast.Mult | ast.Pow) or (isinstance(op, ast.Add | ast.Sub) and node in self._in_loop)
         return "long" if is_long else _join([self._type(left), self._type(right)])
 
     def _result(self, node: ast.Call) -> str:
@@ -227,19 +178,71 @@ class _Check:
             case ast.Attribute(value=ast.Name(id="math")):
                 return "long" if {"long", "any"} & {*types} else "number"
             case ast.Attribute(value=value, attr=name):
-                own = self._type(value)
-                rule = _METHODS.get(own.split(" ")[0], {}).get(name, "any").replace("held", _held(own))
+                of = self._type(value)
+                rule = self._methods(value).get(name, "any").replace("held", _held(of))
                 return _join([rule, *types[1:]]) if name == "get" else rule
             case ast.Name(id="max" | "min"):
-                return _join(
-                    [*(types if len(types) > 1 else [_held(first)]), *(self._type(e.value) for e in node.keywords)]
-                )
+                own = types if len(types) > 1 else [_held(first)]
+                return _join([*own, *(self._type(each.value) for each in node.keywords)])
             case ast.Name(id=name):
-                is_long = name == "sum" and node in self._in_loop
                 same = "long" if first in ("long", "any") else "number"
                 rule = _FUNCTIONS.get(name, "any").replace("held", _held(first)).replace("same", same)
-                return "long" if is_long and rule == "number" else rule
+                return "long" if rule == "number" and name == "sum" and node in self._in_loop else rule
         return "any"
+
+    def _methods(self, node: ast.expr) -> Mapping[str, str]:
+        return _METHODS.get(self._type(node).split(" ")[0], {})
+
+
+class _Check(_Types):
+    """Raises _Fault for what is not allowed."""
+
+    def __init__(self, tree: ast.Module, columns: Mapping[str, Type]) -> None:
+        match [each for each in tree.body if not isinstance(each, ast.Import | ast.Expr)]:
+            case [ast.FunctionDef(name=name, args=given, decorator_list=[]) as entry] if name == ENTRY:
+                names = [each.arg for each in ast.walk(given) if isinstance(each, ast.arg)]
+                if ast.unparse(given).count("*") or given.posonlyargs or given.defaults or not {*names} <= {*columns}:
+                    _refuse(entry, "an argument other than a plain column")
+            case rest:
+                _refuse(rest[0] if rest else tree, f"anything but one plain function {ENTRY} and “import math”")
+        nodes = list(ast.walk(tree))[1:]
+        self._iterated = {node.iter for node in nodes if isinstance(node, ast.For | ast.comprehension)}
+        self._harmless = {node.func for node in nodes if isinstance(node, ast.Call)}
+        self._steps, self._counters = 0, _counters(nodes) - {*names}
+        for node in nodes:
+            self._check_syntax(node)
+        super().__init__(nodes, {name: _COLUMNS[columns[name]] for name in names})
+        for node in nodes:
+            self._check_types(node)
+        inner = {n for each in nodes if isinstance(each, ast.comprehension) for n in ast.walk(each.target)}
+        own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inner}
+        self._count(entry, frozenset({*names, *own}))
+
+    def _check_syntax(self, node: ast.AST) -> None:
+        hint = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        self._harmless |= {hint} if hint else set()
+        if type(node).__name__ not in _SYNTAX or (hint and not (isinstance(hint, ast.Name) and hint.id in _HINTS)):
+            _refuse(node, f"{type(hint or node).__name__} like this")
+        match node:
+            case ast.FunctionDef(name=name) if name != ENTRY or node.col_offset:
+                _refuse(node, "another function")
+            case ast.Import(names=names) if [each for each in names if each.name != "math" or each.asname]:
+                _refuse(node, "an import other than “import math”")
+            case ast.Constant(value=value):
+                is_short = (isinstance(value, str) and len(value) <= 3 * CELL) or (
+                    isinstance(value, int) and value <= CONSTANT
+                )
+                if not is_short and not isinstance(value, float | None):
+                    _refuse(node, "this constant")
+            case ast.Name(id=name, ctx=ast.Store()) if name in ("math", ENTRY) or name.startswith("__"):
+                _refuse(node, f"the name {name}")
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+                if len(items) > CELL or (isinstance(node, ast.Dict) and None in node.keys):
+                    _refuse(node, f"a collection of more than {CELL} items, or with **,")
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.GeneratorExp() as own]):
+                self._harmless |= {own} if name in _USE_UP else set()
+            case ast.Attribute(value=ast.Name(id="math") as own):
+                self._harmless.add(own)
 
     def _check_types(self, node: ast.AST) -> None:
         match node:
@@ -247,15 +250,14 @@ class _Check:
                 self._check_arithmetic(node, left, op, right)
             case ast.Call():
                 self._check_call(node)
-            case ast.GeneratorExp() if node not in self._used_up:
+            case ast.GeneratorExp() if node not in self._harmless:
                 _refuse(node, "a generator that no function uses up here")
             case ast.Attribute(value=value, attr=name) if node not in self._harmless:
                 if name not in _CONSTANTS or ast.unparse(value) != "math":
                     _refuse(node, f"the attribute .{name}")
-            case ast.For(iter=own) | ast.comprehension(iter=own) if not (
-                isinstance(own, ast.Call) and isinstance(own.func, ast.Name) and own.func.id in _ITERATORS
-            ):
-                self._check_iterable(own)
+            case ast.For(iter=own) | ast.comprehension(iter=own):
+                if not (isinstance(own, ast.Call) and getattr(own.func, "id", "") in _ITERATORS):
+                    self._check_iterable(own)
             case ast.Subscript(value=own) if self._type(own)[:4] not in ("text", "list", "dict"):
                 _refuse(node, "a part of what may be no text and no list")
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
@@ -265,17 +267,15 @@ class _Check:
                 if len(node.generators) > 1 or self._size(node.generators[0].iter) > 3 * CELL:
                     _refuse(node, "a collection as long as a long range, or two cells")
 
-    def _check_iterable(self, node: ast.expr) -> None:
-        if self._type(node)[:4] not in ("text", "list"):
-            _refuse(node, "to take the items of what may be no text and no list")
+    def _check_iterable(self, *nodes: ast.expr) -> None:
+        if strange := [node for node in nodes if self._type(node)[:4] not in ("text", "list")]:
+            _refuse(strange[0], "to take the items of what may be no text and no list")
 
     def _check_flat(self, *items: ast.expr) -> None:
         """Refuse a list of lists, unless it is written out."""
-        for item in items:
-            if self._type(item)[:4] in ("list", "dict", "any") and not isinstance(
-                item, ast.Tuple | ast.List | ast.Store
-            ):
-                _refuse(item, "a list in a list")
+        inner = [item for item in items if self._type(item)[:4] in ("list", "dict", "any")]
+        if not all(isinstance(item, ast.Tuple | ast.List) for item in inner):
+            _refuse(inner[0], "a list in a list")
 
     def _check_arithmetic(self, node: ast.AST, left: ast.expr, op: ast.operator, right: ast.expr) -> None:
         if not {self._type(left), self._type(right)} <= {"none", "number", "long"}:
@@ -295,14 +295,10 @@ class _Check:
     def _check_call(self, node: ast.Call) -> None:
         types, options = [self._type(each) for each in node.args], {each.arg for each in node.keywords}
         match node.func:
-            case ast.Name(id=name) if (
-                name in _ITERATORS and name not in self._types and node in self._iterated and not options
-            ):
-                if len(types) not in {"enumerate": (1,), "range": (1, 2, 3), "zip": (2, 3, 4)}[name]:
-                    _refuse(node, f"{name} like this")
-                for each in node.args if name != "range" else ():
-                    self._check_iterable(each)
-                return
+            case ast.Name(id=name) if name in _ITERATORS - {*self._types} and node in self._iterated and not options:
+                self._check_iterable(*(node.args if name != "range" else ()))
+                if len(types) in {"enumerate": (1,), "range": (1, 2, 3), "zip": (2, 3, 4)}[name]:
+                    return
             case ast.Name(id=name) if name in _FUNCTIONS and name not in self._types and types:
                 if _FUNCTIONS[name][-4:] == "held" and len(types) == 1:
                     self._check_iterable(node.args[0])
@@ -314,16 +310,10 @@ class _Check:
                     return
             case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _MATH and not options:
                 return
-            case ast.Attribute(value=own, attr=name) if (
-                name in _METHODS.get(self._type(own).split(" ")[0], {}) and not options
-            ):
-                match name, node.args:
-                    case "replace", [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if (
-                        len(new) <= len(old) > 0
-                    ):
-                        return
-                    case _ if name != "replace":
-                        return
+            case ast.Attribute(value=own, attr=name) if name in self._methods(own) and not options:
+                written = [e.value for e in node.args if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+                if name != "replace" or (len(written) == len(types) == 2 and len(written[1]) <= len(written[0]) > 0):
+                    return
             case ast.Name(id=name) if name == QUESTION:
                 raise _Fault("it asks the model about a text")
         name = getattr(node.func, "id", "") or f".{getattr(node.func, 'attr', '')}"
@@ -331,7 +321,7 @@ class _Check:
 
     def _count(self, node: ast.AST, names: frozenset[str], rounds: int = 1, depth: int = 0) -> None:
         """Check names where they are read, and count loops in each other and steps."""
-        self._steps += rounds
+        self._steps += rounds if isinstance(node, ast.expr | ast.stmt) else 0
         if depth > DEPTH or self._steps > STEPS:
             _refuse(node, f"more than {DEPTH} loops in each other, or {STEPS:,} steps a row ({CELL} rounds a cell),")
         if isinstance(node, ast.Name) and node.id not in names and node not in self._harmless:
@@ -352,8 +342,6 @@ class _Check:
         match several:
             case ast.Call(func=ast.Name(id="range"), args=ends):
                 return max(1, sum(map(self._end, ends)))
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                return max(1, len(items))
         return CELL
 
     def _end(self, node: ast.expr) -> int:
@@ -361,9 +349,7 @@ class _Check:
         match node:
             case ast.Constant(value=int(value)) if value <= RANGE:
                 return value
-            case ast.Name(id=name) if name in self._counters:
-                return CELL
-            case ast.Call(func=ast.Name(id="len")):
+            case ast.Name() | ast.Call() if ast.unparse(node) in self._counters or ast.unparse(node).startswith("len("):
                 return CELL
             case ast.UnaryOp(op=ast.USub(), operand=own):
                 return self._end(own)
@@ -375,10 +361,6 @@ class _Check:
 def _held(several: str) -> str:
     """The type of an item, or of a dictionary's value."""
     return several if several in ("text", "none") else several.partition(" ")[2] or "any"
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _counters(nodes: Sequence[ast.AST]) -> set[str]:
