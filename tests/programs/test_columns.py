@@ -21,7 +21,7 @@ NAMES = {
     "%": "column_2",
     "predict": "predict_",
     "ask": "ask_",
-    "math": "math_",
+    "math": "math",
     "Größe": "Größe",
     "x²": "x2",
     "ﬁeld": "field",

@@ -14,7 +14,7 @@ from vpp.programs.source import ENTRY, QUESTION
 
 Type = Literal["number", "text", "numbers", "prose"]
 """Of a column's cells: int or float, str of few words, list of numbers, str of free text."""
-RESERVED = frozenset({ENTRY, QUESTION, "math"})
+RESERVED = frozenset({ENTRY, QUESTION})
 
 
 @dataclass(frozen=True, slots=True)
