@@ -11,6 +11,7 @@ every answer is read and checked as if it were free text.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -105,6 +106,7 @@ def _model(**fields: Any) -> Structure:
     return create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
 
 
+@lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it
 def request_options(structured: Structure | None) -> dict[str, Any]:
     """Return the request option that carries a structure."""
     if structured is None:
