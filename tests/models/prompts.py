@@ -1,13 +1,12 @@
 """Measures sets of templates on a real model: `python -m tests.models.prompts --base-url URL --model NAME`.
 
-A set's learner applies known rules to known rows; its optimizer proposes from batches and rewrites one rule ten times.
+A set's learner applies known rules to known rows, or writes them as programs; its optimizer proposes from batches.
 Every answer of the model can be kept with `--save FILE`, a JSON object a line.
 """
 
 import argparse
 import asyncio
 import json
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,14 +27,16 @@ from vpp.llm.forms import Structure
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
 from vpp.llm.templates import shipped
+from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Proposal
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Sandbox
 
 BATCH = 10
 """Rows that a proposal is made from."""
-REWRITES = 10
 ROLES = ("learner", "optimizer")
 LEARNER_TOKENS, OPTIMIZER_TOKENS = 128, 256
 """Limits of an answer: what runs past them is counted as cut off."""
@@ -91,24 +92,29 @@ def dataset_of(table: Table, rule: Rule, n: int, *, seed: int = 0) -> Dataset:
     )
 
 
-async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, structured: str) -> LearnerFigures:
-    """Applies one rule to `n` rows with one set of templates."""
+async def follow(chat: Chat, name: str, table: Table, rule: Rule, options: argparse.Namespace) -> LearnerFigures:
+    """Applies one rule to rows, with one set of templates or as a program."""
+    n = options.rows
     dataset = dataset_of(table, rule, n)
     attempts: list[int] = []
 
     def note(_: str, prediction: Prediction, asked: int) -> None:
         attempts.append(asked if prediction.value is not None else 99)
 
-    learner = LlmLearner(
-        chat,
-        LearnerPrompts(dataset=dataset, template=shipped("learner", name), is_structured=structured == "auto"),
-        LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS),
-        counters=Counters(),
-        on_answer=note,
+    prompts = LearnerPrompts(
+        dataset=dataset, template=shipped("learner", name), is_structured=options.structured == "auto"
     )
-    predictions = await learner.predict(f"{seed_sentence(dataset)} {rule.text}", dataset.train)
+    limits = LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS)
+    learner: LlmLearner | ProgramLearner = LlmLearner(chat, prompts, limits, counters=Counters(), on_answer=note)
+    async with Sandbox() as sandbox:
+        if options.reading == "program" and isinstance(learner, LlmLearner):
+            asked = ProgramPrompts(dataset=dataset, columns=Columns(dataset))
+            learner = ProgramLearner(
+                learner, chat, asked, limits, sandbox, counters=Counters(), falls_back=False, on_answer=note
+            )
+        predictions = await learner.predict(f"{seed_sentence(dataset)} {rule.text}", dataset.train)
     right = sum(given.value == row.target for given, row in zip(predictions, dataset.train, strict=True))
-    return LearnerFigures(rule=rule, rows=n, at_once=sum(asked == 1 for asked in attempts), right=right)
+    return LearnerFigures(rule=rule, rows=n, at_once=sum(n_asked <= 1 for n_asked in attempts), right=right)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +124,6 @@ class ProposalFigures:
     proposals: tuple[Proposal, ...]
     parents: tuple[str, ...]
     """The rule that each was to improve."""
-    lengths: tuple[int, ...]
-    """Words of a rule after each of its rewrites."""
     refused: int
     """Answers that a guard refused, those asked for again included: echoes, foreign labels, broken ends."""
     unreadable: int
@@ -137,7 +141,7 @@ def optimizer_of(chat: Chat, name: str, dataset: Dataset, counters: Counters) ->
 
 
 async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigures:
-    """First hypotheses and rewrites of wrong rules, half and half, for the table's first rule; then a chain."""
+    """First hypotheses and rewrites of wrong rules, half and half, for the table's first rule."""
     truth, *others = table.rules
     dataset = dataset_of(table, truth, ROWS)
     counters, seed_text = Counters(), seed_sentence(dataset)
@@ -156,30 +160,9 @@ async def propose(chat: Chat, name: str, table: Table, n: int) -> ProposalFigure
     return ProposalFigures(
         proposals=tuple(proposals),
         parents=tuple(parents),
-        lengths=await rewrite(optimizer, dataset),
         refused=asked_again.refused,
         unreadable=asked_again.unparsable,
     )
-
-
-async def rewrite(optimizer: LlmOptimizer, dataset: Dataset) -> tuple[int, ...]:
-    """Words of one rule over successive rewrites. Two answers of each batch are made wrong: no learner is asked."""
-    rng = random.Random(0)
-    seed_text = seed_sentence(dataset)
-    text, lengths = seed_text, []
-    for number in range(REWRITES):
-        rows = rng.sample(dataset.train, BATCH)
-        labels = dataset.classes
-        given = [
-            Prediction(
-                row=row.id, value=next(label for label in labels if label != row.target) if at < 2 else row.target
-            )
-            for at, row in enumerate(rows)
-        ]
-        proposal = await optimizer.propose(text, rows, given, temperature=0.7, seed=number)
-        text = proposal.text or text
-        lengths.append(len(text.removeprefix(seed_text).split()))
-    return tuple(lengths)
 
 
 def percent(part: int, whole: int) -> str:
@@ -208,7 +191,7 @@ async def measure_set(endpoint: Chat, name: str, options: argparse.Namespace) ->
     started = time.monotonic()
     figures = await asyncio.gather(
         *(
-            follow(chat, name, table, rule, options.rows, options.structured)
+            follow(chat, name, table, rule, options)
             for chat, table in zip(learners, TABLES, strict=True)
             for rule in table.rules[: options.rules]
         )
@@ -252,7 +235,6 @@ def summary(
         "refused, unreadable": f"{sum(one.refused for one in proposed)}, {sum(one.unreadable for one in proposed)}",
         "unchanged": percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
         "cut off": str(sum(c.cut_off for c in (*learner, *optimizer))),
-        "words after 10 rewrites": ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
         "prompt tokens": str(prompt),
         "answer tokens": f"{answer:.1f}",
         "s a call": f"{seconds:.2f}",
@@ -268,6 +250,7 @@ def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=ROWS, help="rows a rule")
     parser.add_argument("--rules", type=int, default=None, help="rules a table, its first (all)")
     parser.add_argument("--proposals", type=int, default=10, help="a table")
+    parser.add_argument("--reading", choices=("rows", "program"), default="rows")
     parser.add_argument("--structured", choices=STRUCTURED, default="off", help="what holds answers to a form")
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--save", type=Path, default=None, help="a file that every answer is added to")
