@@ -39,8 +39,10 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
     # A run of quick steps that does not end before it is stopped
     for name, value in (("Particles K", "3"), ("Epochs", "30")):
-        page.get_by_label(name, exact=True).fill(value)
-        page.get_by_label(name, exact=True).press("Enter")
+        field = page.get_by_label(name, exact=True)
+        expect(field).to_have_count(1)  # while a page is drawn anew, its old field is still there for a moment
+        field.fill(value)
+        field.press("Enter")
     page.get_by_role("button", name="Start the run").click()
 
     page.wait_for_url("**/watch?run=*")
