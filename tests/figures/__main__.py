@@ -14,9 +14,9 @@ from vpp.settings import Config
 
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "calibration.svg"
 SAMPLERS = {
-    "filtered": Config(),
+    "adaptive": Config(),
     "incremental": Config(tempering="incremental", beta_start=100.0),
-    "adaptive": Config(tempering="adaptive"),
+    "filtered": Config(tempering="paper"),
 }
 Bin = tuple[float, float, float, int]
 """Mean weight, share of true sentences, its standard error, and number of meanings."""
@@ -60,16 +60,16 @@ def picture(found: list[Bin], every: list[Bin]) -> str:
 def main(n_tables: int = 200) -> None:
     with ProcessPoolExecutor() as pool:
         runs = {
-            name: list(pool.map(partial(run, config=config), range(n_tables if name == "filtered" else n_tables // 5)))
+            name: list(pool.map(partial(run, config=config), range(n_tables if name == "adaptive" else n_tables // 5)))
             for name, config in SAMPLERS.items()
         }
-    every = bins([each for run in runs["filtered"] for each in run.meanings])
-    found = bins([each for run in runs["filtered"] if run.is_found for each in run.meanings])
+    every = bins([each for run in runs["adaptive"] for each in run.meanings])
+    found = bins([each for run in runs["adaptive"] if run.is_found for each in run.meanings])
     PICTURE.write_text(picture(found, every), encoding="utf-8")
     for name, some in (("all", every), ("found", found)):
         print(name, *(f"{w:.2f}: {t:.2f} ± {e:.2f} ({n})" for w, t, e, n in some), sep="  ")
     print("sampler, tables, accuracy, log score, truth found, learner calls, weight and truth of the surest fifth")
-    for name, each in {"filtered, all": runs["filtered"], **{k: v[: n_tables // 5] for k, v in runs.items()}}.items():
+    for name, each in {"adaptive, all": runs["adaptive"], **{k: v[: n_tables // 5] for k, v in runs.items()}}.items():
         scores = [mean(getattr(one, of) for one in each) for of in ("accuracy", "log_score", "is_found", "calls")]
         surest = bins([meaning for one in each for meaning in one.meanings])[-1]
         print(name, len(each), *(f"{score:.3f}" for score in (*scores, *surest[:2])), sep="  ")
