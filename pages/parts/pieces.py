@@ -49,25 +49,25 @@ class DrawingCache:
                 if key in self._drawings:
                     return cast(T, self._cached(key))
             try:
-                made = make()
-                if made is not None:
-                    self._store(key, made, size(made))
+                drawing = make()
+                if drawing is not None:
+                    self._store(key, drawing, size(drawing))
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return made
+        return drawing
 
     def _cached(self, key: Hashable) -> object:
         self._drawings.move_to_end(key)
         return self._drawings[key][0]
 
-    def _store(self, key: Hashable, made: object, size: int) -> None:
+    def _store(self, key: Hashable, drawing: object, size: int) -> None:
         if size > self._most:
             return
         with self._lock:
             # After a failed `make`, a waiter and a newcomer may both have made the drawing.
             _, before = self._drawings.pop(key, (None, 0))
-            self._drawings[key] = (made, size)
+            self._drawings[key] = (drawing, size)
             self._size += size - before
             while self._size > self._most:
                 _, (_, freed) = self._drawings.popitem(last=False)

@@ -47,7 +47,7 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
 
 
 def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tmp_path: Path) -> None:
-    """Before the training rows are evaluated, the last score counts."""
+    """The run is not evaluated yet, so figures come from the last score."""
     first, last = (
         scored(step, 0, SMALL, answers) for step, answers in ((0, {0: 9.0}), (1, {0: 0.0, 1: 1 / 3, 2: 2 / 3}))
     )

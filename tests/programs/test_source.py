@@ -60,7 +60,7 @@ def test_a_question_is_about_a_text_that_the_program_takes() -> None:
 
 
 def test_a_table_without_texts_is_said_to_have_none() -> None:
-    with pytest.raises(ProgramFault, match="of which this table has none"):
+    with pytest.raises(ProgramFault, match="this table has no such column"):
         read_program("def predict(a):\n    return ask('Is it?', a)", ("a",))
 
 

@@ -1,4 +1,4 @@
-"""What may run outside the sandbox: ordinary programs may, and none that reaches further or takes long."""
+"""The check before a program leaves the sandbox: ordinary programs pass, hostile and slow ones are refused."""
 
 import re
 

@@ -130,7 +130,7 @@ def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
 
 @pytest.mark.parametrize("n", range(1, 41))
 def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
-    """At a true share of 70 % both verdicts are wrong. Each is given in at most 6 % of the trials."""
+    """If 70 % is the true share, no verdict is right: each wrong one occurs in at most 6 % of the trials."""
     found = [Obeyed(n=n, obeyed=k) for k in range(n + 1)]
     at_bar, at_half = (binom.pmf(range(n + 1), n, share) for share in (FOLLOWS, 0.5))
     assert all(at_bar[[each.follows == verdict for each in found]].sum() < 0.06 for verdict in (-1, 1))

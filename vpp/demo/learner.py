@@ -68,14 +68,14 @@ REFUSAL = "no program"
 Word = Literal["and", "or"]
 _OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _DOMAINS = {"log": "> 0", "sqrt": ">= 0", "exp": "<= 709"}
-"""Of functions that have no value elsewhere, or none that is a float."""
+"""Where these functions have a finite value."""
 _NAMES = {"abs": "abs", "^": " ** "}
 _NEIGHBOURS = "any({0}[{4}] == {0}[{4} + 1] for {4} in range(len({0}) - 1))"
 _PATTERNS = dict(zip(rules.PATTERNS, (
     ("{0} {1} sorted({0})",), ("{0} {1} sorted({0}, reverse=True)",), ("len({{x for x in {0}}}) {1} len({0})",),
     ("{2}" + _NEIGHBOURS,), ("len({{x for x in {0}}}) {1} len({0}) - 1", "{3}" + _NEIGHBOURS), ("{0} {1} {0}[::-1]",),
 ), strict=True))  # fmt: skip
-"""Tests of a list {0}, all of which hold. {1}: == or !=; {2}: nothing or not; {3}: the opposite of {2}; {4}: index."""
+"""Python tests of a list {0}, joined by `and`. {1}: == or !=; {2}: empty or `not`; {3}: `not` or empty; {4}: index."""
 _FOLDS = {
     "sum": "sum({0})", "product": "math.prod({0})", "average": "(sum({0}) / len({0}))", "largest": "max({0})",
     "smallest": "min({0})", "range": "(max({0}) - min({0}))", "length": "len({0})",
@@ -109,8 +109,8 @@ class Value(NamedTuple):
 
 
 def write_program(question: ProgramQuestion) -> str:
-    """Write the rule as a program; refuse one of which any part cannot be read or written."""
-    # A line break before the rule, as after the seed sentence, so that a list's first bullet is none of its words.
+    """Write the rule as a program; `no program` if a part of it cannot be read or written."""
+    # The line break lets the reader take a dash before the first item of a list for a bullet.
     reading = read_rule(f"\n{question.rule}", tuple(column.name for column in question.columns), question.labels)
     writer = _Writer(question.columns)
     with suppress(Unsayable):
@@ -142,7 +142,7 @@ def _unknown(test: str) -> str:
 
 
 def _given(known: Iterable[str], test: str) -> Test:
-    """Return the test of known values. No missing cell equals a value, so an equality says itself that it is none."""
+    """Return the test, with a check that its cells are not None. An equality needs none: None equals no value."""
     spare = {f"{match[1]} is not None" for match in [re.match(r"(\w+) (?:==|in) ", test)] if match}
     return _join("and", [*(one for one in known if one not in spare), test])
 

@@ -52,7 +52,7 @@ class OptimizerQuestion:
 
 
 Kind = Literal["number", "numbers", "text"]
-"""Of a column's cells: `numbers` is a list."""
+"""What a column's cells are; `numbers` is a list of numbers."""
 
 
 class Column(NamedTuple):

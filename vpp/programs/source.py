@@ -131,8 +131,8 @@ def _questions(tree: ast.Module, texts: Collection[str], arguments: Collection[s
                 ):
                     yield words, column
                 case _:
-                    held = f": {', '.join(sorted(texts))}" if texts else ", of which this table has none: use =="
-                    raise ProgramFault(f'{QUESTION}() takes a question in quotes, and a column that is "a text"{held}')
+                    names = f": {', '.join(sorted(texts))}" if texts else "; this table has no such column, use =="
+                    raise ProgramFault(f'{QUESTION}() takes a question in quotes, and a column that is "a text"{names}')
 
 
 def _without_conditional_returns(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
