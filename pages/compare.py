@@ -22,13 +22,13 @@ from vpp.drawing.comparison import (
     verdict,
 )
 from vpp.errors import VppError
-from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.comparison import Candidate, Comparison, compare, conditions
+from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.comparison import Candidate, Comparison, compare, conditions
 from vpp.runs.directory import RunDirectory
-from vpp.wording import markup
+from vpp.show import markup
+from vpp.show.words import counted, listed
 from vpp.wording.listing import labels
 from vpp.wording.options import has_effect
-from vpp.wording.words import counted, listed
 
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest

@@ -11,12 +11,12 @@ from vpp.drawing.figures import Figure, doubt_figures
 from vpp.drawing.matrix import TABLE, Matrix, Opened, picks_html, usual_distance
 from vpp.drawing.programs import apart_html
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, by_answers, points, reject_option
+from vpp.findings.points import Point, by_answers, points, reject_option
 from vpp.runs.reader import Snapshot
-from vpp.wording import markup
+from vpp.show import markup
+from vpp.show.words import ROW_OF, counted
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
-from vpp.wording.words import ROW_OF, counted
 
 MOST = 60  # rows of the matrix at a time
 ROW = "disagreement.row"

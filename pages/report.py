@@ -14,7 +14,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
-from vpp.wording import markup
+from vpp.show import markup
 from vpp.wording.brief import unread_html
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet

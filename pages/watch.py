@@ -12,11 +12,11 @@ from vpp.runs import store
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.wording import markup
+from vpp.show import markup
+from vpp.show.words import capitalised, counted
 from vpp.wording.counts import steps_done
 from vpp.wording.progress import calls_metric, pace
 from vpp.wording.status import faults_sentence, is_key_refused, retry_words
-from vpp.wording.words import capitalised, counted
 
 FIELD_PX = 280
 CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation

@@ -20,7 +20,7 @@ from tests.inspected import BIG, EVEN, LABEL_CONFIG, LABELS, LUCK
 from tests.reporting.builders import DEMO, drawn, evaluated, finished, run, started
 from vpp.data.dataset import Dataset
 from vpp.events import Event, RunFinished
-from vpp.inspection.comparison import Candidate, Comparison, compare
+from vpp.findings.comparison import Candidate, Comparison, compare
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader

@@ -245,16 +245,16 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("rows right are no share", "for each in result.bins) / n\n    right", "for each in result.bins)\n    right"),
         ("all for the half", "curve.at(0.5), curve.at(1)", "curve.at(1), curve.at(1)"),
     ),
-    ("inspection/points.py", "tests/inspection/test_points.py"): (
+    ("findings/points.py", "tests/findings/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),
     ),
     ("wording/verdicts.py", "tests/wording/test_words.py"): (
         ("half of the voices are nearly all", "NEARLY_ALIKE = 0.95", "NEARLY_ALIKE = 0.5"),
     ),
-    ("inspection/scores.py", "tests/inspection/test_scores.py"): (
+    ("findings/scores.py", "tests/findings/test_scores.py"): (
         ("the best on test is chosen", "_picked(on_train, on_test)", "_picked(on_test, on_test)"),
     ),
-    ("inspection/summary.py", "tests/inspection/test_summary.py"): (
+    ("findings/summary.py", "tests/findings/test_summary.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
 }  # fmt: skip

@@ -13,13 +13,13 @@ from vpp.data.text import shown_name
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
-from vpp.inspection.points import known_row, reject_option, votes_on
+from vpp.findings.points import known_row, reject_option, votes_on
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
-from vpp.wording import markup
-from vpp.wording.markup import markdown_text
+from vpp.show import markup
+from vpp.show.markup import markdown_text
+from vpp.show.words import counted, in_words, integer, seconds
 from vpp.wording.progress import nothing_yet
-from vpp.wording.words import counted, in_words, integer, seconds
 
 WHAT = ("row", "table")
 ACROSS = 4

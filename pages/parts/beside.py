@@ -10,16 +10,16 @@ from vpp.drawing.answering import plan_html
 from vpp.drawing.deck import without_seed
 from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
+from vpp.findings.slots import grouped
 from vpp.inference.plan import plan
-from vpp.inspection.slots import grouped
 from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
+from vpp.show import markup
+from vpp.show.markup import one_line
+from vpp.show.words import counted, cut, particles, short_weight
 from vpp.trials.trial import TrialAsking, read_trial
-from vpp.wording import markup
-from vpp.wording.markup import one_line
-from vpp.wording.words import counted, cut, particles, short_weight
 
 TRIAL, REFUSED = "trial", "The trial could not be held"
 ABOUT_TRIAL = (

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from vpp.errors import VppError
-from vpp.wording import markup
+from vpp.show import markup
 
 T = TypeVar("T")
 

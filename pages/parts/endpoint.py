@@ -18,11 +18,11 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
-from vpp.wording import markup
+from vpp.show import markup
+from vpp.show.words import capitalised
 from vpp.wording.planned import demo_pace
 from vpp.wording.servers import checks_html, failure, verdict, verdict_html
 from vpp.wording.status import model_file_words, wait_words, window_words
-from vpp.wording.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")

@@ -26,11 +26,11 @@ from vpp.runs.preparation import Preparation, check_run, check_size, read_senten
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
-from vpp.wording import markup
-from vpp.wording.markup import one_line
+from vpp.show import markup
+from vpp.show.markup import one_line
+from vpp.show.words import capitalised
 from vpp.wording.options import demo_text_words, tau_words
 from vpp.wording.planned import ESTIMATES, HEAD, cells_words, cost_line, estimate_rows, plan_rows, plan_words
-from vpp.wording.words import capitalised
 
 DATA, METHOD, MODEL = "Data", "Method", "Model"
 """Parts of the form, numbered in its headings."""

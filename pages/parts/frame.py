@@ -17,7 +17,7 @@ from pages.parts import opening, person, pieces
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import read_summary
-from vpp.wording import markup
+from vpp.show import markup
 from vpp.wording.listing import Listed, distinguished, listed, unreadable
 
 

@@ -20,7 +20,7 @@ from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.settings import METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
-from vpp.wording import markup
+from vpp.show import markup
 from vpp.wording.options import (
     ABOUT,
     DEMO_PRIOR,

@@ -21,7 +21,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.settings import Config
-from vpp.wording import markup
+from vpp.show import markup
 
 if TYPE_CHECKING:
     from vpp.runs.preparation import Preparation

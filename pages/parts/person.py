@@ -23,7 +23,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.wording import markup
+from vpp.show import markup
 
 TYPED = "frame.keys"
 """Session key: the keys typed in this browser session, by their `exact` address."""

@@ -12,7 +12,7 @@ from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.data.table import Table
 from vpp.drawing import answering
-from vpp.inspection.points import (
+from vpp.findings.points import (
     Point,
     Question,
     calls_to_ask,
@@ -27,10 +27,10 @@ from vpp.inspection.points import (
 from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
+from vpp.show import markup
+from vpp.show.words import counted
 from vpp.trials.trial import parting_rows, read_trial
-from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
-from vpp.wording.words import counted
 
 JOB = "settle"
 AT_ONCE, USUAL, MOST = 8, 24, 200

@@ -11,7 +11,7 @@ from tests.access.places import PLACES, settle
 from tests.access.survey import survey
 from tests.app.conftest import App
 from vpp.drawing.deck import skeletons_html
-from vpp.wording import markup
+from vpp.show import markup
 
 pytestmark = pytest.mark.browser
 

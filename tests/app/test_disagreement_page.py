@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
-from tests.inspection.test_calibrated import labels as calibrated_labels
+from tests.findings.test_calibrated import labels as calibrated_labels
 
 
 def value(html: str, name: str) -> str:

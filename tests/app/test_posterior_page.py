@@ -9,7 +9,7 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.reporting.builders import SEED
-from vpp.wording import markup
+from vpp.show import markup
 
 OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
 

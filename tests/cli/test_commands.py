@@ -14,8 +14,8 @@ from tests import inspected
 from tests.processes import Desk, Outcome, answers_at, demo_server, model
 from vpp import load_run
 from vpp.cli import main
+from vpp.show.words import percent
 from vpp.wording.brief import summary
-from vpp.wording.words import percent
 
 Vpp = Callable[..., str]
 

@@ -14,8 +14,8 @@ from vpp.reporting.data_tree import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
+from vpp.show.words import weight_text
 from vpp.wording.brief import summary
-from vpp.wording.words import weight_text
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
 TABLE = "a,b,label\n" + "".join(f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)

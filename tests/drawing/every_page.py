@@ -14,14 +14,14 @@ from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
-from vpp.inspection.baselines import Baselines
-from vpp.inspection.comparison import Candidate, compare, conditions
-from vpp.inspection.genealogy import genealogy
-from vpp.inspection.ideas import merge_ideas, nearness, survivors
-from vpp.inspection.points import by_answers, points
-from vpp.inspection.ruled_out import ruled_out, without_survivors
-from vpp.inspection.scores import by_label, ensemble
-from vpp.inspection.summary import result
+from vpp.findings.baselines import Baselines
+from vpp.findings.comparison import Candidate, compare, conditions
+from vpp.findings.genealogy import genealogy
+from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.points import by_answers, points
+from vpp.findings.ruled_out import ruled_out, without_survivors
+from vpp.findings.scores import by_label, ensemble
+from vpp.findings.summary import result
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json

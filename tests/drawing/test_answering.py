@@ -9,7 +9,7 @@ from vpp.data.dataset import Row
 from vpp.data.labelling import input_fields
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, dissent_sentence, headline, sure_sentence, vote_html
-from vpp.inspection.points import Vote, votes_on
+from vpp.findings.points import Vote, votes_on
 from vpp.posterior.calibration import Conformal, RejectOption
 from vpp.problem import Prediction
 

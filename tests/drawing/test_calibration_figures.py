@@ -4,7 +4,7 @@ import pytest
 
 from tests.reporting.builders import dataset, evaluated
 from vpp.drawing.figures import reliability_figure, risk_figure
-from vpp.inspection.points import points, vote_reliability
+from vpp.findings.points import points, vote_reliability
 from vpp.posterior.calibration import risk_coverage
 
 

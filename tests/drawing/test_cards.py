@@ -13,7 +13,7 @@ from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.view import StepView
 from vpp.settings import Config
-from vpp.wording.words import NBSP
+from vpp.show.words import NBSP
 
 TASKS = ("classification", "regression")
 

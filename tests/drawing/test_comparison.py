@@ -12,8 +12,8 @@ from tests.beside import all_right, other, side_by_side
 from tests.inspected import LABELS
 from tests.reporting.builders import YES_NO
 from vpp.drawing.comparison import cost_html, elsewhere_sentence, left_out_text, standings_html, verdict
-from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import Comparison
+from vpp.findings.baselines import baselines
+from vpp.findings.comparison import Comparison
 
 
 def words(html: str) -> str:

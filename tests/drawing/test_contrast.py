@@ -13,10 +13,10 @@ from vpp.drawing import dissent
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, by_answers, camps, points
+from vpp.findings.points import Point, by_answers, camps, points
 from vpp.runs.reader import RunReader
-from vpp.wording.markup import Metric
-from vpp.wording.words import NBSP
+from vpp.show.blocks import Metric
+from vpp.show.words import NBSP
 
 
 def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:

@@ -4,7 +4,7 @@ from tests import inspected
 from tests.reporting.builders import evaluated
 from vpp.drawing.dissent import decided_words, saying
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, points
+from vpp.findings.points import Point, points
 from vpp.settings import Config
 
 

@@ -13,9 +13,9 @@ from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
 from vpp.drawing.comparison import conditions_html, legend_html, standings_html
 from vpp.events import Proposed
-from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import conditions
-from vpp.inspection.points import Contender, votes_on
+from vpp.findings.baselines import baselines
+from vpp.findings.comparison import conditions
+from vpp.findings.points import Contender, votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
 

@@ -3,7 +3,7 @@
 from tests.inspected import SEED, label_events
 from tests.reporting.builders import view_of
 from vpp.drawing.cards import ancestry_html
-from vpp.inspection.genealogy import genealogy
+from vpp.findings.genealogy import genealogy
 
 
 def ancestors_html(slot: int, *, most: int | None = None) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.drawing.idea_deck import first_seen, ideas_html
-from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.findings.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
 
 

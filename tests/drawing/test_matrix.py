@@ -7,9 +7,9 @@ from tests.reporting.builders import YES_NO, evaluated
 from vpp.drawing.dissent import merged_words
 from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, by_answers, points
+from vpp.findings.points import Point, by_answers, points
 from vpp.runs.reader import RunReader
-from vpp.wording.words import NBSP
+from vpp.show.words import NBSP
 
 
 def points_of(reader: RunReader) -> tuple[Evaluated, list[Point]]:

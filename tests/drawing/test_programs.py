@@ -11,9 +11,9 @@ from vpp.drawing.deck import deck_html
 from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.matrix import Opened
 from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.points import by_answers, points
-from vpp.inspection.programs import Apart, Certificate, ProgramReading, program_readings
+from vpp.findings.ideas import merge_ideas
+from vpp.findings.points import by_answers, points
+from vpp.findings.programs import Apart, Certificate, ProgramReading, program_readings
 from vpp.programs.source import read_program
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader

@@ -3,7 +3,7 @@
 from tests.inspected import LABELS, NUMBERS
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.answering import consequence_words, reach_words
-from vpp.inspection.points import Consequence, Question
+from vpp.findings.points import Consequence, Question
 from vpp.posterior.prediction import Mixture, Value
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from vpp.inspection.baselines import baselines
+from vpp.findings.baselines import baselines
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.reader import RunReader
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from vpp.wording.theme import Mode
+from vpp.show.theme import Mode
 
 CSV = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 Stage = Literal["empty", "finished"]

@@ -5,7 +5,7 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from vpp.wording.markup import JOINER
+from vpp.show.markup import JOINER
 
 RENDERERS = {
     "commonmark": MarkdownIt("commonmark"),

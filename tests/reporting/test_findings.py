@@ -20,7 +20,7 @@ OF_LABELS = {
         # Only row 9 is wrong, one of the three on which they differ.
         "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided.",
         "6 test rows are too few for a verdict",
-        # Worked out in tests/inspection/test_points.py.
+        # Worked out in tests/findings/test_points.py.
         "| Area under the risk curve | 0.131 |",
         "random order to the best possible: 0.167 at random, 0.028 at best. |",
         "| Calibration error, 10 bins | 0.267 of 1 |",

@@ -15,7 +15,7 @@ from vpp.problem import Prediction
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
-from vpp.wording.markup import original
+from vpp.show.markup import original
 
 CONFIG = Config()
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")

@@ -7,8 +7,8 @@ from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
-from vpp.inspection.ruled_out import ruled_out
-from vpp.inspection.summary import result
+from vpp.findings.ruled_out import ruled_out
+from vpp.findings.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config

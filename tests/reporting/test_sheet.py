@@ -16,7 +16,7 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Row
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.inspection.points import Question
+from vpp.findings.points import Question
 from vpp.posterior.prediction import Mixture
 from vpp.reporting.predictions import BITS, filled_rows, sheet_csv, sheet_rows
 

@@ -26,7 +26,7 @@ from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Notation, Row
 from vpp.errors import InputError
 from vpp.events import RunFinished, RunStarted
-from vpp.inspection.points import points, reject_option
+from vpp.findings.points import points, reject_option
 from vpp.llm.translator import prediction_of
 from vpp.posterior.prediction import Mixture
 from vpp.programs.columns import Columns, cell_value

@@ -9,8 +9,8 @@ import pytest
 from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import VARIANTS, sampled_run, world
 from vpp.events import Event
-from vpp.inspection.scores import ensemble
-from vpp.inspection.summary import result
+from vpp.findings.scores import ensemble
+from vpp.findings.summary import result
 from vpp.reporting.document import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv

@@ -8,8 +8,8 @@ import pytest
 
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, scored, started
 from vpp.events import Event
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.summary import result
+from vpp.findings.ideas import merge_ideas
+from vpp.findings.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader

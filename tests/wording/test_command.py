@@ -19,8 +19,8 @@ from vpp.llm.templates import set_texts
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
+from vpp.show.markup import plain
 from vpp.wording.command import repeat_command
-from vpp.wording.markup import plain
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen", structured="auto")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.wording.markup import changes, diff_html, is_reworded, kept_share, refused_html
+from vpp.show.markup import changes, diff_html, is_reworded, kept_share, refused_html
 
 RULE = "If x is greater than 6, answer Gentoo; otherwise, answer Adelie."
 

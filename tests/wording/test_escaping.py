@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.reporting.renderers import RENDERERS, bare, kinds, seen
-from vpp.wording.markup import _REPLACED, JOINER, markdown_code, markdown_quote, markdown_table, markdown_text, plain
+from vpp.show.markup import _REPLACED, JOINER, markdown_code, markdown_quote, markdown_table, markdown_text, plain
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -2,8 +2,8 @@
 
 import re
 
-from vpp.wording import markup
-from vpp.wording.markup import BY_LABEL, GLOSSARY
+from vpp.show import markup
+from vpp.show.markup import BY_LABEL, GLOSSARY
 
 
 def test_a_label_that_the_glossary_lacks_is_text_alone() -> None:

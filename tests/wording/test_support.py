@@ -6,8 +6,8 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from vpp.data.dataset import Dataset
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.summary import result
+from vpp.findings.ideas import merge_ideas
+from vpp.findings.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token, template
+from vpp.show.theme import PRIMARY, TOKENS, Mode, Token, template
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")

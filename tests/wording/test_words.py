@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.posterior.metric import wilson
-from vpp.wording import verdicts, words
-from vpp.wording.markup import votes
+from vpp.show import words
+from vpp.show.markup import votes
+from vpp.wording import verdicts
 
 NBSP = "\N{NO-BREAK SPACE}"
 

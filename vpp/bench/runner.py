@@ -37,7 +37,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.process import child_environment, start
 from vpp.runs.spec import EndpointSpec
-from vpp.wording.words import counted
+from vpp.show.words import counted
 
 Backend = Literal["threading", "ray"]
 """A backend of joblib: a thread waits for each worker here, or a task of Ray on its machine."""

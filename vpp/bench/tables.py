@@ -15,8 +15,8 @@ from typing import Any
 from vpp.bench.sweep import SWEPT_TASKS, VARIANTS, Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
-from vpp.wording.markup import markdown_table, markdown_text
-from vpp.wording.words import NBSP, counted, fixed, integer, number
+from vpp.show.markup import markdown_table, markdown_text
+from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
 NONE = "–"

@@ -17,7 +17,7 @@ from vpp.cli.system import environment
 from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.runs.preparation import check_endpoint
-from vpp.wording.words import seconds
+from vpp.show.words import seconds
 
 EXIT_CODES = {"done": 0, "failed": 1, "stopped": 130}
 SEEDS = 3

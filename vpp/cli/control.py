@@ -13,9 +13,9 @@ from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
+from vpp.show.markup import one_line
 from vpp.wording.counts import steps_done
 from vpp.wording.listing import metric_text
-from vpp.wording.markup import one_line
 from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0

@@ -21,9 +21,9 @@ from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES
 from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
-from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.points import reject_option
-from vpp.inspection.scores import Score, averaged_score
+from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.points import reject_option
+from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html, ways, write_all, write_html
 from vpp.reporting.markdown import report_markdown
@@ -40,11 +40,11 @@ from vpp.runs.asking import (
     score_rewording,
 )
 from vpp.runs.reader import RunReader
+from vpp.show.markup import one_line
+from vpp.show.words import counted, cut, integer, listed, step_words
 from vpp.trials.trial import TrialAsking, TrialSize, trial_json
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
-from vpp.wording.markup import one_line
-from vpp.wording.words import counted, cut, integer, listed, score_text, step_words
 
 T = TypeVar("T")
 MLFLOW_DEFAULTS = {

@@ -89,7 +89,7 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.inspection.summary import result
+    from vpp.findings.summary import result
     from vpp.wording.brief import summary
 
     print(json.dumps(result(directory, view)) if options.json else summary(directory, view))

@@ -9,15 +9,15 @@ from vpp.data.labelling import Field, Source
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, is_read, mean_and_range, read_html
+from vpp.findings.points import REACH, Consequence, Contender, Question, Vote, target_spread
+from vpp.findings.slots import grouped
 from vpp.inference.plan import Plan
-from vpp.inspection.points import REACH, Consequence, Contender, Question, Vote, target_spread
-from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import leaders
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
-from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
-from vpp.wording.verdicts import possible_sentence, possible_words, reason_words
-from vpp.wording.words import (
+from vpp.show.blocks import Metric, count_metric
+from vpp.show.markup import badge, caption, saying, scrolling, strip, table, text, votes
+from vpp.show.words import (
     capitalised,
     counted,
     cut,
@@ -32,6 +32,7 @@ from vpp.wording.words import (
     value_text,
     weight_text,
 )
+from vpp.wording.verdicts import possible_sentence, possible_words, reason_words
 
 MOST_NOTES = 4
 LONGEST = 240

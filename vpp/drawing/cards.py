@@ -13,12 +13,12 @@ from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Marks, reworded, without_seed
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
-from vpp.inspection.genealogy import Happened, Node
-from vpp.inspection.ideas import compare
-from vpp.inspection.programs import ProgramReading
-from vpp.inspection.ruled_out import decision
-from vpp.inspection.scores import rows_by_id, rows_of, score
-from vpp.inspection.slots import (
+from vpp.findings.genealogy import Happened, Node
+from vpp.findings.ideas import compare
+from vpp.findings.programs import ProgramReading
+from vpp.findings.ruled_out import decision
+from vpp.findings.scores import rows_by_id, rows_of, score
+from vpp.findings.slots import (
     RecordedAnswers,
     answers_of,
     batch_places,
@@ -34,10 +34,10 @@ from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CAUTIOUS_TEMPERATURE, Config
+from vpp.show.markup import Mark, badge, caption, group
+from vpp.show.words import MINUS, counted, fixed, number, particles, percent, step_words, weight_text
 from vpp.wording.counts import cut_words
-from vpp.wording.markup import Mark, badge, caption, group
 from vpp.wording.progress import end_rows, step_rows
-from vpp.wording.words import MINUS, counted, fixed, number, particles, percent, step_words, weight_text
 
 MOST_ROWS = 6
 MOST_COPIES = 3

@@ -8,17 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from string import ascii_uppercase
 
-from vpp.inspection.baselines import Baselines, Name, SimpleModel
-from vpp.inspection.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
-from vpp.inspection.summary import rounds
+from vpp.findings.baselines import Baselines, Name, SimpleModel
+from vpp.findings.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
+from vpp.findings.scores import score_text
+from vpp.findings.summary import rounds
 from vpp.posterior.metric import PairedDifference
 from vpp.settings import METHOD_NAMES
-from vpp.wording.counts import other_scores_text, steps_done, steps_text
-from vpp.wording.listing import SHORT
-from vpp.wording.markup import CUE, group_row, scrolling, table, term, text
-from vpp.wording.options import changed_words, name_of
-from vpp.wording.verdicts import chance_verdict
-from vpp.wording.words import (
+from vpp.show.markup import CUE, group_row, scrolling, table, term, text
+from vpp.show.words import (
     EQUAL,
     capitalised,
     counted,
@@ -29,9 +26,12 @@ from vpp.wording.words import (
     listed,
     number,
     p_text,
-    score_text,
     seconds,
 )
+from vpp.wording.counts import other_scores_text, steps_done, steps_text
+from vpp.wording.listing import SHORT
+from vpp.wording.options import changed_words, name_of
+from vpp.wording.verdicts import chance_verdict
 
 CODES = ascii_uppercase
 MODEL_NAMES: Mapping[Name, str] = {

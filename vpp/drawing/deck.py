@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vpp.drawing.programs import exception_html, program_html
-from vpp.inspection.programs import ProgramReading
-from vpp.wording.markup import (
+from vpp.findings.programs import ProgramReading
+from vpp.show.markup import (
     Mark,
     badge,
     caption,
@@ -20,7 +20,7 @@ from vpp.wording.markup import (
     refused_html,
     text,
 )
-from vpp.wording.words import capitalised, counted, fixed, integer, percent, short_weight, weight_text
+from vpp.show.words import capitalised, counted, fixed, integer, percent, short_weight, weight_text
 
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]

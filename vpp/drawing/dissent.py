@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
+from vpp.findings.points import Point, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import label_figures, number_figures, wilson
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import held_by, other_metrics, voting
-from vpp.wording.markup import Metric, count_metric
-from vpp.wording.verdicts import abstention_verdict, follows_verdict, miss_verdict, promised_metric, spread_verdict
-from vpp.wording.words import (
+from vpp.show.blocks import Metric, count_metric
+from vpp.show.words import (
     EQUAL,
     NBSP,
     ROW_OF,
@@ -30,6 +28,8 @@ from vpp.wording.words import (
     share_words,
     uncertain_sentence,
 )
+from vpp.wording.brief import held_by, other_metrics, voting
+from vpp.wording.verdicts import abstention_verdict, follows_verdict, miss_verdict, promised_metric, spread_verdict
 
 
 def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from vpp.data.dataset import Dataset
 from vpp.drawing.dissent import judged, order_verdict
 from vpp.drawing.rail import ess_bars
-from vpp.inspection.points import SpreadReliability, VoteReliability, points
+from vpp.findings.points import SpreadReliability, VoteReliability, points
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
 from vpp.runs.view import RunView
-from vpp.wording.theme import Mode, palette, template
-from vpp.wording.words import counted, fixed, integer, interval_text, number, percent
+from vpp.show.theme import Mode, palette, template
+from vpp.show.words import counted, fixed, integer, interval_text, number, percent
 
 HEIGHT = 280
 """Of a chart, in pixels."""

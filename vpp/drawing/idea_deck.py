@@ -9,14 +9,13 @@ from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.drawing.programs import exception_html, program_html
 from vpp.events import hypothesis_id
-from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
-from vpp.inspection.programs import ProgramReading
-from vpp.inspection.scores import Score
-from vpp.inspection.slots import grouped
+from vpp.findings.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
+from vpp.findings.programs import ProgramReading
+from vpp.findings.scores import Score
+from vpp.findings.slots import grouped
 from vpp.posterior.likelihood import Noise
-from vpp.trials.trial import FINDINGS, MinimalPair, Obeyed, Trial, TriedIdea
-from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, table, text
-from vpp.wording.words import (
+from vpp.show.markup import caption, copy_button, fold, group, hypothesis, table, text
+from vpp.show.words import (
     capitalised,
     counted,
     in_words,
@@ -30,6 +29,7 @@ from vpp.wording.words import (
     value_text,
     weight_text,
 )
+from vpp.trials.trial import FINDINGS, MinimalPair, Obeyed, Trial, TriedIdea
 
 AT_FIRST: Mapping[Origin, str] = {
     "drawn": "first seen in the first draw",

@@ -11,8 +11,8 @@ from vpp.drawing.comparison import grid
 from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
-from vpp.inspection.ruled_out import REASONS, Occasion, Reason, RuledOut
-from vpp.inspection.slots import scored_rows
+from vpp.findings.ruled_out import REASONS, Occasion, Reason, RuledOut
+from vpp.findings.slots import scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction, is_final_on_train
@@ -20,8 +20,8 @@ from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, caption, fold, hypothesis, saying, text
-from vpp.wording.words import (
+from vpp.show.markup import Mark, badge, caption, fold, hypothesis, saying, text
+from vpp.show.words import (
     capitalised,
     counted,
     fixed,

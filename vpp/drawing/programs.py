@@ -4,10 +4,10 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping
 
-from vpp.inspection.programs import ProgramReading
-from vpp.wording.markup import caption, fold, heading, hypothesis, text
+from vpp.findings.programs import ProgramReading
+from vpp.show.markup import caption, fold, heading, hypothesis, text
+from vpp.show.words import capitalised, counted
 from vpp.wording.programs import apart_words, branch_rows, certificate_words, question_words, reading_words
-from vpp.wording.words import capitalised, counted
 
 _TOKEN = re.compile(
     r"""(?P<str>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(?P<num>(?<!\w)\d[\w.]*)|(?P<word>[^\W\d]\w*)"""

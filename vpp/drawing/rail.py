@@ -6,13 +6,13 @@ from functools import partial
 from math import ceil
 
 from vpp.data.dataset import Dataset
-from vpp.inspection.slots import judged_of
+from vpp.findings.slots import judged_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView, resampled_at
 from vpp.settings import ESS_SHARE, Config
-from vpp.wording.markup import badge, text
+from vpp.show.markup import badge, text
+from vpp.show.words import counted, fixed, number, percent, shortest
 from vpp.wording.progress import batch_errors
-from vpp.wording.words import counted, fixed, number, percent, shortest
 
 # The step band: progress and resampling in one row of marks, and the ESS where the page is narrow
 

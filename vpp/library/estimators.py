@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from vpp.errors import InputError
-from vpp.inspection.points import votes_on
+from vpp.findings.points import votes_on
 from vpp.library.posterior import fit, table_of
 from vpp.posterior.calibration import answered_shares
 from vpp.runs.spec import EndpointSpec

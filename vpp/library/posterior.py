@@ -22,12 +22,12 @@ from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
-from vpp.inspection.genealogy import Node, genealogy
-from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import weighed_log_likelihoods
-from vpp.inspection.summary import result
+from vpp.findings.genealogy import Node, genealogy
+from vpp.findings.ideas import Idea, merge_ideas
+from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.ruled_out import RuledOut, ruled_out
+from vpp.findings.scores import score_text, weighed_log_likelihoods
+from vpp.findings.summary import result
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
@@ -47,10 +47,10 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
+from vpp.show.markup import markdown_table, markdown_text, one_line
+from vpp.show.words import NBSP, particles, prior_text, weight_text
 from vpp.trials.trial import Trial, TrialAsking, TrialSize
 from vpp.wording.brief import headline
-from vpp.wording.markup import markdown_table, markdown_text, one_line
-from vpp.wording.words import NBSP, particles, prior_text, score_text, weight_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,12 +16,12 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import final_answers, log_likelihood_terms
+from vpp.findings.ideas import merge_ideas
+from vpp.findings.scores import final_answers, log_likelihood_terms
 from vpp.posterior.prediction import Answer, average
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import priors
-from vpp.wording.markup import REPLACEMENT
+from vpp.show.markup import REPLACEMENT
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -20,8 +20,8 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader
-from vpp.wording.markup import scrolling
-from vpp.wording.theme import css
+from vpp.show.markup import scrolling
+from vpp.show.theme import css
 
 # The files
 

@@ -1,6 +1,6 @@
 """report.md: a run as it is now, complete and readable without the app.
 
-Text from a model, a CSV or a user passes through `vpp.wording.markup`, so it can never become markup.
+Text from a model, a CSV or a user passes through `vpp.show.markup`, so it can never become markup.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,18 +19,34 @@ from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
-from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
-from vpp.inspection.points import Point, points, reject_option
-from vpp.inspection.programs import ProgramReading, program_readings
-from vpp.inspection.ruled_out import ruled_out, without_survivors
-from vpp.inspection.scores import by_label
-from vpp.inspection.summary import deciding_rows
+from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.findings.points import Point, points, reject_option
+from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.ruled_out import ruled_out, without_survivors
+from vpp.findings.scores import by_label, score_text
+from vpp.findings.summary import deciding_rows
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
+from vpp.show.blocks import Metric
+from vpp.show.markup import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
+from vpp.show.words import (
+    NBSP,
+    ROW_OF,
+    capitalised,
+    counted,
+    in_words,
+    integer,
+    number,
+    particles,
+    percent,
+    share_words,
+    value_text,
+    weight_text,
+)
 from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
     caveats,
@@ -57,27 +73,11 @@ from vpp.wording.counts import (
     split_text,
     steps_text,
 )
-from vpp.wording.markup import Metric, markdown_code, markdown_quote, markdown_table, markdown_text, one_line
 from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
-from vpp.wording.words import (
-    NBSP,
-    ROW_OF,
-    capitalised,
-    counted,
-    in_words,
-    integer,
-    number,
-    particles,
-    percent,
-    score_text,
-    share_words,
-    value_text,
-    weight_text,
-)
 
 _STATES = {
     "queued": "waiting for its turn",

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from vpp.inspection.genealogy import Genealogy, genealogy
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness
-from vpp.inspection.points import Point, points, possible_labels, possible_range, reject_option
-from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
-from vpp.inspection.scores import Score, weighed_log_likelihoods
-from vpp.inspection.summary import finite, result
+from vpp.findings.genealogy import Genealogy, genealogy
+from vpp.findings.ideas import Idea, Ideas, merge_ideas, nearness
+from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
+from vpp.findings.ruled_out import Occasion, RuledOut, ruled_out
+from vpp.findings.scores import Score, weighed_log_likelihoods
+from vpp.findings.summary import finite, result
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.settings import Config

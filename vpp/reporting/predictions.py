@@ -12,7 +12,7 @@ the range of the true number. An abstention is an empty cell. An own column whos
 A labelling sheet has rows to label, most informative first; a new run continues with the labels. Its columns: the
 inputs, the target, and the expected information gain in bits.
 
-Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.markup`, which also undoes it.
+Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.show.markup`, which also undoes it.
 """
 
 import csv
@@ -26,7 +26,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.inspection.points import (
+from vpp.findings.points import (
     Point,
     Question,
     points,
@@ -42,10 +42,10 @@ from vpp.runs.asking import Answers, Asking
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
+from vpp.show.markup import original, safe_cell
+from vpp.show.words import shortest
 from vpp.trials.trial import parting_rows, read_trial
-from vpp.wording.markup import original, safe_cell
 from vpp.wording.verdicts import reason_words
-from vpp.wording.words import shortest
 
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""

@@ -18,7 +18,7 @@ from vpp.data.columns import BODIES, FORMATTED, LONGEST, MINUS, MISSING, PLAIN, 
 from vpp.data.dataset import Column, Dataset
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
-from vpp.inspection.points import reject_option
+from vpp.findings.points import reject_option
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
@@ -27,8 +27,8 @@ from vpp.programs.source import Program, ProgramFault, read_program
 from vpp.programs.strict import strict_fault
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
-from vpp.wording.markup import FORMULA, one_line
-from vpp.wording.words import percent
+from vpp.show.markup import FORMULA, one_line
+from vpp.show.words import percent
 
 WIDTH = 110
 FILE = "posterior.py"

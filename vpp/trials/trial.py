@@ -25,8 +25,8 @@ from vpp.demo.reading import read_rule
 from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
-from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.programs import program_readings
+from vpp.findings.ideas import Idea, merge_ideas
+from vpp.findings.programs import program_readings
 from vpp.llm.rendering import render_input
 from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import settled

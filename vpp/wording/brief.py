@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
-from vpp.inspection.ideas import Ideas, merge_ideas
-from vpp.inspection.scores import (
+from vpp.findings.ideas import Ideas, merge_ideas
+from vpp.findings.scores import (
     Ensemble,
     Score,
     averaged_score,
@@ -18,9 +18,10 @@ from vpp.inspection.scores import (
     ensemble,
     particle_scores,
     rows_of,
+    score_text,
     weighed_log_likelihoods,
 )
-from vpp.inspection.summary import (
+from vpp.findings.summary import (
     Against,
     Decided,
     collapsed,
@@ -37,20 +38,9 @@ from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_candidates, priors
 from vpp.settings import Config
-from vpp.wording.counts import (
-    cut_cells_text,
-    cut_sentences,
-    error_text,
-    miss_words,
-    other_scores_text,
-    r2_text,
-    rows_sentence,
-    steps_text,
-)
-from vpp.wording.markup import Metric, one_line, state
-from vpp.wording.status import cache_sentence, is_key_refused
-from vpp.wording.verdicts import FEW_ROWS
-from vpp.wording.words import (
+from vpp.show.blocks import Metric
+from vpp.show.markup import one_line, state
+from vpp.show.words import (
     EQUAL,
     MAJORITY,
     ROW_OF,
@@ -67,7 +57,6 @@ from vpp.wording.words import (
     p_text,
     percent,
     refused_answers,
-    score_text,
     seconds,
     share_sentence,
     target_text,
@@ -75,6 +64,18 @@ from vpp.wording.words import (
     weight_text,
     weights_sentence,
 )
+from vpp.wording.counts import (
+    cut_cells_text,
+    cut_sentences,
+    error_text,
+    miss_words,
+    other_scores_text,
+    r2_text,
+    rows_sentence,
+    steps_text,
+)
+from vpp.wording.status import cache_sentence, is_key_refused
+from vpp.wording.verdicts import FEW_ROWS
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:

@@ -15,7 +15,7 @@ from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import WEIGHING, Config
-from vpp.wording.markup import plain
+from vpp.show.markup import plain
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")

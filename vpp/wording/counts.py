@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.inspection.scores import LabelLine, Score
+from vpp.findings.scores import LabelLine, Score
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import Summary
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.wording.words import counted, fixed, integer, number, percent, value_text
+from vpp.show.words import counted, fixed, integer, number, percent, value_text
 
 # Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.

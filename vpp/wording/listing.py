@@ -8,9 +8,9 @@ from datetime import datetime
 from vpp.runs.directory import State
 from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
+from vpp.show.markup import Mark
+from vpp.show.words import number, percent
 from vpp.wording.counts import steps_text
-from vpp.wording.markup import Mark
-from vpp.wording.words import number, percent
 
 MARKS: dict[State, Mark] = {
     "queued": "uns",

@@ -11,7 +11,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Task
 from vpp.errors import InputError
 from vpp.settings import Config
-from vpp.wording.words import listed, number
+from vpp.show.words import listed, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from vpp.runs.budget import (
 )
 from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.show.words import capitalised, counted, fixed, integer, seconds
 from vpp.wording.counts import cut_columns_sentence
-from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 
 HEAD = ("work", "calls", "tokens in", "tokens out")
 ESTIMATES = ("estimate", "about", "longest texts")

@@ -1,8 +1,8 @@
 """How a hypothesis is read, in words that quote models: its branches, its certificate and its questions."""
 
-from vpp.inspection.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
+from vpp.findings.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
 from vpp.posterior.prediction import Value
-from vpp.wording.words import counted, integer, interval_text, number, percent, value_text
+from vpp.show.words import counted, integer, interval_text, number, percent, value_text
 
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
 

@@ -6,9 +6,9 @@ from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Scored
+from vpp.findings.ideas import Compared, compare
+from vpp.findings.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inference.plan import plan
-from vpp.inspection.ideas import Compared, compare
-from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
 from vpp.problem import is_final_on_train
@@ -18,13 +18,8 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
-from vpp.wording.brief import voting
-from vpp.wording.counts import activity_words, miss_words, steps_text
-from vpp.wording.markup import Metric
-from vpp.wording.planned import expected_words
-from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
-from vpp.wording.words import (
+from vpp.show.blocks import Metric
+from vpp.show.words import (
     MAJORITY,
     cached_words,
     capitalised,
@@ -37,6 +32,11 @@ from vpp.wording.words import (
     percent,
     seconds,
 )
+from vpp.wording.brief import voting
+from vpp.wording.counts import activity_words, miss_words, steps_text
+from vpp.wording.planned import expected_words
+from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 LOADING = "The worker is loading the model file. Large files take minutes."

@@ -7,8 +7,8 @@ from vpp.llm.check import Mark
 from vpp.llm.protocol import NO_API
 from vpp.runs.session import Checked
 from vpp.runs.spec import RunSpec
-from vpp.wording import markup
-from vpp.wording.words import capitalised
+from vpp.show import markup
+from vpp.show.words import capitalised
 
 PROMPTS = ("learner prompt", "optimizer prompt")
 LEADS = ("A run can begin", "A run cannot begin")

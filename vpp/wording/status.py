@@ -10,7 +10,7 @@ from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
-from vpp.wording.words import counted, integer, seconds
+from vpp.show.words import counted, integer, seconds
 
 
 def pending_words(command: Command, state: State) -> str:

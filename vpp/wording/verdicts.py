@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 from statistics import pstdev
 
-from vpp.inspection.points import Point, holds_truth, possible_labels, possible_range
+from vpp.findings.points import Point, holds_truth, possible_labels, possible_range
 from vpp.posterior.calibration import Conformal, RejectOption
 from vpp.posterior.metric import CHANCE
 from vpp.posterior.prediction import TIE
 from vpp.problem import Prediction
-from vpp.wording.markup import Metric, count_metric
-from vpp.wording.words import (
+from vpp.show.blocks import Metric, count_metric
+from vpp.show.words import (
     EQUAL,
     counted,
     fixed,

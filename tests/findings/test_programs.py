@@ -6,7 +6,7 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
 from vpp.events import Certified, hypothesis_id
-from vpp.inspection.programs import Apart, ProgramReading, branch_of, program_readings
+from vpp.findings.programs import Apart, ProgramReading, branch_of, program_readings
 from vpp.problem import Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader

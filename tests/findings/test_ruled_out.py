@@ -8,7 +8,7 @@ from tests import inspected
 from tests.reporting.builders import NUMBERS, YES_NO, drawn, proposed, resampled, reweighted, scored, started, view_of
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
-from vpp.inspection.ruled_out import RuledOut, rejected, resampled_away, ruled_out, unparsable
+from vpp.findings.ruled_out import RuledOut, rejected, resampled_away, ruled_out, unparsable
 from vpp.settings import Config
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.inspection.ideas import Nearness, groups_at, merge_ideas, nearness, root_mean_squared_differences, share_alike
+from vpp.findings.ideas import Nearness, groups_at, merge_ideas, nearness, root_mean_squared_differences, share_alike
 from vpp.runs.reader import RunReader
 
 LABELS = st.integers(1, 8).flatmap(

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Literal
 
 from vpp.data.columns import is_number
-from vpp.wording.words import EQUAL, NBSP, capitalised, integer, weight_text
+from vpp.show.blocks import Metric
+from vpp.show.words import EQUAL, NBSP, capitalised, weight_text
 
 JOINER = "\N{WORD JOINER}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -230,21 +231,6 @@ DEMO_CHIP = (
     f'<i class="m uns" aria-hidden="true"></i>{text(_DEMO.name)}</button>'
 )
 """Note in a line of run identity; its meaning shows on hover, and opens on a press."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """A number of the strip, with its scale and a sentence."""
-
-    name: str
-    value: str
-    scale: str = ""
-    words: str = ""
-
-
-def count_metric(name: str, n: int, of: int, words: str) -> Metric:
-    """Return a metric such as `3 of 60`."""
-    return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)
 
 
 def strip(metrics: Iterable[Metric]) -> str:

@@ -14,7 +14,7 @@ from tests.reporting.builders import evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.tasks import generate
 from vpp.events import Event
-from vpp.inspection.points import Point, holds_truth, points, possible_labels, possible_range, reject_option
+from vpp.findings.points import Point, holds_truth, points, possible_labels, possible_range, reject_option
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown

@@ -9,9 +9,9 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes, mixture_of
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import laws_of, rows_by_id
-from vpp.inspection.slots import behaviour, grouped
+from vpp.findings.ideas import merge_ideas
+from vpp.findings.scores import laws_of, rows_by_id
+from vpp.findings.slots import behaviour, grouped
 from vpp.posterior.calibration import (
     Bin,
     Conformal,

@@ -11,8 +11,8 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row, Task
 from vpp.events import Evaluated, Votes
-from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.scores import Score, rows_of, score
+from vpp.findings.baselines import SimpleModel
+from vpp.findings.scores import Score, rows_of, score
 from vpp.posterior.metric import PairedDifference, mean_estimate, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot

@@ -2,7 +2,7 @@ import pytest
 
 from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated, view_of
 from vpp.data.dataset import Dataset, Row
-from vpp.inspection.scores import LabelLine, averaged_score, baseline, by_label, ensemble, particle_scores
+from vpp.findings.scores import LabelLine, averaged_score, baseline, by_label, ensemble, particle_scores
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 from vpp.wording.counts import label_cells

@@ -10,12 +10,10 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated
-from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
-from vpp.inference.tempered import why_nominal
-from vpp.inspection.ideas import Ideas
-from vpp.inspection.points import calibration_result, points, reject_option
-from vpp.inspection.programs import program_readings
-from vpp.inspection.scores import (
+from vpp.findings.ideas import Ideas
+from vpp.findings.points import calibration_result, points, reject_option
+from vpp.findings.programs import program_readings
+from vpp.findings.scores import (
     Baseline,
     Score,
     averaged_score,
@@ -26,7 +24,9 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
-from vpp.inspection.slots import totals
+from vpp.findings.slots import totals
+from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
+from vpp.inference.tempered import why_nominal
 from vpp.llm.forms import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain

@@ -16,6 +16,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import integrated, likelihood_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.show.words import number, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +206,10 @@ def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:
     if view.final and len(view.final_scored) == view.size:
         return tuple(view.final_scored[slot].log_likelihood for slot in range(view.size))
     return tuple(state.log_likelihood for state in view.population)
+
+
+def score_text(score: Score) -> str:
+    """`98.3 %`, or the mean squared error."""
+    if score.n_correct is not None:
+        return percent(score.n_correct / score.n, decimals=1)
+    return number(score.mse or 0.0)

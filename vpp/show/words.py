@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from vpp.inspection.scores import Score
 from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import Value
 
@@ -252,10 +251,3 @@ def weights_sentence(weights: Sequence[float], *, constant: float = 0.0) -> str:
     return (
         f"No idea has a majority: the heaviest of {in_words(len(ordered))} holds {percent(ordered[0])} of the weight."
     )
-
-
-def score_text(score: Score) -> str:
-    """`98.3 %`, or the mean squared error."""
-    if score.n_correct is not None:
-        return percent(score.n_correct / score.n, decimals=1)
-    return number(score.mse or 0.0)

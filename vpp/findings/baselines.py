@@ -17,7 +17,7 @@ from typing import Any, Literal
 from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import Votes
-from vpp.inspection.scores import Score, baseline, score
+from vpp.findings.scores import Score, baseline, score
 from vpp.runs.asking import PromptedBaselines, read_prompted
 from vpp.runs.directory import RunDirectory
 

@@ -10,8 +10,8 @@ from tests import inspected
 from tests.beside import all_right, candidate, other, side_by_side
 from tests.inspected import BIG, EVEN, LABELS, LUCK, ODD
 from tests.reporting.builders import YES_NO, dataset, run
-from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import against, conditions, same_rows, standing, standing_of
+from vpp.findings.baselines import baselines
+from vpp.findings.comparison import against, conditions, same_rows, standing, standing_of
 from vpp.settings import Config
 from vpp.wording.options import has_effect
 

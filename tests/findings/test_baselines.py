@@ -7,7 +7,7 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import dataset
 from vpp.data.dataset import Column, Dataset, Kind, Row
-from vpp.inspection.baselines import Baselines, SimpleModel, baselines
+from vpp.findings.baselines import Baselines, SimpleModel, baselines
 
 
 def named(found: Baselines) -> dict[str, SimpleModel]:

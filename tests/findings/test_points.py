@@ -5,7 +5,7 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
-from vpp.inspection.points import ABOVE, AT, BELOW, Point, camps, points, spread_reliability, vote_reliability
+from vpp.findings.points import ABOVE, AT, BELOW, Point, camps, points, spread_reliability, vote_reliability
 from vpp.runs.reader import RunReader
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import finished, reweighted
-from vpp.inspection.summary import evidence, result
+from vpp.findings.summary import evidence, result
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.inspection.slots import came_from, weights_of
+from vpp.findings.slots import came_from, weights_of
 from vpp.runs.view import RunView, StepView
 
 Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests import inspected
-from vpp.inspection.points import Question, contenders, most_bits, questions
+from vpp.findings.points import Question, contenders, most_bits, questions
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader

@@ -2,7 +2,7 @@ import pytest
 
 from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, reweighted, scored, started, view_of
 from vpp.events import Event
-from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.findings.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config

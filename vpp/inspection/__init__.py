@@ -1,1 +1,0 @@
-"""Inspection: values derived from a run for display; nothing is drawn here."""

@@ -1,0 +1,1 @@
+"""Blocks of a finding, and the renderers that draw them on a page, in a report and on a terminal."""

@@ -1,0 +1,105 @@
+"""Blocks of a finding: what it says, without markup. vpp/show/page.py, markdown.py and terminal.py draw them.
+
+A finding is a function of vpp/findings that returns a sequence of blocks. All strings are plain text; a renderer
+escapes them. A kind of block that only one page needs has its own module, which registers its renderers there.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from vpp.show.words import integer
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Mode = Literal["light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A headline in whole sentences."""
+
+    words: str
+    link: tuple[str, str] = ("", "")
+    """More words, and the id of the section to which they lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    title: str
+    caption: str = ""
+    place: str = ""
+    """Id for links to the section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence or two in small print."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What went wrong, and how to mend it."""
+
+    head: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A number with its scale and a sentence."""
+
+    name: str
+    value: str
+    scale: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Four numbers at most stand beside one another on a page."""
+
+    items: tuple[Metric, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[int] = ()
+    """Indices of the right-aligned columns."""
+    name: str = ""
+    """Needed if another table of the page has the same heads."""
+    fold: str = ""
+    """Words of the fold that holds it; empty if it is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A hypothesis, or another text of a model or a person, with facts on it."""
+
+    words: str
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart, and the same in words and numbers."""
+
+    title: str
+    caption: str
+    alt: str
+    """What it shows, as a sentence without its full stop."""
+    chart: "Callable[[Mode], go.Figure]" = field(repr=False)
+    table: Table
+
+
+Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Figure
+
+
+def count_metric(name: str, n: int, of: int, words: str) -> Metric:
+    """Return a metric such as `3 of 60`."""
+    return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)
