@@ -1,12 +1,9 @@
 """Pieces of a page: header, decks, and parts that survive or skip refreshes."""
 
 import json
-import sys
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
-from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -25,53 +22,6 @@ from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 
 T = TypeVar("T")
-
-
-class DrawingCache:
-    """Drawings by the key of what they are made from. Thread-safe; a drawing in the making is waited for."""
-
-    def __init__(self, most: int) -> None:
-        """most: size of all drawings together, in the unit of `size`; a larger drawing is not cached."""
-        self._most = most
-        self._size = 0
-        self._drawings: OrderedDict[Hashable, tuple[object, int]] = OrderedDict()
-        self._making: dict[Hashable, Lock] = {}
-        self._lock = Lock()
-
-    def get(self, key: Hashable, make: Callable[[], T], *, size: Callable[[T], int]) -> T:
-        """Cached drawing, or a new one. An exception of `make` is raised; None is returned, but not cached."""
-        with self._lock:
-            if key in self._drawings:
-                return cast(T, self._cached(key))
-            making = self._making.setdefault(key, Lock())
-        with making:
-            with self._lock:
-                if key in self._drawings:
-                    return cast(T, self._cached(key))
-            try:
-                drawing = make()
-                if drawing is not None:
-                    self._store(key, drawing, size(drawing))
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
-        return drawing
-
-    def _cached(self, key: Hashable) -> object:
-        self._drawings.move_to_end(key)
-        return self._drawings[key][0]
-
-    def _store(self, key: Hashable, drawing: object, size: int) -> None:
-        if size > self._most:
-            return
-        with self._lock:
-            # After a failed `make`, a waiter and a newcomer may both have made the drawing.
-            _, before = self._drawings.pop(key, (None, 0))
-            self._drawings[key] = (drawing, size)
-            self._size += size - before
-            while self._size > self._most:
-                _, (_, freed) = self._drawings.popitem(last=False)
-                self._size -= freed
 
 
 EXPORT, MAIN = "export default function", "function main"
@@ -189,9 +139,8 @@ def steady(
 
 # Drawings of a run, made once for all who look at it
 
-MOST_BYTES = 32 * 2**20
-"""Memory for the drawings of all runs; a run of 50 particles takes about 0.5 MB a step."""
-_DRAWINGS = DrawingCache(MOST_BYTES)
+MOST_DRAWINGS = 256
+"""Drawings kept, of all runs: one of a run of 50 particles takes about 0.5 MB."""
 
 
 def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:
@@ -199,4 +148,9 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
-    return _DRAWINGS.get((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make, size=sys.getsizeof)
+    return _drawing((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make)
+
+
+@st.cache_data(max_entries=MOST_DRAWINGS, show_spinner=False)
+def _drawing(key: Hashable, _make: Callable[[], str]) -> str:
+    return _make()
