@@ -14,17 +14,19 @@ from pages.parts import blocks, person
 from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.errors import VppError
+from vpp.findings import verdict
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
 from vpp.settings import METHOD_NAMES
-from vpp.show import markup
+from vpp.show import markup, page
 from vpp.show.words import counted, integer
 from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 
 T = TypeVar("T")
+ENDED = ("finished", "stopped", "failed")
 
 
 class DrawingCache:
@@ -119,6 +121,22 @@ def head(run: OpenRun, words: str) -> None:
     folds = {"details": [" · ".join(details)], "what the columns mean": list(map(": ".join, meanings))}
     chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
     blocks.draw(markup.title(words, " · ".join(identity), of=of, chip=chip, folds=folds))
+    draw_verdict(run)
+
+
+def draw_verdict(run: OpenRun) -> None:
+    """Draw the run's verdict in one line; nothing while the run goes."""
+    if run.snapshot.state not in ENDED:
+        return
+    found = _verdict(str(run.directory.path), run.snapshot.edition, run)
+    if found:
+        kind = "bad" if not found.is_success else found.grade
+        blocks.draw(f'<div class="verdict {kind}">{page.html(verdict.blocks(found))}</div>', label="Verdict")
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _verdict(path: str, edition: int, _run: OpenRun) -> verdict.Verdict | None:
+    return verdict.run_verdict(_run.directory, _run.snapshot.view)
 
 
 def label(run: str) -> str:

@@ -25,6 +25,7 @@ from vpp.findings.scores import (
     weighed_log_likelihoods,
 )
 from vpp.findings.slots import totals
+from vpp.findings.verdict import run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.llm.forms import SCHEMA
@@ -60,8 +61,10 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "oracle_best_test": five.oracle.test.value if five else None,
         "best_on_train": five.best_on_train.test.value if five else None,
     }
+    ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
+        "verdict": str(ending) if ending else None,
         "dir": str(directory.path),
         "status": directory.state(view),
         "method": spec.config.method,

@@ -28,6 +28,7 @@ from vpp.findings.points import Point, points, possible_labels, possible_range, 
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
 from vpp.findings.summary import result
+from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
@@ -128,6 +129,11 @@ class _Recorded:
     def result(self) -> dict[str, Any]:
         """Return the run's result: the object that `--json` prints."""
         return result(self.directory, self.view)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How good the result is beside the best simple model; `str` gives its sentences. None while the run goes."""
+        return run_verdict(self.directory, self.view)
 
     def lineage(self, slot: int) -> tuple[Node, ...]:
         """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""

@@ -32,6 +32,7 @@ from vpp.findings.summary import (
     uncertain_points,
     undecided_rows,
 )
+from vpp.findings.verdict import run_verdict
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.problem import is_final_on_train, n_pool
 from vpp.runs.directory import RunDirectory, known_rows
@@ -608,8 +609,10 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
     dataset = known_rows(directory)
-    support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
-    lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
+    ending = run_verdict(directory, view)
+    lines = [str(ending) if ending else unread_sentence(view)]
+    lines += [support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""]
+    lines = [*filter(None, lines), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     test = view.evaluated.get("test")
     if test is not None:
         lines.append(f"test {_shown(test)}, training {_shown(view.evaluated.get('train'))}")
