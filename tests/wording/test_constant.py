@@ -6,7 +6,7 @@ import pytest
 
 from tests import inspected
 from vpp.events import Constant
-from vpp.findings.summary import ConstantAnswer
+from vpp.findings.result import ConstantAnswer
 from vpp.runs.view import RunView
 from vpp.wording import brief
 from vpp.wording.brief import constant_note, constant_sentence

@@ -93,10 +93,10 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.findings.summary import result
-    from vpp.wording.brief import summary
+    from vpp.findings.result import result, summary
+    from vpp.show.terminal import lines
 
-    print(json.dumps(result(directory, view)) if options.json else summary(directory, view))
+    print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 

@@ -13,18 +13,18 @@ from pydantic import TypeAdapter
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
-from vpp.findings.baselines import Baselines, Name, SimpleModel, baselines
+from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
 from vpp.findings.points import Point, holds_truth, points, reject_option
 from vpp.findings.scores import baseline, rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.reader import Unread, read_summary, unread, write_summary
+from vpp.runs.reader import read_summary, unread, write_summary
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
-from vpp.show.blocks import Say
-from vpp.show.words import counted, integer, number, p_text, percent
+from vpp.show.blocks import Alert, Say
+from vpp.show.words import MAJORITY, counted, integer, number, p_text, percent
 
 Grade = Literal["better", "equal", "worse", "nothing", "unknown"]
 """Beside the best simple model. `nothing`: no better than one answer for every row."""
@@ -33,8 +33,6 @@ CERTAIN = 0.95
 FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 DIGITS = 3
-MODEL: dict[Name, str] = {"linear": "A linear model", "tree": "A tree of two questions", "text": "A TF-IDF model"}
-SHORT: dict[Name, str] = {"constant": "one answer", "linear": "linear", "tree": "tree", "text": "TF-IDF"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +77,15 @@ def blocks(found: Verdict | None) -> tuple[Say, ...]:
 
 
 def beside_text(record: dict[str, Any] | None) -> str:
-    """`83.3 %, linear 98.3 %`: a recorded verdict's numbers in a list of runs; empty without a model beside."""
+    """`83.3 %, linear model 98.3 %`: a recorded verdict's numbers in a list of runs; empty without a model beside."""
     found = _VERDICT.validate_python(record) if record else None
     if found is None or found.model is None or found.model_value is None:
         return ""
     if found.error is not None:
-        return f"off by {number(found.error, DIGITS)}, {SHORT[found.model]} {number(found.model_value, DIGITS)}"
+        return f"off by {number(found.error, DIGITS)}, {MODEL_NAMES[found.model]} {number(found.model_value, DIGITS)}"
     own = percent((found.n_right or 0) / max(1, found.n - found.n_unknown), decimals=1)
     share = f" of {integer(found.n - found.n_unknown)}" if found.n_unknown else ""
-    return f"{own}{share}, {SHORT[found.model]} {percent(found.model_value, decimals=1)}"
+    return f"{own}{share}, {MODEL_NAMES[found.model]} {percent(found.model_value, decimals=1)}"
 
 
 # From the run, or from its summary
@@ -116,17 +114,31 @@ def verdict(view: RunView, spec: RunSpec, dataset: Dataset, simple: Baselines | 
         simple = simple or baselines(dataset)
         judge = _labels if dataset.task == "classification" else _numbers
         found = judge(_Case(view=view, config=spec.config, dataset=dataset, test=test, simple=simple))
-    missing = unread(view)
-    first = (_unread_sentence(missing),) if missing else ()
-    grade: Grade = "unknown" if missing and found.grade != "nothing" else found.grade
-    return replace(found, grade=grade, sentences=(*first, *found.sentences, *limits))
+    warnings = tuple(filter(None, (_unread_words(view), _weight_words(view))))
+    grade = found.grade
+    if warnings:
+        grade = "nothing" if constant_weight(view) > MAJORITY or grade == "nothing" else "unknown"
+    return replace(found, grade=grade, sentences=(*warnings, *found.sentences, *limits))
 
 
-def _unread_sentence(found: Unread) -> str:
-    if not found.answers:
-        return f"None of {counted(found.proposals, 'proposal')} could be read: the result is unreliable."
-    share = "All" if found.answers == found.of else f"{integer(found.answers)} of"
-    return f"{share} {integer(found.of)} answers could not be read: the result is unreliable."
+def unread_alert(view: RunView) -> tuple[Alert, ...]:
+    words = _unread_words(view)
+    return (Alert(words.removesuffix("."), ("Open a card’s answer on Watch to see why.",)),) if words else ()
+
+
+def _unread_words(view: RunView) -> str:
+    counts = unread(view)
+    if counts is None:
+        return ""
+    if not counts.answers:
+        return f"None of {counted(counts.proposals, 'proposal')} could be read: the result is unreliable."
+    share = "All" if counts.answers == counts.of else f"{integer(counts.answers)} of"
+    return f"{share} {integer(counts.of)} answers could not be read: the result is unreliable."
+
+
+def _weight_words(view: RunView) -> str:
+    weight = constant_weight(view)
+    return f"One answer for every row holds {percent(weight)} of the weight: nothing was found." * (weight > MAJORITY)
 
 
 def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:
@@ -260,7 +272,7 @@ def _compared(
     is_part: only the rows that the run answered are compared.
     """
     grade, is_label = _grade(difference), dataset.task == "classification"
-    name = _constant_words(dataset) if model.name == "constant" else MODEL[model.name]
+    name = _constant_words(dataset) if model.name == "constant" else f"a {MODEL_NAMES[model.name]}"
     amount = f"right on {integer(int(value))}{' of these' * is_part}" if is_label else f"off by {number(value, DIGITS)}"
     lead = f"{name[0].upper()}{name[1:]} is {amount}"
     p = f"(p = {p_text(difference.p)})" if difference.p >= 0.001 else "(p under 0.001)"
