@@ -104,7 +104,14 @@ def test_few_rows_are_no_verdict(tmp_path: Path) -> None:
 def test_a_result_no_better_than_the_commonest_label_is_nothing(tmp_path: Path) -> None:
     found = judged(ended(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
     assert (found.grade, found.is_success) == ("nothing", False)
-    assert "no better than always answering “no”, right on 40." in str(found)
+    assert "No better than always answering “no”." in str(found)
+
+
+def test_a_result_that_one_answer_nearly_reaches_is_nothing_either(tmp_path: Path) -> None:
+    wrong = but(TRUTHS, *range(16))
+    found = judged(ended(tmp_path, wrong, wrong), beside(LABELS, but(TRUTHS, *range(15))))
+    assert found.grade == "nothing"
+    assert "no clear difference. Nor is it clearly better than always answering “no”." in str(found)
 
 
 def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path: Path) -> None:
@@ -140,7 +147,7 @@ def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     assert good.grade == "better"
     flat = judged(ended(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
     assert flat.grade == "nothing"
-    assert "no better than always answering 1" in str(flat)
+    assert "No better than always answering 1." in str(flat)
 
 
 def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:

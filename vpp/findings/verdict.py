@@ -15,7 +15,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
 from vpp.findings.points import Point, holds_truth, points, reject_option
-from vpp.findings.scores import baseline, rows_of
+from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, known_rows
@@ -24,7 +24,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
 from vpp.show.blocks import Alert, Say
-from vpp.show.words import MAJORITY, counted, integer, number, p_text, percent
+from vpp.show.words import MAJORITY, capitalised, counted, integer, number, p_text, percent
 
 Grade = Literal["better", "equal", "worse", "nothing", "unknown"]
 """Beside the best simple model. `nothing`: no better than one answer for every row."""
@@ -33,6 +33,8 @@ CERTAIN = 0.95
 FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 DIGITS = 3
+RANGE = 0.9
+"""Weight of the hypotheses' central range of numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +113,8 @@ def verdict(view: RunView, spec: RunSpec, dataset: Dataset, simple: Baselines | 
     if not dataset.test or test is None or not test.rows:
         found = _without_test_rows(view, dataset)
     else:
-        simple = simple or baselines(dataset)
         judge = _labels if dataset.task == "classification" else _numbers
-        found = judge(_Case(view=view, config=spec.config, dataset=dataset, test=test, simple=simple))
+        found = judge(_case(view, spec.config, dataset, test, simple or baselines(dataset)))
     warnings = tuple(filter(None, (_unread_words(view), _weight_words(view))))
     grade = found.grade
     if warnings:
@@ -170,29 +171,52 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
 
 # On test rows
 
+ALONE = "One hypothesis cannot say how sure it is."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    view: RunView
-    config: Config
+    """Losses of the run, of the best simple model and of one answer, row by row: 0 or 1, or absolute errors."""
+
     dataset: Dataset
-    test: Evaluated
-    simple: Baselines
+    points: list[Point]
+    """Sorted by doubt, not as the losses."""
+    unknown: tuple[bool, ...]
+    """(N,) whether the answer to a row is “I don’t know”."""
+    model: SimpleModel
+    own: list[float]
+    theirs: list[float]
+    constant: list[float]
+    is_alone: bool
+    """True for one hypothesis without noise, all of whose answers have probability 1."""
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        return rows_of(self.test, self.dataset)
-
-    @property
-    def is_alone(self) -> bool:
-        """True for one hypothesis without noise, all of whose answers have probability 1."""
-        return self.view.size == 1 and not self.test.noise and self.test.constant is None
-
-    def points(self) -> list[Point]:
-        return points(self.test, self.dataset, reject_option(self.view, self.config, self.dataset, of=self.test))
+    def n(self) -> int:
+        return len(self.own)
 
 
-ALONE = "One hypothesis cannot say how sure it is."
+def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:
+    rows = rows_of(test, dataset)
+    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    unknown = {point.row.id for point in every if point.is_undecided}
+    place = {row.id: i for i, row in enumerate(dataset.test)}
+
+    def losses(answers: Votes) -> list[float]:
+        found = _losses(dataset, answers, rows)
+        return found if dataset.task == "classification" else list(map(math.sqrt, found))
+
+    by_model = [(losses(tuple(model.answers[place[row.id]] for row in rows)), model) for model in simple.models]
+    theirs, model = min(by_model, key=lambda each: math.fsum(each[0]))
+    return _Case(
+        dataset=dataset,
+        points=every,
+        unknown=tuple(row.id in unknown for row in rows),
+        model=model,
+        own=losses(test.averaged),
+        theirs=theirs,
+        constant=losses((dataset.constant,) * len(rows)),
+        is_alone=view.size == 1 and not test.noise and test.constant is None,
+    )
 
 
 def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float]:
@@ -200,54 +224,64 @@ def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float
 
 
 def _labels(case: _Case) -> Verdict:
-    dataset, rows, every = case.dataset, case.rows, case.points()
-    unknown = {point.row.id for point in every if point.is_undecided}
-    answered = [i for i, row in enumerate(rows) if row.id not in unknown]
-    own = _losses(dataset, case.test.averaged, rows)
-    model = min(case.simple.models, key=lambda each: each.score.error)
-    other = dict(zip((row.id for row in dataset.test), _losses(dataset, model.answers, dataset.test), strict=True))
-    theirs = [other[row.id] for row in rows]
-    n_right = sum(own[i] == 0 for i in answered)
+    answered = [i for i, is_unknown in enumerate(case.unknown) if not is_unknown]
+    n_unknown = case.n - len(answered)
+    n_right = sum(case.own[i] == 0 for i in answered)
     facts = Verdict(
-        grade="unknown",
-        sentences=(),
+        grade="nothing",
+        sentences=(f"“I don’t know” on all {counted(case.n, 'test row')}.",),
         rows="test",
-        n=len(rows),
+        n=case.n,
         n_right=n_right,
-        n_unknown=len(unknown),
-        model=model.name,
-        model_value=1 - sum(theirs) / len(theirs),
-        **_confidence(every),
+        n_unknown=n_unknown,
+        model=case.model.name,
+        model_value=case.theirs.count(0) / case.n,
     )
     if not answered:
-        words = f"“I don’t know” on all {counted(len(rows), 'test row')}."
-        return replace(facts, grade="nothing", sentences=(words,))
-    score = _share_sentence(n_right, len(answered), "test row", unknown=len(unknown))
-    among = paired_difference([own[i] for i in answered], [theirs[i] for i in answered])
-    forced = paired_difference(own, theirs)
-    grade, beside = _compared(among, model, sum(theirs[i] == 0 for i in answered), dataset, is_part=bool(unknown))
-    if unknown and grade != "worse" and _grade(forced) == "worse":
-        # Where it must answer every row, the simple model is better: what it withholds does not hide that.
-        lead = f"If it had to answer all {integer(len(rows))} rows, it would be right on {integer(own.count(0))}."
-        grade, words = _compared(forced, model, theirs.count(0), dataset)
-        beside, among = f"{lead} {words}", forced
-    constant = baseline(rows, dataset).score.n_correct or 0
-    if own.count(0) <= constant and any(own):
-        grade = "nothing"
-        flat = f"Its best guesses are no better than {_constant_words(dataset)}, right on {integer(constant)}."
-        beside = flat if model.name == "constant" else f"{flat} {beside}"
-    sure = () if case.is_alone else _confidence_words(facts)
-    sentences = (score, beside, *((ALONE,) if case.is_alone else sure))
-    overconfident = facts.is_overconfident and not case.is_alone
-    return replace(facts, grade=grade, sentences=sentences, p=among.p, is_overconfident=overconfident)
+        return facts
+    difference = paired_difference([case.own[i] for i in answered], [case.theirs[i] for i in answered])
+    every = paired_difference(case.own, case.theirs)
+    lead, value, part = "", sum(case.theirs[i] == 0 for i in answered), " of these" if n_unknown else ""
+    if n_unknown and _grade(every) == "worse":
+        # What it withholds does not hide that the simple model is better where both answer every row.
+        lead = f"If it had to answer all {integer(case.n)} rows, it would be right on {integer(case.own.count(0))}. "
+        difference, value, part = every, case.theirs.count(0), ""
+    grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
+    return replace(
+        facts,
+        grade=grade,
+        sentences=(_share_sentence(n_right, len(answered), "test row", n_unknown), lead + beside, *_confidence(case)),
+        p=difference.p,
+        **_certainty(case),
+    )
 
 
-def _share_sentence(n_right: int, n: int, row: str, *, unknown: int = 0) -> str:
+def _numbers(case: _Case) -> Verdict:
+    own, other = (math.fsum(errors) / case.n for errors in (case.own, case.theirs))
+    difference = paired_difference(case.own, case.theirs)
+    grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
+    return Verdict(
+        grade=grade,
+        sentences=(
+            f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}.",
+            beside,
+            *_range_words(case),
+        ),
+        rows="test",
+        n=case.n,
+        error=own,
+        model=case.model.name,
+        model_value=other,
+        p=difference.p,
+        is_overconfident=_n_missed(case) > 0,
+    )
+
+
+def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
     share = f"all {counted(n, row)}" if n_right == n > 1 else f"{integer(n_right)} of {counted(n, row)}"
-    if not unknown:
-        return f"Right on {share}."
-    share = share if n_right == n > 1 else share.replace(" of ", " of the ", 1)
-    return f"Right on {share} that it answered, “I don’t know” on {integer(unknown)}."
+    if n_unknown:
+        return f"Right on {share} that it answered, “I don’t know” on {integer(n_unknown)}."
+    return f"Right on {share}."
 
 
 def _constant_words(dataset: Dataset) -> str:
@@ -264,45 +298,46 @@ def _grade(difference: PairedDifference) -> Grade:
     return "equal" if difference.n >= FEW_ROWS else "unknown"
 
 
-def _compared(
-    difference: PairedDifference, model: SimpleModel, value: float, dataset: Dataset, *, is_part: bool = False
-) -> tuple[Grade, str]:
-    """Set the run beside a simple model. value: right answers of the model, or its mean absolute error.
+def _beside(case: _Case, difference: PairedDifference, value: str, relation: tuple[str, str]) -> tuple[Grade, str]:
+    """Set the run beside the best simple model, and beside one answer if it is no better than that.
 
-    is_part: only the rows that the run answered are compared.
+    value: what the model reaches. relation: words for a better and for a worse one.
     """
-    grade, is_label = _grade(difference), dataset.task == "classification"
-    name = _constant_words(dataset) if model.name == "constant" else f"a {MODEL_NAMES[model.name]}"
-    amount = f"right on {integer(int(value))}{' of these' * is_part}" if is_label else f"off by {number(value, DIGITS)}"
-    lead = f"{name[0].upper()}{name[1:]} is {amount}"
-    p = f"(p = {p_text(difference.p)})" if difference.p >= 0.001 else "(p under 0.001)"
-    if grade == "better":
-        return grade, f"{lead}, significantly {'fewer' if is_label else 'more'} {p}."
-    if grade == "worse":
-        return grade, f"{lead}, significantly {'more' if is_label else 'less'} {p}."
-    if grade == "unknown":
-        few = f"{counted(difference.n, 'row')} {'is' if difference.n == 1 else 'are'} too few to tell"
-        return grade, f"{lead}: {few}."
-    return grade, f"{lead}: no clear difference."
+    grade, is_flat, flat = _grade(difference), case.model.name == "constant", _constant_words(case.dataset)
+    lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
+    p = "p under 0.001" if difference.p < 0.001 else f"p = {p_text(difference.p)}"
+    words = f"{lead}: no clear difference."
+    if grade in ("better", "worse"):
+        words = f"{lead}, significantly {relation[0] if grade == 'worse' else relation[1]} ({p})."
+    elif grade == "unknown":
+        words = f"{lead}: {counted(difference.n, 'row')} {'is' if difference.n == 1 else 'are'} too few to tell."
+    if any(case.own) and math.fsum(case.own) >= math.fsum(case.constant):
+        worse = f"No better than {flat}."
+        return "nothing", worse if is_flat else f"{worse} {words}"
+    if grade == "equal" and _grade(paired_difference(case.own, case.constant)) != "better":
+        return "nothing", words if is_flat else f"{words} Nor is it clearly better than {flat}."
+    return grade, words
 
 
 # Confidence
 
 
-def _confidence(every: Sequence[Point]) -> dict[str, Any]:
-    certain = [point for point in every if point.shares and point.shares[0][1] >= CERTAIN]
+def _certainty(case: _Case) -> dict[str, Any]:
+    certain = [point for point in case.points if point.shares and point.shares[0][1] >= CERTAIN]
     wrong = sum(point.shares[0][0] != point.row.target for point in certain)
     is_beyond = wrong > 0 and tail(wrong, len(certain), 1 - CERTAIN) < CHANCE
-    return {"n_certain": len(certain), "n_certain_wrong": wrong, "is_overconfident": is_beyond}
+    return {"n_certain": len(certain), "n_certain_wrong": wrong, "is_overconfident": is_beyond and not case.is_alone}
 
 
-def _confidence_words(found: Verdict) -> tuple[str, ...]:
-    if found.is_overconfident:
-        rows = counted(found.n_certain_wrong, "row")
-        return (f"It was certain and wrong on {rows}: do not trust its confidence.",)
-    if found.n_certain_wrong:
-        return (f"It was certain on {counted(found.n_certain, 'row')}, and wrong on {found.n_certain_wrong} of them.",)
-    return ("It was never certain and wrong.",) if found.n_certain else ()
+def _confidence(case: _Case) -> tuple[str, ...]:
+    if case.is_alone:
+        return (ALONE,)
+    n, wrong, is_overconfident = _certainty(case).values()
+    if is_overconfident:
+        return (f"It was certain and wrong on {counted(wrong, 'row')}: do not trust its confidence.",)
+    if wrong:
+        return (f"It was certain on {counted(n, 'row')}, and wrong on {integer(wrong)} of them.",)
+    return ("It was never certain and wrong.",) if n else ()
 
 
 def tail(k: int, n: int, p: float) -> float:
@@ -315,53 +350,25 @@ def tail(k: int, n: int, p: float) -> float:
     return min(1.0, math.fsum(math.exp(log_mass(i)) for i in range(k, n + 1)))
 
 
-# Numbers
+def _level(case: _Case) -> float:
+    conformal = case.points[0].reject.conformal
+    return conformal.level if conformal else RANGE
 
 
-def _numbers(case: _Case) -> Verdict:
-    dataset, rows, every = case.dataset, case.rows, case.points()
-    model = min(case.simple.models, key=lambda each: _error(each))
-    by_id = dict(zip((row.id for row in dataset.test), _losses(dataset, model.answers, dataset.test), strict=True))
-    own = [math.sqrt(loss) for loss in _losses(dataset, case.test.averaged, rows)]
-    theirs = [math.sqrt(by_id[row.id]) for row in rows]
-    constant = [math.sqrt(loss) for loss in _losses(dataset, (dataset.constant,) * len(rows), rows)]
-    error, other = _mean(own), _mean(theirs)
-    difference = paired_difference(own, theirs)
-    grade, beside = _compared(difference, model, other, dataset)
-    if error >= _mean(constant) and error > 0:
-        grade = "nothing"
-        flat = f"That is no better than {_constant_words(dataset)}, off by {number(_mean(constant), DIGITS)}."
-        beside = flat if model.name == "constant" else f"{flat} {beside}"
-    missed = sum(not _holds_truth(point) for point in every)
-    level = every[0].reject.conformal.level if every[0].reject.conformal else RANGE
-    is_beyond = not case.is_alone and missed > 0 and tail(missed, len(every), 1 - level) < CHANCE
-    sure = (ALONE,) if case.is_alone else ()
-    if is_beyond:
-        held = f"{integer(len(every) - missed)} of {counted(len(every), 'row')}"
-        sure = (f"Its {percent(level)} ranges hold the truth on {held}: do not trust them.",)
-    return Verdict(
-        grade=grade,
-        sentences=(f"Off by {number(error, DIGITS)} on average on {counted(len(rows), 'test row')}.", beside, *sure),
-        rows="test",
-        n=len(rows),
-        error=error,
-        model=model.name,
-        model_value=other,
-        p=difference.p,
-        is_overconfident=is_beyond,
-    )
+def _n_missed(case: _Case) -> int:
+    """Count the truths outside the range, if they are too many for it; else 0."""
+    missed = sum(not _holds_truth(point) for point in case.points)
+    is_beyond = not case.is_alone and missed > 0 and tail(missed, case.n, 1 - _level(case)) < CHANCE
+    return missed if is_beyond else 0
 
 
-RANGE = 0.9
-"""Weight of the hypotheses' central range."""
-
-
-def _error(model: SimpleModel) -> float:
-    return model.score.numbers.mae.value if model.score.numbers else math.inf
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _range_words(case: _Case) -> tuple[str, ...]:
+    if case.is_alone:
+        return (ALONE,)
+    if not (missed := _n_missed(case)):
+        return ()
+    inside = f"{integer(case.n - missed)} of {counted(case.n, 'row')}"
+    return (f"Its {percent(_level(case))} ranges hold the truth on {inside}: do not trust them.",)
 
 
 def _holds_truth(point: Point) -> bool:
