@@ -384,6 +384,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     only = view.texts[view.population[0].hypothesis] if len(view.population) == 1 else ""
     text = only.removeprefix(started.seed_text).strip() if started else ""
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
+    oracle, picked = _best_of_five(individual, values["metric"]["name"]) if cell.method == "vml5" else (None, None)
     return Outcome(
         task=cell.task,
         method=cell.method,
@@ -407,19 +408,18 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         uncertain_of=values["uncertain"]["of"],
         individual_test=tuple(map(float, individual["test"] or ())),
         individual_train=tuple(map(float, individual["train"] or ())),
-        **(_best_of_runs(individual, values["metric"]["name"]) if cell.method == "vml5" else {}),
+        oracle_best_test=oracle,
+        best_on_train=picked,
         last_text=text,
         versions=tuple(sorted(started.versions.items())) if started else (),
     )
 
 
-def _best_of_runs(individual: dict[str, list[float] | None], metric: str) -> dict[str, float]:
+def _best_of_five(individual: dict[str, list[float]], metric: str) -> tuple[float, float]:
     """Test metric of the run that is best on the test rows, and of the first that is best on the training rows."""
     test, train = individual["test"], individual["train"]
-    if not test or not train:
-        return {}
     best: Callable[[Iterable[float]], float] = min if metric == "mse" else max
-    return {"oracle_best_test": float(best(test)), "best_on_train": float(test[train.index(best(train))])}
+    return best(test), test[train.index(best(train))]
 
 
 COLUMNS = tuple(f.name for f in fields(Outcome) if f.metadata.get("in_csv", True))
