@@ -384,7 +384,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     only = view.texts[view.population[0].hypothesis] if len(view.population) == 1 else ""
     text = only.removeprefix(started.seed_text).strip() if started else ""
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
-    oracle, picked = _best_of_five(individual, values["metric"]["name"]) if cell.method == "vml5" else (None, None)
+    oracle, picked = best_of_five(individual, values["metric"]["name"]) if cell.method == "vml5" else (None, None)
     return Outcome(
         task=cell.task,
         method=cell.method,
@@ -415,9 +415,9 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     )
 
 
-def _best_of_five(individual: dict[str, list[float]], metric: str) -> tuple[float, float]:
+def best_of_five(individual: dict[str, list[float]], metric: str) -> tuple[float, float]:
     """Test metric of the run that is best on the test rows, and of the first that is best on the training rows."""
-    test, train = individual["test"], individual["train"]
+    test, train = (list(map(float, individual[split])) for split in ("test", "train"))
     best: Callable[[Iterable[float]], float] = min if metric == "mse" else max
     return best(test), test[train.index(best(train))]
 
