@@ -190,7 +190,9 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = baselines_of(comparison.base) if comparison.comparable else None
-    blocks.draw(outcome(comparison, simple), *map(Note, notes))
+    # Of a run alone, the verdict above says it.
+    words = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])
     pieces.steady(markup.CUE + page.html((*parts, cost(comparison))), key="compare.result")

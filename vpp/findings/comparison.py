@@ -172,10 +172,11 @@ def outcome(comparison: Comparison, simple: Baselines | None) -> Say:
     if base is None:
         why = "were not evaluated yet" if comparison.base.dataset.test else "do not exist"
         return Say(f"The test rows of {reference} {why}, so there is nothing to compare.")
+    if len(comparison.comparable) == 1:
+        return Say(f"{reference}: {_reached(base)}.")
     model = simple.best if simple else None
-    beside = f"The best simple model, {MODEL_NAMES[model.name]}, reaches {score_text(model.score)}." if model else ""
-    words = f"{reference}: {_reached(base)}." if len(comparison.comparable) == 1 else _ranked(comparison, base)
-    return Say(f"{words} {beside}".strip())
+    beside = f" The best simple model reaches {score_text(model.score)}." if model else ""
+    return Say(f"{_ranked(comparison, base)}{beside}")
 
 
 def _ranked(comparison: Comparison, base: Standing) -> str:
@@ -232,17 +233,17 @@ def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
         return
     is_label = base.score.n_correct is not None
     rows = [
-        (CODES[place], comparison.runs[place].label, *_standing_cells(own, comparison.difference(place)))
+        (f"{CODES[place]} · {comparison.runs[place].label}", *_standing_cells(own, comparison.difference(place)))
         for place in comparison.comparable
         if (own := comparison.standings[place])
     ]
     for model in simple.models:
         own = standing_of(model, comparison.base.dataset)
-        rows.append(("", model_name(model), *_standing_cells(own, against(own, base))))
+        rows.append((model_name(model), *_standing_cells(own, against(own, base))))
     score_head = ("right", "95 % interval") if is_label else ("mean squared error", "other scores")
-    head = ("", "run or model", *score_head, f"better, worse than {reference}", "p")
+    head = ("run or model", *score_head, f"better, worse than {reference}", "p")
     yield Heading("Result", f"{counted(base.score.n, 'test row')} · one line a run, then simple models")
-    yield Table(head=head, rows=rows, right=(2, 3, 4, 5), name="Standings")
+    yield Table(head=head, rows=rows, right=(1, 2, 3, 4), name="Standings")
     left_out = f" {left_out_text(simple)}" if simple.left_out else ""
     yield Note(f"{SIGN_TEST} Simple models are fitted on {reference}’s training rows.{left_out}")
 

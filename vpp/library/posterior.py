@@ -149,7 +149,8 @@ class _Recorded:
 
     def _repr_markdown_(self) -> str:
         rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        return f"{self._headline}\n\n{markdown_table(('weight', 'on test', 'particles', 'hypothesis'), rows)}"
+        table = markdown_table(("weight", "on test", "particles", "hypothesis"), rows)
+        return f"{markdown_text(self._headline)}\n\n{table}"
 
     @property
     def _headline(self) -> str:
