@@ -256,7 +256,8 @@ def _standing_cells(own: Standing, difference: PairedDifference | None) -> tuple
         scores = (f"{integer(n_right)} of {integer(n)}, {percent(n_right / n, 1)}", interval_text(n_right, n))
     if difference is None:
         return (*scores, "", "")
-    return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p_text(difference.p))
+    p = p_text(difference.p) if difference.better + difference.worse else ""
+    return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
 
 
 def model_name(model: SimpleModel) -> str:
