@@ -36,6 +36,7 @@ from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.result import caveats, deciding_rows, deciding_sentence, evidence_measure, held_by, weights_measure
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
+from vpp.findings.verdict import run_verdict
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
@@ -122,6 +123,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     ideas = merge_ideas(view, dataset)
     readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
+    words = f"{run_verdict(reader.directory, view) or ''} {headline(view, config, dataset, ideas)}".strip()
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
         ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas, readings)),
@@ -134,7 +136,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Reproduce", reproduce(snapshot)),
     )
     return Report(
-        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
+        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{markdown_text(words)}**")),
         sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
 
