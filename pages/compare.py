@@ -1,34 +1,31 @@
 """Compare: runs side by side, against one of them and against simple models."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, person, pieces
 from vpp.data.dataset import Dataset
-from vpp.drawing.comparison import (
-    CODES,
-    SIGN_TEST,
-    VOTE,
-    conditions_html,
-    cost_html,
-    elsewhere_sentence,
-    left_out_text,
-    legend_html,
-    standings_html,
-    state_words,
-    verdict,
-)
 from vpp.errors import VppError
 from vpp.findings.baselines import Baselines, baselines, with_prompted
-from vpp.findings.comparison import Candidate, Comparison, compare, conditions
+from vpp.findings.comparison import (
+    CODES,
+    Candidate,
+    Comparison,
+    compare,
+    cost,
+    others,
+    outcome,
+    settings_block,
+    standings,
+    state_words,
+)
+from vpp.findings.listing import labels
 from vpp.runs.directory import RunDirectory
-from vpp.show import markup
+from vpp.show import markup, page
+from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
-from vpp.wording.listing import labels
-from vpp.wording.options import has_effect
 
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
@@ -71,7 +68,7 @@ def shelf(wanted: Sequence[str]) -> Shelf:
     return pieces.remembered("compare.shelf", times, make)
 
 
-def page() -> None:
+def draw_page() -> None:
     ids = st.query_params.get("compare", "").split(",")
     link = list(dict.fromkeys(filter(None, ids)))[: len(CODES)]
     run = st.query_params.get("run") or st.session_state.get("run")
@@ -97,26 +94,25 @@ def page() -> None:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
     letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
     chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
-    others = f" · beside {counted(len(choice) - 1, 'other run')}" if len(choice) > 1 else ""
+    with_others = f" · beside {counted(len(choice) - 1, 'other run')}" if len(choice) > 1 else ""
     with title_place:
-        title = f"{runs.labels[reference]}{others}"
+        title = f"{runs.labels[reference]}{with_others}"
         blocks.draw(markup.title("Runs side by side", title, chip=chip if letters else ""))
+        for run in candidates:
+            if run.id == reference:
+                pieces.draw_verdict(runs.directories[run.id], run.snapshot)
     if not candidates:
         st.stop()
 
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
 
-    def refreshed(draw: Callable[[Comparison], None]) -> None:
-        def part() -> None:
-            if now := read(runs, choice)[0]:
-                draw(comparison_of(now, reference))
+    def part() -> None:
+        if now := read(runs, choice)[0]:
+            draw_result(runs.labels, comparison_of(now, reference))
 
+    with st.container():
         blocks.refreshed(part, is_live=is_live, every_s=5.0)
-
-    for draw in (draw_result, partial(draw_rest, runs.labels)):
-        with st.container():
-            refreshed(draw)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
@@ -178,12 +174,6 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
     return candidates, faults
 
 
-def draw_rest(names: Mapping[str, str], comparison: Comparison) -> None:
-    draw_settings(comparison, names)
-    everything = dict(enumerate(comparison.runs))
-    pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
-
-
 def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison:
     """Return the comparison, made again only if a run has changed."""
     ids = [run.id for run in candidates]
@@ -192,44 +182,21 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return pieces.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(comparison: Comparison) -> None:
-    """Draw the verdict, notes on live runs, and the standings."""
+def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
+    """Draw what came out, which settings differ, and the cost. names: of runs, by id."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = baselines_of(comparison.base) if comparison.comparable else None
-    blocks.draw(markup.saying(verdict(comparison, simple)), *map(markup.caption, notes))
-    if simple:
-        n = len(comparison.base.dataset.test)
-        vote = [VOTE] if comparison.base.dataset.classes else []
-        notes = [*vote, SIGN_TEST, f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows."]
-        notes += [left_out_text(simple)] if simple.left_out else []
-        title = markup.heading("Result", f"{counted(n, 'test row')} · one line a run, then simple baselines")
-        notes_html = "".join(map(markup.caption, notes))
-        table = markup.CUE + standings_html(comparison, simple)
-        pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
-    if comparison.elsewhere:
-        letters_html = legend_html({i: runs[i] for i in comparison.elsewhere})
-        blocks.draw(letters_html, markup.caption(elsewhere_sentence(comparison)))
-    if comparison.unanswered:
-        letters = [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered]
-        words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
-        blocks.draw(legend_html({i: runs[i] for i in comparison.unanswered}), markup.caption(words))
-
-
-def draw_settings(comparison: Comparison, names: Mapping[str, str]) -> None:
-    facts = [each for each in conditions(comparison.runs, used=has_effect, labels=names) if each.matters]
-    places, reference = range(len(comparison.runs)), comparison.reference
-    if facts:
-        title = f"{counted(len(facts), 'setting')} that may explain the difference"
-        with st.expander(title, key="compare.differing"):
-            bold = markup.caption(f"Bold: not as in {CODES[reference]}.")
-            blocks.draw(bold, conditions_html(facts, places, reference=reference, name=title))
-    elif len(places) > 1:
-        blocks.captions("No setting differs that can change the result.")
+    # Of a run alone, the verdict above says it.
+    words = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    blocks.draw(*words, *map(Note, notes))
+    parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
+    parts += filter(None, [settings_block(comparison, names)])
+    pieces.steady(markup.CUE + page.html((*parts, cost(comparison))), key="compare.result")
 
 
 frame.enter()
-page()
+draw_page()

@@ -12,10 +12,11 @@ from vpp.drawing.matrix import TABLE, Matrix, Opened, picks_html, usual_distance
 from vpp.drawing.programs import apart_html
 from vpp.events import Evaluated
 from vpp.findings.points import Point, by_answers, points, reject_option
+from vpp.findings.result import held_by
 from vpp.runs.reader import Snapshot
 from vpp.show import markup
 from vpp.show.words import ROW_OF, counted
-from vpp.wording.brief import held_by, unread_html, voting
+from vpp.wording.brief import unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
 
 MOST = 60  # rows of the matrix at a time

@@ -9,27 +9,16 @@ from vpp.drawing.cards import ancestry_html, n_changes
 from vpp.drawing.idea_deck import best_first, groups_html, ideas_html, meaning, more_words, order_words, verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.events import hypothesis_id
+from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import NEAR, Ideas, Nearness, merge_ideas, nearness, survivors
+from vpp.findings.result import deciding_rows, deciding_sentence, evidence_measure, weights_measure
 from vpp.findings.ruled_out import RuledOut, ruled_out, without_survivors
-from vpp.findings.scores import by_label, ensemble
-from vpp.findings.summary import deciding_rows
+from vpp.findings.scores import by_label
 from vpp.runs.reader import Snapshot
 from vpp.show import markup
 from vpp.show.words import integer
-from vpp.wording.brief import (
-    compared_words,
-    constant_note,
-    constant_sentence,
-    deciding_sentence,
-    ensemble_metrics,
-    evidence_measure,
-    shares_sentence,
-    support_sentence,
-    unread_html,
-    weights_measure,
-)
-from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
+from vpp.wording.brief import compared_words, constant_note, constant_sentence, shares_sentence, unread_html
 from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
@@ -61,21 +50,21 @@ def page(run: opening.OpenRun) -> None:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 
 
-def ideas_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None, str]:
-    """Return the ideas at a state of the journal, how near they are, and what supports them."""
+def ideas_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None]:
+    """Return the ideas at a state of the journal, and how near they are."""
 
-    def make() -> tuple[Ideas | None, Nearness | None, str]:
+    def make() -> tuple[Ideas | None, Nearness | None]:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
         ideas = best_first(merged) if merged else None
         near = nearness(ideas, dataset) if ideas else None
-        return ideas, near, support_sentence(snapshot.view, dataset, ideas)
+        return ideas, near
 
     return pieces.remembered("posterior.made", (run.directory.id, snapshot.view.last_at), make)
 
 
 def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    ideas, _, support = ideas_of(run, snapshot)
+    ideas, _ = ideas_of(run, snapshot)
     if ideas is None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
@@ -83,7 +72,7 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     is_weighted, live = config.is_weighted, snapshot.state in opening.LIVE
     entries, _ = out(run, snapshot)
     gone = ruled_out_sentence(entries, config)
-    words = (support, shares_sentence(ideas, config, view), constant_sentence(view, config, dataset))
+    words = (shares_sentence(ideas, config, view), constant_sentence(view, config, dataset))
     standing = " ".join(filter(None, words))
     link = (gone, PLACE) if entries else ("", "")
     blocks.draw(
@@ -108,8 +97,6 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     if lines := by_label(view.evaluated.get("test"), dataset):
         table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
         parts += [f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>']
-    if config.method == "vml5" and (five := ensemble(view, dataset)):
-        parts += [markup.strip(ensemble_metrics(five))]
     blocks.draw(*parts)
 
 
@@ -124,7 +111,7 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw what remains if hypotheses that nearly agree count as one."""
-    ideas, near, _ = ideas_of(run, snapshot)
+    ideas, near = ideas_of(run, snapshot)
     config, seed_text = snapshot.spec.config, snapshot.view.seed_text
     if ideas is None or config.size == 1:
         return

@@ -7,6 +7,8 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import slowed_html
+from vpp.findings.counts import steps_done
+from vpp.findings.status import faults_sentence, is_key_refused, retry_words
 from vpp.llm.budget import Cap
 from vpp.runs import store
 from vpp.runs.directory import RunDirectory
@@ -14,9 +16,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.show import markup
 from vpp.show.words import capitalised, counted
-from vpp.wording.counts import steps_done
 from vpp.wording.progress import calls_metric, pace
-from vpp.wording.status import faults_sentence, is_key_refused, retry_words
 
 FIELD_PX = 280
 CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation

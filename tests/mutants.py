@@ -251,10 +251,11 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("wording/verdicts.py", "tests/wording/test_words.py"): (
         ("half of the voices are nearly all", "NEARLY_ALIKE = 0.95", "NEARLY_ALIKE = 0.5"),
     ),
-    ("findings/scores.py", "tests/findings/test_scores.py"): (
-        ("the best on test is chosen", "_picked(on_train, on_test)", "_picked(on_test, on_test)"),
+    ("findings/verdict.py", "tests/findings/test_verdict.py"): (
+        ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
+        ("sure and wrong is no warning", "tail(wrong, len(certain), 1 - CERTAIN) < CHANCE", "False"),
     ),
-    ("findings/summary.py", "tests/findings/test_summary.py"): (
+    ("findings/result.py", "tests/findings/test_result.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
 }  # fmt: skip

@@ -18,6 +18,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.text import shown_name
 from vpp.errors import VppError
+from vpp.findings.options import demo_text_words, tau_words
 from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import SCHEMA
@@ -29,7 +30,6 @@ from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.markup import one_line
 from vpp.show.words import capitalised
-from vpp.wording.options import demo_text_words, tau_words
 from vpp.wording.planned import ESTIMATES, HEAD, cells_words, cost_line, estimate_rows, plan_rows, plan_words
 
 DATA, METHOD, MODEL = "Data", "Method", "Model"

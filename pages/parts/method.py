@@ -13,15 +13,7 @@ from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Dataset, Task
 from vpp.errors import InputError
-from vpp.llm import templates as template_sets
-from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
-from vpp.llm.prompts import LearnerPrompts, seed_sentence
-from vpp.llm.templates import check_templates, lettered, set_texts, template_of
-from vpp.runs.prompts import as_text
-from vpp.settings import METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
-from vpp.show import markup
-from vpp.wording.options import (
+from vpp.findings.options import (
     ABOUT,
     DEMO_PRIOR,
     OPEN,
@@ -34,6 +26,14 @@ from vpp.wording.options import (
     name_of,
     value_words,
 )
+from vpp.llm import templates as template_sets
+from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
+from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.templates import check_templates, lettered, set_texts, template_of
+from vpp.runs.prompts import as_text
+from vpp.settings import METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
+from vpp.show import markup
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "abstention_cost", "coverage")

@@ -8,20 +8,23 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages.parts import blocks, person
-from pages.parts.opening import ASSETS, OpenRun, settings
+from pages.parts.opening import ASSETS, LIVE, OpenRun, follow, settings
 from vpp.data.descriptions import recorded
 from vpp.errors import VppError
+from vpp.findings import verdict
+from vpp.findings.listing import labels, when_words
+from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
+from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES
-from vpp.show import markup
+from vpp.show import markup, page
 from vpp.show.words import counted, integer
-from vpp.wording.listing import labels, when_words
-from vpp.wording.options import changed_words
 
 T = TypeVar("T")
+VERDICT_S = 3.0
 
 
 EXPORT, MAIN = "export default function", "function main"
@@ -69,6 +72,22 @@ def head(run: OpenRun, words: str) -> None:
     folds = {"details": [" · ".join(details)], "what the columns mean": list(map(": ".join, meanings))}
     chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
     blocks.draw(markup.title(words, " · ".join(identity), of=of, chip=chip, folds=folds))
+    with st.container():
+        follow(run, lambda snapshot: draw_verdict(run.directory, snapshot), every_s=VERDICT_S)
+
+
+def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
+    """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
+    if snapshot.state in LIVE:
+        blocks.draw(*verdict.unread_alert(snapshot.view))
+    elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
+        kind = found.grade if found.is_success else "bad"
+        blocks.draw(f'<div class="grade {kind}">{page.html(verdict.blocks(found))}</div>', label="Verdict")
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _verdict(path: str, edition: int, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
+    return verdict.run_verdict(_directory, _view)
 
 
 def label(run: str) -> str:

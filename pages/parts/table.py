@@ -30,10 +30,10 @@ from vpp.data.table import Table, sort_labels, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
+from vpp.findings.counts import rows_sentence, unlabelled_sentence
 from vpp.show import markup
 from vpp.show.markup import markdown_text
 from vpp.show.words import counted
-from vpp.wording.counts import rows_sentence, unlabelled_sentence
 
 AS_FOUND = "as found"
 UPLOAD, EXAMPLE, TASK = "Upload a CSV", "An example", "A paper task"

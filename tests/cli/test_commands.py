@@ -15,7 +15,6 @@ from tests.processes import Desk, Outcome, answers_at, demo_server, model
 from vpp import load_run
 from vpp.cli import main
 from vpp.show.words import percent
-from vpp.wording.brief import summary
 
 Vpp = Callable[..., str]
 
@@ -78,9 +77,10 @@ def test_rename_changes_the_name_alone(vpp: Vpp, desk: Desk) -> None:
 
 def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
     text = vpp("resume", "vml")
-    assert text.startswith("finished after")
-    assert "heaviest hypothesis (1.000): " in text
-    assert "test accuracy" in text
+    verdict, ending, *others = text.splitlines()
+    assert verdict.startswith("Right on ")
+    assert ending.startswith("finished after")
+    assert any(line.startswith("one hypothesis · ") for line in others)
 
 
 def test_the_report_is_written_to_the_given_path(vpp: Vpp, desk: Desk) -> None:
@@ -157,7 +157,7 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
 def test_used_options_are_not_reported_and_no_hypothesis_is_the_heaviest_without_weights(desk: Desk, toy: str) -> None:
     outcome = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2")
     assert "without effect" not in outcome.err
-    assert "one of 2 hypotheses that count alike (each 0.500): " in outcome.out
+    assert "one of 2 hypotheses that count alike · " in outcome.out
     assert "heaviest" not in outcome.out
 
 
@@ -173,21 +173,6 @@ def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, t
     (count,) = re.findall(r"^(\d+) answers, ", desk.vpp("cache", "info").out)
     assert int(count) > 20
     assert desk.vpp("cache", "clear").out == f"{count} answers deleted\n"
-
-
-def test_the_result_is_compared_with_one_answer_for_every_row(tmp_path: Path) -> None:
-    for made, shown in (
-        (inspected.labels, "always “no” gets 50.0 % of the test rows"),
-        (
-            inspected.numbers,
-            "always 1.75 is off by about 1.785 (root of the mean squared error 3.188) on the test rows",
-        ),
-    ):
-        (tmp_path / made.__name__).mkdir()
-        reader = made(tmp_path / made.__name__)
-        said = summary(reader.directory, reader.refresh().view).replace("\N{NO-BREAK SPACE}", " ")
-        assert shown in said.splitlines()
-    assert "test off by about 0.7071 (root of the mean squared error 0.5), training" in said
 
 
 def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:

@@ -11,11 +11,12 @@ from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed, Usage
+from vpp.findings.result import summary
+from vpp.findings.status import pending_words
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
-from vpp.wording.brief import summary
-from vpp.wording.status import pending_words
+from vpp.show.terminal import lines
 
 Made = Callable[..., RunReader]
 
@@ -82,5 +83,5 @@ def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
 )
 def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, text: str) -> None:
     reader = made(*label_events()[:-3], failure)
-    said = summary(reader.directory, reader.refresh().view).splitlines()
+    said = list(lines(summary(reader.directory, reader.refresh().view)))
     assert f"continue with: python -m vpp resume {reader.directory.path}{text}" in said

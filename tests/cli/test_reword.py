@@ -8,7 +8,7 @@ import vpp
 from tests.processes import PENGUINS, TARGET, Desk
 from vpp.data.tasks import generate
 from vpp.findings.genealogy import genealogy
-from vpp.findings.summary import evidence
+from vpp.findings.result import evidence
 from vpp.runs.reader import RunReader
 
 SIZES = ("--train-size", "12", "--test-size", "5", "--batch-size", "6", "--particles", "3", "--epochs", "1")

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker, ancestry_html
-from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
 from vpp.drawing.figures import charts
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
@@ -15,32 +14,23 @@ from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import Candidate, compare, conditions
+from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.counts import label_cells
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.listing import listed, when_words
 from vpp.findings.points import by_answers, points
+from vpp.findings.result import evidence_measure, held_by, result, weights_measure
 from vpp.findings.ruled_out import ruled_out, without_survivors
-from vpp.findings.scores import by_label, ensemble
-from vpp.findings.summary import result
+from vpp.findings.scores import by_label
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
-from vpp.wording.brief import (
-    compared_words,
-    ensemble_metrics,
-    evidence_measure,
-    held_by,
-    shares_sentence,
-    unread_html,
-    voting,
-    weights_measure,
-)
-from vpp.wording.counts import label_cells
-from vpp.wording.listing import listed, when_words
-from vpp.wording.options import has_effect
+from vpp.show.page import html
+from vpp.wording.brief import compared_words, shares_sentence, unread_html, voting
 from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
@@ -106,8 +96,6 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
     yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
     yield ruled_out_html(gone, seed_text=seed_text, survivors=survivors(view, ideas))
-    five = ensemble(view, dataset) if config.method == "vml5" else None
-    ensemble_metrics(five) if five else None
     near = nearness(ideas, dataset)
     if near is not None and near.n > 1:
         groups = near.groups(0.95)
@@ -140,8 +128,5 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
-    state_words(run), verdict(found, None)
-    yield cost_html({0: run, 1: run})
-    if found.comparable:
-        yield standings_html(found, NO_MODELS)
-    yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")
+    parts = [outcome(found, None), *others(found), cost(found), settings_block(found, {})]
+    yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

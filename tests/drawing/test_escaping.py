@@ -11,13 +11,14 @@ from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
-from vpp.drawing.comparison import conditions_html, legend_html, standings_html
 from vpp.events import Proposed
 from vpp.findings.baselines import baselines
-from vpp.findings.comparison import conditions
+from vpp.findings.comparison import settings as settings_of
+from vpp.findings.comparison import standings
 from vpp.findings.points import Contender, votes_on
 from vpp.runs.reader import RunReader
-from vpp.wording.options import has_effect
+from vpp.show.blocks import Table
+from vpp.show.page import html
 
 BAD = '"><img src=x onerror="alert(1)"> **b** </td>'
 DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"column {BAD}", target=BAD)
@@ -36,12 +37,9 @@ def hostile(folder: Path) -> RunReader:
 
 def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     pair = side_by_side(first, second)
-    runs = dict(enumerate(pair.runs))
-    return [
-        standings_html(pair, baselines(DATA)),
-        legend_html(runs),
-        conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0, name="all"),
-    ]
+    head = ("setting", "A", "B")
+    settings = Table(head=head, rows=[(each.name, *map(str, each.values)) for each in settings_of(pair.runs)])
+    return [html(standings(pair, baselines(DATA))), html([settings])]
 
 
 def of_new_rows() -> list[str]:

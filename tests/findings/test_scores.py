@@ -1,11 +1,11 @@
 import pytest
 
-from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated, view_of
-from vpp.data.dataset import Dataset, Row
-from vpp.findings.scores import LabelLine, averaged_score, baseline, by_label, ensemble, particle_scores
+from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated
+from vpp.data.dataset import Row
+from vpp.findings.counts import label_cells
+from vpp.findings.scores import LabelLine, averaged_score, baseline, by_label, particle_scores
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
-from vpp.wording.counts import label_cells
 
 
 def test_the_averaged_vote_is_scored_with_its_weights() -> None:
@@ -19,24 +19,6 @@ def test_a_mean_squared_error_is_of_the_weighted_mean() -> None:
     event = evaluated(NUMBERS, {"a": [0.0, 2.0], "b": [2.0, 4.0]}, slots=("a", "b"), weights=(0.5, 0.5))
     assert averaged_score(event, NUMBERS).mse == 0
     assert [s.mse for s in particle_scores(event, NUMBERS)] == [1, 1]
-
-
-@pytest.mark.parametrize("data", [YES_NO, NUMBERS], ids=["labels", "numbers"])
-def test_of_five_runs_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows(data: Dataset) -> None:
-    on_test, on_train = ([row.target for row in rows] for rows in (data.test, data.train))
-    wrong_test, wrong_train = ([None] * len(rows) for rows in (on_test, on_train))
-    view = view_of(
-        evaluated(data, {"a": wrong_test, "b": on_test, "c": wrong_test}, slots="abc"),
-        evaluated(data, {"a": wrong_train, "b": wrong_train, "c": on_train}, slots="abc", split="train"),
-    )
-    runs = ensemble(view, data)
-    assert runs is not None
-    assert (runs.oracle.slot, runs.oracle.test.error) == (1, 0.0)
-    assert (runs.best_on_train.slot, runs.best_on_train.test.error) == (
-        2,
-        particle_scores(view.evaluated["test"], data)[0].error,
-    )
-    assert ensemble(view_of(), data) is None
 
 
 def test_the_baseline_of_labels_is_the_most_frequent_of_the_training_rows() -> None:

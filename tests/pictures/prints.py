@@ -144,7 +144,7 @@ PRINTS = (
           until=DOUBT, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
           first=section("Most informative labels"), at_most=900),
-    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.versus",), first=TOP,
+    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.t",), first=TOP,
           mode="dark"),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
     Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),

@@ -7,12 +7,12 @@ from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
+from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out
-from vpp.findings.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.brief import summary
+from vpp.show.terminal import lines
 from vpp.wording.progress import calls_metric, population_metrics
 
 A = f"{SEED} Always yes."
@@ -54,7 +54,9 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     strip = " ".join(metric.words for metric in (*population_metrics(snapshot), calls_metric(snapshot)))
     assert "1 unreadable, 2 proposals refused as no rule." in strip
     assert "2 answers not readable, 6 answers refused as no rule;" in strip
-    assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)
+    assert "6 answers were refused as no rule for this table" in " ".join(
+        lines(summary(reader.directory, snapshot.view))
+    )
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
     report = report_markdown(reader, simple_models=False)
     assert (

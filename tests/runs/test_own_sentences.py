@@ -18,7 +18,7 @@ from vpp.demo.learner import SURE
 from vpp.drawing.answering import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
-from vpp.findings.summary import evidence
+from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence
 from vpp.reporting.markdown import report_markdown

@@ -8,13 +8,11 @@ import pytest
 
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, scored, started
 from vpp.events import Event
-from vpp.findings.ideas import merge_ideas
-from vpp.findings.summary import result
+from vpp.findings.result import result, surpassed_sentences
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.brief import support_sentence
 
 N = 20
 TRUTH = ["yes", "no"] * (N // 2)
@@ -42,8 +40,7 @@ def ended(
 
 
 def headline(reader: RunReader) -> str:
-    view, data = reader.refresh().view, reader.dataset()
-    return support_sentence(view, data, merge_ideas(view, data)).replace("\xa0", " ")
+    return " ".join(surpassed_sentences(reader.refresh().view, reader.dataset())).replace("\xa0", " ")
 
 
 def report(reader: RunReader) -> str:
@@ -56,11 +53,11 @@ def in_json(reader: RunReader) -> Any:
 
 def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: Path) -> None:
     reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(0))
-    sentence = "The vote does worse than particle 1 alone: 12 against 19 right, on the same 20 training rows "
+    sentence = "The vote does worse than one of its hypotheses alone: 12 against 19 right, on 20 training rows "
     sentence += "(best of 2, corrected sign test p = 0.031)."
 
     assert headline(reader) == sentence
-    assert f"**{sentence}" in report(reader)
+    assert report(reader).count(f"- {sentence}") == 1
     assert in_json(reader) == [
         {
             "by": "particle",
@@ -92,7 +89,7 @@ def test_a_vote_worse_than_a_ruled_out_hypothesis_says_so_on_the_rows_that_it_an
     reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *between)
 
     assert headline(reader) == (
-        "The vote does worse than a hypothesis that was ruled out: 3 against 10 right, on the same 10 training rows "
+        "The vote does worse than a hypothesis that was ruled out: 3 against 10 right, on 10 training rows "
         "(best of 3, corrected sign test p = 0.047)."
     )
     (found,) = in_json(reader)
@@ -104,6 +101,6 @@ def test_a_mean_is_compared_by_its_squared_error(tmp_path: Path) -> None:
     reader = ended(tmp_path, [y + 4 for y in truth], truth, data=NUMBERS)
 
     assert headline(reader) == (
-        "The mean does worse than particle 1 alone: mean squared error 9 against 0, on the same 20 training rows "
+        "The mean does worse than one of its hypotheses alone: mean squared error 9 against 0, on 20 training rows "
         "(best of 2, corrected sign test p = under 0.001)."
     )

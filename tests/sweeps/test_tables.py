@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.sweep import COLUMNS, Outcome, SweepSpec, results_csv
+from vpp.bench.sweep import COLUMNS, Outcome, SweepSpec, best_of_five, results_csv
 from vpp.bench.tables import Table, tables
 
 
@@ -148,3 +148,10 @@ def test_final_hypotheses_are_listed_by_seed_beside_the_papers() -> None:
     assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")
     assert theirs[:4] == ("", "paper", "–", "29, 30, 3 of 60")
     assert theirs[4:] == ("4 to 9 texts", "0 of 60 on each seed", "96.7, 100.0, 65.0 %")
+
+
+@pytest.mark.parametrize(("metric", "values"), [("accuracy", (0.9, 0.5)), ("mse", (0.5, 0.9))])
+def test_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows(
+    metric: str, values: tuple[float, float]
+) -> None:
+    assert best_of_five({"test": [0.5, 0.9, 0.7], "train": [0.9, 0.1, 0.9]}, metric) == values

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -21,8 +21,9 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
+from vpp.findings.counts import steps_done
 from vpp.findings.ideas import merge_ideas
-from vpp.findings.summary import result
+from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
@@ -34,7 +35,6 @@ from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, preset
-from vpp.wording.counts import steps_done
 
 # Cells
 
@@ -384,6 +384,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     only = view.texts[view.population[0].hypothesis] if len(view.population) == 1 else ""
     text = only.removeprefix(started.seed_text).strip() if started else ""
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
+    oracle, picked = best_of_five(individual, values["metric"]["name"]) if cell.method == "vml5" else (None, None)
     return Outcome(
         task=cell.task,
         method=cell.method,
@@ -407,15 +408,18 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         uncertain_of=values["uncertain"]["of"],
         individual_test=tuple(map(float, individual["test"] or ())),
         individual_train=tuple(map(float, individual["train"] or ())),
-        oracle_best_test=_float(values.get("oracle_best_test")),
-        best_on_train=_float(values.get("best_on_train")),
+        oracle_best_test=oracle,
+        best_on_train=picked,
         last_text=text,
         versions=tuple(sorted(started.versions.items())) if started else (),
     )
 
 
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
+def best_of_five(individual: dict[str, list[float]], metric: str) -> tuple[float, float]:
+    """Test metric of the run that is best on the test rows, and of the first that is best on the training rows."""
+    test, train = (list(map(float, individual[split])) for split in ("test", "train"))
+    best: Callable[[Iterable[float]], float] = min if metric == "mse" else max
+    return best(test), test[train.index(best(train))]
 
 
 COLUMNS = tuple(f.name for f in fields(Outcome) if f.metadata.get("in_csv", True))

@@ -18,10 +18,9 @@ from vpp.cli.working import work_on
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.drawing import idea_deck
-from vpp.drawing.comparison import MODEL_NAMES
 from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
-from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.reporting.data_tree import posterior_nc

@@ -16,6 +16,8 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
+from vpp.findings.options import unused_words
+from vpp.findings.status import model_file_words
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import set_texts
@@ -24,9 +26,7 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config, preset
-from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
-from vpp.wording.status import model_file_words
 
 
 def run(options: Namespace) -> int:

@@ -83,16 +83,20 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if progress:
         progress.close()
     if view.phase in ("finished", "stopped"):
+        # Imported late: scikit-learn would delay a worker's first call.
+        from vpp.findings.verdict import run_verdict
+
+        run_verdict(directory, view)
         _write_reports(directory)
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         _complain(view.detail)
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.findings.summary import result
-    from vpp.wording.brief import summary
+    from vpp.findings.result import result, summary
+    from vpp.show.terminal import lines
 
-    print(json.dumps(result(directory, view)) if options.json else summary(directory, view))
+    print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 

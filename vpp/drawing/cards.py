@@ -13,6 +13,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Marks, reworded, without_seed
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
+from vpp.findings.counts import cut_words
 from vpp.findings.genealogy import Happened, Node
 from vpp.findings.ideas import compare
 from vpp.findings.programs import ProgramReading
@@ -36,7 +37,6 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import CAUTIOUS_TEMPERATURE, Config
 from vpp.show.markup import Mark, badge, caption, group
 from vpp.show.words import MINUS, counted, fixed, number, particles, percent, step_words, weight_text
-from vpp.wording.counts import cut_words
 from vpp.wording.progress import end_rows, step_rows
 
 MOST_ROWS = 6

@@ -7,6 +7,7 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.findings.points import Point, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
+from vpp.findings.result import held_by
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import label_figures, number_figures, wilson
 from vpp.runs.reader import Snapshot
@@ -28,7 +29,7 @@ from vpp.show.words import (
     share_words,
     uncertain_sentence,
 )
-from vpp.wording.brief import held_by, other_metrics, voting
+from vpp.wording.brief import other_metrics, voting
 from vpp.wording.verdicts import abstention_verdict, follows_verdict, miss_verdict, promised_metric, spread_verdict
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Row
-from vpp.drawing.comparison import grid
 from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
@@ -20,7 +19,7 @@ from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.markup import Mark, badge, caption, fold, hypothesis, saying, text
+from vpp.show.markup import Mark, badge, caption, fold, hypothesis, saying, scrolling, text
 from vpp.show.words import (
     capitalised,
     counted,
@@ -283,3 +282,9 @@ def keeping_words(preparation: Preparation, old: str) -> str:
     begins = "the new text" if n == 1 else f"these {integer(n)} texts, the new one as particle {spec.reworded},"
     carried = "Weights are not carried over" if spec.config.is_weighted else "Its chains go on from there"
     return f"A new run begins with {begins} on the same rows.{rest} {carried}, and this run stays as it is."
+
+
+def grid(kind: str, name: str, head: str, body: str) -> str:
+    """A table of cells that are HTML already. name: one that the page has once."""
+    rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return scrolling(f'<table class="t {kind}">{rows}</table>', name)

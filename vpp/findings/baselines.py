@@ -9,7 +9,7 @@ after the name of its column, so that columns do not share terms.
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -27,6 +27,15 @@ MAX_ITERATIONS = 5000
 DEPTH = 2
 _WORD = re.compile(r"\w\w+")
 Name = Literal["constant", "linear", "tree", "text", "zero-shot", "few-shot", "few-shot vote"]
+MODEL_NAMES: Mapping[Name, str] = {
+    "constant": "one answer",
+    "linear": "linear model",
+    "tree": "tree of depth 2",
+    "text": "TF-IDF model",
+    "zero-shot": "the learner without a rule",
+    "few-shot": "the learner with examples",
+    "few-shot vote": "examples, voting at equal calls",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

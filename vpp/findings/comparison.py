@@ -1,29 +1,49 @@
-"""Comparison of runs: scores on the test rows, paired differences, and conditions.
+"""Runs side by side on the same test rows: scores, paired differences, the settings that differ, and cost.
 
-Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
+Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import ceil
+from string import ascii_uppercase
 from typing import Any
 
-from vpp.data.dataset import Dataset, Row, Task
+from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
-from vpp.findings.baselines import SimpleModel
-from vpp.findings.scores import Score, rows_of, score
-from vpp.posterior.metric import PairedDifference, mean_estimate, paired_difference
+from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
+from vpp.findings.counts import other_scores_text, steps_text
+from vpp.findings.listing import SHORT
+from vpp.findings.options import has_effect, name_of
+from vpp.findings.scores import Score, rows_of, score, score_text
+from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
-from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.show.blocks import Block, Heading, Note, Say, Table
+from vpp.show.words import (
+    EQUAL,
+    capitalised,
+    counted,
+    in_words,
+    integer,
+    interval_text,
+    listed,
+    number,
+    p_text,
+    percent,
+    seconds,
+)
 
-Condition = tuple[str, str]
-"""(kind, name); kind is `options`, `data`, `endpoint`, `prompts` or `versions`."""
+CODES = ascii_uppercase
 HASHED = 12
 """Digits of a SHA-256 that are shown."""
+SIGN_TEST = (
+    "p: how often a fair coin would split the rows on which the two differ at least as unevenly. One in twenty "
+    "comparisons falls below 0.05 by chance, and another seed is another draw."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +79,6 @@ class Standing:
     losses: tuple[float, ...]
     """(N,) an abstention is wrong, or an error of the range of the training targets."""
     score: Score
-
-    @property
-    def standard_error(self) -> float | None:
-        """Standard error of the mean loss (ddof = 1); None for one row."""
-        return mean_estimate(self.losses).standard_error
 
 
 def standing(run: Candidate) -> Standing | None:
@@ -142,94 +157,209 @@ def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
     return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
 
 
+# What came out
+
+
+def state_words(run: Candidate) -> str:
+    """`finished`, or how far the run is: `running, 8 of 20 steps`."""
+    state = run.snapshot.state
+    return state if state == "finished" or not run.view.started else f"{state}, {steps_text(run.view)}"
+
+
+def outcome(comparison: Comparison, simple: Baselines | None) -> Say:
+    """Say which run is best, and what the best simple model reaches. simple: on the reference's test rows."""
+    base, reference = comparison.standings[comparison.reference], CODES[comparison.reference]
+    if base is None:
+        why = "were not evaluated yet" if comparison.base.dataset.test else "do not exist"
+        return Say(f"The test rows of {reference} {why}, so there is nothing to compare.")
+    if len(comparison.comparable) == 1:
+        return Say(f"{reference}: {_reached(base)}.")
+    model = simple.best if simple else None
+    beside = f" The best simple model reaches {score_text(model.score)}." if model else ""
+    return Say(f"{_ranked(comparison, base)}{beside}")
+
+
+def _ranked(comparison: Comparison, base: Standing) -> str:
+    own = {place: comparison.standings[place] for place in comparison.comparable}
+    errors = {place: standing.score.error if standing else math.inf for place, standing in own.items()}
+    tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
+    who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
+    if reference in tied and len(tied) > 1:
+        pair = f" {_between(comparison, *tied)}" if len(tied) == 2 else ""
+        return f"{who} do equally well: {_reached(base)}.{pair}"
+    other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
+    is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
+    lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
+    best, second = own[tied[0]] or base, own[other] or base
+    against_other = f"{_reached(best)}, against {score_text(second.score)} of {_who(comparison, other)}"
+    return f"{lead}{who} {is_better}: {against_other}. {_between(comparison, tied[0], other)}"
+
+
+def _who(comparison: Comparison, place: int) -> str:
+    """`B (MH)`; the method only if it tells the runs apart."""
+    methods = {comparison.runs[each].config.method for each in comparison.comparable}
+    return CODES[place] + (f" ({SHORT[comparison.runs[place].config.method]})" if len(methods) > 1 else "")
+
+
+def _reached(own: Standing) -> str:
+    rows = counted(own.score.n, "test row")
+    if own.score.n_correct is not None:
+        return f"right on {integer(own.score.n_correct)} of {rows} ({score_text(own.score)})"
+    return f"mean squared error {score_text(own.score)} on {rows}"
+
+
+def _between(comparison: Comparison, better: int, worse: int) -> str:
+    own, other = comparison.standings[better], comparison.standings[worse]
+    difference = against(own, other) if own and other else None
+    return paired_sentence(difference) if difference else ""
+
+
+def paired_sentence(difference: PairedDifference) -> str:
+    """`Not significant: better on 5 rows, worse on 2 (p = 0.45).`"""
+    better, worse = difference.better, difference.worse
+    if better + worse == 0:
+        return f"Neither is better on any of the {counted(difference.n, 'row')}."
+    if better == worse:
+        return f"Each is better on {integer(better)} of {counted(difference.n, 'row')}."
+    significant = "Significant" if difference.p < CHANCE else "Not significant"
+    lead = significant if better > worse else "Yet it is worse on more rows"
+    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p = {p_text(difference.p)})."
+
+
+def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
+    """Yield the runs with the reference's test rows, then the simple models, each against the reference."""
+    base, reference = comparison.standings[comparison.reference], CODES[comparison.reference]
+    if base is None:
+        return
+    is_label = base.score.n_correct is not None
+    rows = [
+        (f"{CODES[place]} · {comparison.runs[place].label}", *_standing_cells(own, comparison.difference(place)))
+        for place in comparison.comparable
+        if (own := comparison.standings[place])
+    ]
+    for model in simple.models:
+        own = standing_of(model, comparison.base.dataset)
+        rows.append((model_name(model), *_standing_cells(own, against(own, base))))
+    score_head = ("right", "95 % interval") if is_label else ("mean squared error", "other scores")
+    head = ("run or model", *score_head, f"better, worse than {reference}", "p")
+    yield Heading("Result", f"{counted(base.score.n, 'test row')} · one line a run, then simple models")
+    yield Table(head=head, rows=rows, right=(1, 2, 3, 4), name="Standings")
+    left_out = f" {left_out_text(simple)}" if simple.left_out else ""
+    yield Note(f"{SIGN_TEST} Simple models are fitted on {reference}’s training rows.{left_out}")
+
+
+def _standing_cells(own: Standing, difference: PairedDifference | None) -> tuple[str, str, str, str]:
+    """difference: from the reference; None for the reference itself."""
+    n_right, n = own.score.n_correct, own.score.n
+    scores = (score_text(own.score), other_scores_text(own.score))
+    if n_right is not None:
+        scores = (f"{integer(n_right)} of {integer(n)}, {percent(n_right / n, 1)}", interval_text(n_right, n))
+    if difference is None:
+        return (*scores, "", "")
+    p = p_text(difference.p) if difference.better + difference.worse else ""
+    return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
+
+
+def model_name(model: SimpleModel) -> str:
+    if model.name == "constant":
+        answer = model.answers[0]
+        return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
+    return capitalised(MODEL_NAMES[model.name])
+
+
+def left_out_text(simple: Baselines) -> str:
+    """Columns that the simple models leave out; empty if none."""
+    columns = listed([f"{name} ({why})" for name, why in simple.left_out])
+    return f"The simple models leave out {columns}." if columns else ""
+
+
+def others(comparison: Comparison) -> Iterator[Note]:
+    """Say which runs are not compared, and why."""
+    runs, reference = comparison.runs, CODES[comparison.reference]
+    if elsewhere := [CODES[place] for place in comparison.elsewhere]:
+        has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
+        other = f"{has} other test rows than {reference} (another table, or another split of it)"
+        yield Note(f"{listed(elsewhere)} {other} and {are} not compared with it.")
+    if without := [CODES[place] for place in comparison.unanswered if not runs[place].dataset.test]:
+        yield Note(f"{listed(without)} {'has' if len(without) == 1 else 'have'} no test rows.")
+    if waiting := [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered if runs[i].dataset.test]:
+        yield Note(f"Test rows not evaluated yet: {listed(waiting)}. They are evaluated when a run ends.")
+
+
+# What differs
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    kind: str
+class Setting:
     name: str
     values: tuple[str | None, ...]
     """One a run; None for an unused option, and for facts recorded only once the run starts."""
 
-    @property
-    def differs(self) -> bool:
-        return len(set(self.values)) > 1
 
-    @property
-    def matters(self) -> bool:
-        """True if it differs and can change a result: not for an option at its default that another method lacks."""
-        if self.kind != "options":
-            return self.differs and (self.kind == "prompts" or self.name in _DECISIVE)
-        used = {value for value in self.values if value is not None}
-        return len(used) > 1 or (None in self.values and bool(used - {_DEFAULTS.get(self.name)}))
+def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> tuple[Setting, ...]:
+    """Return what differs and can change a result. labels: of runs, by id.
 
-
-def conditions(
-    runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool], labels: Mapping[str, str] | None = None
-) -> tuple[Compared, ...]:
-    """Return every condition, sorted by kind.
-
-    used: true if an option has an effect, given the run's other options. labels: of runs, by id.
+    An option that a run does not use counts as being at its default.
     """
-    by_run = [_of(run, used, labels or {}) for run in runs]
-    names = sorted(dict.fromkeys(name for each in by_run for name in each), key=_place)
-    return tuple(
-        Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in by_run)) for kind, name in names
-    )
+    by_run = [_settings_of(run, labels or {}) for run in runs]
+    differing = []
+    for name in dict.fromkeys(name for each in by_run for name in each):
+        values = tuple(each.get(name) for each in by_run)
+        known = set(values) - {None}
+        if len(known) > 1 or (None in values and known - {_USUAL.get(name)}):
+            differing.append(Setting(name=name, values=values))
+    return tuple(differing)
 
 
-_KINDS = ("options", "data", "endpoint", "prompts", "versions")
-_DECISIVE = {
-    *("file", "target", "task", "inputs", "labels", "descriptions", "parted by", "training rows", "test rows"),
-    *("rows and split as used, SHA-256", "goes on from"),
-    *("model", "optimizer_model", "gguf", "structured", "reasoning_effort", "demo"),
-}
-"""Facts of data, endpoint and versions that can change a result; `demo` is the version of the demo model."""
-_OPTIONS = {f.name: place for place, f in enumerate(fields(Config))}
+def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block | None:
+    """Return a folded table; None for a single run."""
+    if len(comparison.runs) == 1:
+        return None
+    differing = settings(comparison.runs, labels)
+    if not differing:
+        return Note("No setting differs that can change the result.")
+    head = ("setting", *CODES[: len(comparison.runs)])
+    rows = [(each.name, *(value if value is not None else "not used" for value in each.values)) for each in differing]
+    return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-def _place(name: Condition) -> tuple[int, int]:
-    """Sort key: by kind, then options in the order of their declaration."""
-    return _KINDS.index(name[0]), _OPTIONS.get(name[1], 0) if name[0] == "options" else 0
+_SERVER = (
+    "model", "optimizer_model", "gguf", "structured", "reasoning_effort", "learner_max_tokens", "optimizer_max_tokens",
+    "context_length",
+)  # fmt: skip
+"""Fields of an endpoint that can change a result."""
 
 
-def _of(
-    run: Candidate, used: Callable[[str, Config, Task], bool], labels: Mapping[str, str]
-) -> dict[tuple[str, str], str]:
-    started, endpoint = run.view.started, run.snapshot.spec.endpoint
-    kinds: dict[str, Mapping[str, Any]] = {
-        "options": {
-            **{name: getattr(run.config, name) for name in _OPTIONS if used(name, run.config, run.dataset.task)},
-            "particles": run.config.size,
-            "steps": run.config.epochs * ceil(len(run.dataset.train) / run.config.batch_size),
-        },
-        "data": _data(run, labels),
-        "endpoint": {f.name: getattr(endpoint, f.name) for f in fields(EndpointSpec)},
-    }
-    if started:
-        templates = {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
-        kinds |= {"prompts": {**templates, "seed sentence": started.seed_text}, "versions": started.versions}
-    return {(kind, name): _text(value) for kind, values in kinds.items() for name, value in values.items()}
-
-
-def _data(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
-    data, spec = run.dataset, run.snapshot.spec.dataset
-    file, earlier = data.provenance, run.snapshot.spec.started_from
-    return {
-        "file": file.file,
-        "file, SHA-256": file.sha256[:HASHED],
-        "rows in the file": file.n_rows,
-        "rows without a target": file.n_unlabelled,
-        "labelled rows not used": file.n_left_out,
+def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, str]:
+    config, spec, data = run.config, run.snapshot.spec, run.dataset
+    every = (each.name for each in fields(Config) if each.name != "particles")
+    names = (name for name in every if has_effect(name, config, data.task))
+    facts: dict[str, Any] = {_option(name): getattr(config, name) for name in names}
+    facts |= {
+        "hypotheses K": config.size,
+        "file": data.provenance.file,
         "target": data.target,
         "task": data.task,
         "inputs": data.inputs,
+        "kinds": tuple(f"{column.name} {column.kind}" for column in data.columns),
         "labels": data.classes,
-        **({"descriptions": tuple(map(": ".join, data.descriptions.by_key.items()))} if data.descriptions else {}),
-        "parted by": file.split,
+        "descriptions": tuple(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
+        "split": data.provenance.split,
         "training rows": len(data.train),
         "test rows": len(data.test),
-        "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],
-        "goes on from": labels.get(earlier, earlier) or "no run",
+        "rows and split as used, SHA-256": str(spec.dataset["fingerprint"])[:HASHED],
+        "goes on from": labels.get(spec.started_from, spec.started_from) or "no run",
+        "characters shown of a cell": spec.cell_limit or "all",
+        **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
+    if started := run.view.started:
+        facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
+        facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
+    return {name: _text(value) for name, value in facts.items()}
+
+
+def _option(name: str) -> str:
+    return "prior, in plain words" if name == "prior" else name_of(name)
 
 
 def _text(value: Any) -> str:
@@ -238,4 +368,14 @@ def _text(value: Any) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-_DEFAULTS = {name: _text(getattr(Config(), name)) for name in _OPTIONS}
+_USUAL = {_option(each.name): _text(getattr(Config(), each.name)) for each in fields(Config)}
+
+
+def cost(comparison: Comparison) -> Table:
+    head = ("run", "steps", "calls", "from the cache", "unreadable", "tokens in", "tokens out", "time")
+    rows = []
+    for code, run in zip(CODES, comparison.runs, strict=False):
+        usage = run.snapshot.usage
+        counts = (usage.calls, usage.cached, usage.unparsable, usage.prompt_tokens, usage.completion_tokens)
+        rows.append((code, steps_text(run.view), *map(integer, counts), seconds(run.view.wall_s)))
+    return Table(head=head, rows=rows, right=range(1, len(head)), fold="Cost: calls needed, cached or not")

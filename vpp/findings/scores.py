@@ -1,4 +1,4 @@
-"""Scores of answers against targets: averaged prediction, each particle, each label, ensembles, log-likelihoods."""
+"""Scores of answers against targets: averaged prediction, each particle, each label, log-likelihoods."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -125,43 +125,6 @@ def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, 
         line = LabelLine(label=label, n=len(answers), n_correct=n_correct, mistaken=commonest, n_trained=n_trained)
         lines.append(line)
     return tuple(lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pick:
-    slot: int
-    test: Score
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ensemble:
-    """Three summaries of independent VML runs, each scored on the test rows."""
-
-    together: Score
-    """Unweighted vote or mean of all runs: the run's metric."""
-    oracle: Pick
-    """Best run on the test rows; nobody could have picked it in advance."""
-    best_on_train: Pick
-    """Best run on the training rows, the first of equal ones; a user could pick it."""
-    size: int
-
-
-def ensemble(view: RunView, dataset: Dataset) -> Ensemble | None:
-    test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    if test is None or train is None:
-        return None
-    on_test, on_train = particle_scores(test, dataset), particle_scores(train, dataset)
-    return Ensemble(
-        together=averaged_score(test, dataset),
-        oracle=_picked(on_test, on_test),
-        best_on_train=_picked(on_train, on_test),
-        size=len(on_test),
-    )
-
-
-def _picked(by: tuple[Score, ...], on_test: tuple[Score, ...]) -> Pick:
-    slot = min(range(len(by)), key=lambda k: by[k].error)
-    return Pick(slot=slot, test=on_test[slot])
 
 
 def final_answers(

@@ -25,9 +25,10 @@ from vpp.events import Evaluated
 from vpp.findings.genealogy import Node, genealogy
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
-from vpp.findings.summary import result
+from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
@@ -50,7 +51,6 @@ from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
 from vpp.show.words import NBSP, particles, prior_text, weight_text
 from vpp.trials.trial import Trial, TrialAsking, TrialSize
-from vpp.wording.brief import headline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +129,11 @@ class _Recorded:
         """Return the run's result: the object that `--json` prints."""
         return result(self.directory, self.view)
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """How good the result is beside the best simple model; `str` gives its sentences. None while the run goes."""
+        return run_verdict(self.directory, self.view)
+
     def lineage(self, slot: int) -> tuple[Node, ...]:
         """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""
         family = genealogy(self.view)
@@ -144,12 +149,12 @@ class _Recorded:
 
     def _repr_markdown_(self) -> str:
         rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        return f"{self._headline}\n\n{markdown_table(('weight', 'on test', 'particles', 'hypothesis'), rows)}"
+        table = markdown_table(("weight", "on test", "particles", "hypothesis"), rows)
+        return f"{markdown_text(self._headline)}\n\n{table}"
 
     @property
     def _headline(self) -> str:
-        snapshot, dataset = self._reader.refresh(), self._reader.dataset()
-        return headline(snapshot.view, snapshot.spec.config, dataset, merge_ideas(snapshot.view, dataset))
+        return str(self.verdict or "The run has not ended.")
 
     @property
     def _lines(self) -> list[tuple[str, ...]]:

@@ -12,20 +12,31 @@ from textwrap import shorten
 from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
-from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
 from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
-from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
+from vpp.findings.comparison import left_out_text
+from vpp.findings.counts import (
+    LABEL_HEAD,
+    LABEL_NUMBERS,
+    cut_columns_sentence,
+    label_cells,
+    other_scores_text,
+    split_text,
+    steps_text,
+)
 from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.findings.options import changed_words
 from vpp.findings.points import Point, points, reject_option
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.result import caveats, deciding_rows, deciding_sentence, evidence_measure, held_by, weights_measure
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
-from vpp.findings.summary import deciding_rows
+from vpp.findings.verdict import run_verdict
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
@@ -49,31 +60,16 @@ from vpp.show.words import (
 )
 from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
-    caveats,
     compared_words,
     constant_note,
-    deciding_sentence,
-    evidence_measure,
     headline,
-    held_by,
     ideas_metric,
     is_demo,
     result_metrics,
     shares_sentence,
     uncertain_metric,
-    weights_measure,
 )
 from vpp.wording.command import repeat_command, without_credentials
-from vpp.wording.counts import (
-    LABEL_HEAD,
-    LABEL_NUMBERS,
-    cut_columns_sentence,
-    label_cells,
-    other_scores_text,
-    split_text,
-    steps_text,
-)
-from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
@@ -127,6 +123,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     ideas = merge_ideas(view, dataset)
     readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
+    words = f"{run_verdict(reader.directory, view) or ''} {headline(view, config, dataset, ideas)}".strip()
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
         ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas, readings)),
@@ -139,7 +136,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Reproduce", reproduce(snapshot)),
     )
     return Report(
-        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
+        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{markdown_text(words)}**")),
         sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from vpp import __version__
 from vpp.errors import InputError
+from vpp.findings.result import evidence
 from vpp.findings.slots import totals
-from vpp.findings.summary import evidence
 from vpp.llm.protocol import short_reason
 from vpp.reporting.document import write_all
 from vpp.runs.directory import RunDirectory

@@ -13,9 +13,9 @@ from typing import Any
 from vpp.findings.genealogy import Genealogy, genealogy
 from vpp.findings.ideas import Idea, Ideas, merge_ideas, nearness
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
+from vpp.findings.result import finite, result
 from vpp.findings.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.findings.scores import Score, weighed_log_likelihoods
-from vpp.findings.summary import finite, result
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.settings import Config

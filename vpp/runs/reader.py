@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
@@ -129,6 +129,8 @@ class Summary:
     """True if most answers, or all proposals, could not be read."""
     sent: int = 0
     cost: float = 0.0
+    verdict: dict[str, Any] | None = None
+    """Record of vpp.findings.verdict on an ended run; None until somebody has made it."""
 
     @property
     def has_ended(self) -> bool:
@@ -162,7 +164,14 @@ def _written(directory: RunDirectory) -> Summary | None:
     return None
 
 
-def write_summary(directory: RunDirectory, view: RunView, rows: Callable[[], Dataset], *, journal: int) -> Summary:
+def write_summary(
+    directory: RunDirectory,
+    view: RunView,
+    rows: Callable[[], Dataset],
+    *,
+    journal: int,
+    verdict: dict[str, Any] | None = None,
+) -> Summary:
     """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
 
     journal: size of the journal in bytes, as far as the view goes.
@@ -182,6 +191,7 @@ def write_summary(directory: RunDirectory, view: RunView, rows: Callable[[], Dat
         is_unread=unread(view) is not None,
         sent=view.usage.sent,
         cost=view.usage.cost,
+        verdict=verdict,
     )
     with suppress(OSError):
         write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)

@@ -289,11 +289,6 @@ def table(
     return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
 
 
-def group_row(title: str, across: int) -> str:
-    """Return the row over a block of a table's rows. across: number of columns."""
-    return f'<tr class="kind"><th colspan="{across}" scope="rowgroup">{text(title)}</th></tr>'
-
-
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
     """Return a weighted vote as one bar, heaviest label first: light, and the others dark; at a tie all are grey."""
     label = ", ".join(f"{name} {_share(share)}" for name, share in shares)

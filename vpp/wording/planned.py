@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.events import Usage
+from vpp.findings.counts import cut_columns_sentence
 from vpp.llm.context import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns
 from vpp.runs.budget import (
@@ -21,7 +22,6 @@ from vpp.runs.budget import (
 from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.show.words import capitalised, counted, fixed, integer, seconds
-from vpp.wording.counts import cut_columns_sentence
 
 HEAD = ("work", "calls", "tokens in", "tokens out")
 ESTIMATES = ("estimate", "about", "longest texts")

@@ -6,8 +6,10 @@ from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Scored
+from vpp.findings.counts import activity_words, miss_words, steps_text
 from vpp.findings.ideas import Compared, compare
 from vpp.findings.slots import answers_of, batch_places, scored_rows, totals
+from vpp.findings.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.inference.plan import plan
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
@@ -33,9 +35,7 @@ from vpp.show.words import (
     seconds,
 )
 from vpp.wording.brief import voting
-from vpp.wording.counts import activity_words, miss_words, steps_text
 from vpp.wording.planned import expected_words
-from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")

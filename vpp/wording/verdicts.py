@@ -6,7 +6,6 @@ from statistics import pstdev
 
 from vpp.findings.points import Point, holds_truth, possible_labels, possible_range
 from vpp.posterior.calibration import Conformal, RejectOption
-from vpp.posterior.metric import CHANCE
 from vpp.posterior.prediction import TIE
 from vpp.problem import Prediction
 from vpp.show.blocks import Metric, count_metric
@@ -131,10 +130,6 @@ def follows_verdict(rho: float, n: int) -> str:
     if _is_below(rho, FOLLOWS):
         return "The spread hardly predicts the error."
     return "The error is larger where answers spread more."
-
-
-def chance_verdict(p: float) -> str:
-    return "significant on these rows" if _is_below(p, CHANCE) else "not significant on these rows"
 
 
 # Calibrated doubt: what is possible, what decides a row, and what was promised

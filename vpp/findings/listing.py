@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vpp.findings.counts import steps_text
+from vpp.findings.verdict import beside_text
 from vpp.runs.directory import State
 from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
 from vpp.show.markup import Mark
 from vpp.show.words import number, percent
-from vpp.wording.counts import steps_text
 
 MARKS: dict[State, Mark] = {
     "queued": "uns",
@@ -76,7 +77,8 @@ def _extended_if_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) ->
 
 def where(state: State, summary: Summary) -> str:
     if state == "finished" and summary.metric and summary.test is not None:
-        return f"finished · {metric_text(summary.metric, summary.test, summary.balanced_accuracy)}"
+        score = metric_text(summary.metric, summary.test, summary.balanced_accuracy)
+        return f"finished · {beside_text(summary.verdict) or score}"
     if summary.last_step is None or state in ("queued", "running"):
         return state
     return f"{state} · {steps_text(summary)}"

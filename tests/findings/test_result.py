@@ -8,10 +8,13 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import finished, reweighted
-from vpp.findings.summary import evidence, result
+from vpp.findings.result import evidence, result, summary
+from vpp.findings.verdict import run_verdict
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.show.markup import one_line
+from vpp.show.terminal import lines
 
 
 def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
@@ -26,6 +29,17 @@ def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) ->
         "balanced_accuracy_standard_error": pytest.approx(math.sqrt(2 / 9 / 2) / 2),
     }
     assert scores["train"]["accuracy"] == 1.0
+
+
+def test_the_result_has_its_verdict_and_one_answer_for_every_row(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    written = result(reader.directory, reader.refresh().view)
+    assert written["verdict"] == str(run_verdict(reader.directory, reader.refresh().view))
+    assert (written["baseline"], written["beats_baseline"]) == ({"answer": "no", "rows": "test", "value": 0.5}, True)
+    said = list(lines(summary(reader.directory, reader.refresh().view)))
+    assert said[0] == one_line(written["verdict"])
+    assert any(line.startswith("heaviest hypothesis · 40") for line in said)
+    assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
 
 
 def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:

@@ -1,0 +1,203 @@
+"""The verdict: never a success if a simple model is better, or if the run was certain and wrong."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import inspected
+from tests.reporting.builders import DEMO, SEED, dataset, drawn, evaluated, finished, run, started
+from vpp.data.dataset import Dataset
+from vpp.events import Event, RunFinished
+from vpp.findings import verdict as module
+from vpp.findings.baselines import Baselines, Name, SimpleModel
+from vpp.findings.scores import score
+from vpp.findings.verdict import Verdict, beside_text, blocks, run_verdict, tail, verdict
+from vpp.posterior.prediction import Value
+from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+
+A, B = f"{SEED} Yes if a is even.", f"{SEED} Yes if a is odd."
+REAL = EndpointSpec(base_url="http://localhost:1", model="m")
+TRUTHS = ["yes", "no", "no"] * 20
+OTHER = {"yes": "no", "no": "yes"}
+LABELS = dataset(["yes", "no", "no"], TRUTHS)
+NUMBERS = dataset([0.0, 1.0, 2.0], [float(i % 3) for i in range(60)])
+
+
+def but(truths: Sequence[str], *wrong: int) -> tuple[str, ...]:
+    """The truths, wrong on these rows."""
+    return tuple(OTHER[truth] if i in wrong else truth for i, truth in enumerate(truths))
+
+
+def ended(
+    folder: Path,
+    one: Sequence[Value | None],
+    two: Sequence[Value | None] = (),
+    *,
+    data: Dataset = LABELS,
+    weight: float = 0.5,
+    endpoint: EndpointSpec = REAL,
+    train: Sequence[Value] = (),
+) -> RunReader:
+    """A run that ended with one or two hypotheses, which gave these answers to the test rows."""
+    slots, weights = ((A, B), (weight, 1 - weight)) if two else ((A,), (1.0,))
+    config = Config(method="smc" if two else "vml", particles=len(slots), epochs=1)
+    events: list[Event] = [started(config, data, steps=1, model=endpoint.model), *drawn(*slots)]
+    events.append(finished(0, slots, weights=weights))
+    if one:
+        given = {A: one, B: two}
+        events.append(evaluated(data, {each: given[each] for each in slots}, slots=slots, weights=weights, step=0))
+    if train:
+        given = dict.fromkeys(slots, train)
+        events.append(evaluated(data, given, slots=slots, weights=weights, split="train", step=0))
+    return run(folder, *events, RunFinished(outcome="finished"), data=data, config=config, endpoint=endpoint)
+
+
+def beside(data: Dataset, answers: Sequence[Value], name: Name = "linear") -> Baselines:
+    """Simple models: the constant, and one that gives these answers to the test rows."""
+    constant = (data.constant,) * len(data.test)
+    models = [SimpleModel(name="constant", about="", answers=constant, score=score(constant, data.test, data))]
+    models.append(SimpleModel(name=name, about="", answers=tuple(answers), score=score(answers, data.test, data)))
+    return Baselines(models=tuple(models), left_out=())
+
+
+def judged(reader: RunReader, simple: Baselines | None = None) -> Verdict:
+    snapshot = reader.refresh()
+    return verdict(snapshot.view, snapshot.spec, reader.dataset(), simple or beside(LABELS, but(TRUTHS, 0)))
+
+
+def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_path: Path) -> None:
+    wrong = but(TRUTHS, *range(10))
+    found = judged(ended(tmp_path, wrong, wrong))
+    assert str(found).replace("\xa0", " ") == (
+        "Right on 50 of 60 test rows. A linear model is right on 59, significantly more (p = 0.004). "
+        "It was certain and wrong on 10 rows: do not trust its confidence."
+    )
+    assert (found.grade, found.is_overconfident, found.is_success) == ("worse", True, False)
+    assert [each.words for each in blocks(found)] == [str(found)]
+
+
+def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> None:
+    reader = ended(tmp_path, TRUTHS, TRUTHS)
+    found = judged(reader, beside(LABELS, but(TRUTHS, *range(8))))
+    assert found.grade == "better"
+    assert "right on 52, significantly fewer (p = 0.008)" in str(found)
+    assert "never certain and wrong" in str(found)
+    close = judged(reader, beside(LABELS, but(TRUTHS, 0, 1)))
+    assert (close.grade, close.is_success) == ("equal", True)
+    assert "A linear model is right on 58: no clear difference." in str(close)
+
+
+def test_few_rows_are_no_verdict(tmp_path: Path) -> None:
+    few = dataset(["yes", "no", "no"], TRUTHS[:6])
+    found = judged(ended(tmp_path, TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
+    assert found.grade == "unknown"
+    assert "6 rows are too few to tell" in str(found)
+
+
+def test_a_result_no_better_than_the_commonest_label_is_nothing(tmp_path: Path) -> None:
+    found = judged(ended(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
+    assert (found.grade, found.is_success) == ("nothing", False)
+    assert "No better than always answering “no”." in str(found)
+
+
+def test_a_result_that_one_answer_nearly_reaches_is_nothing_either(tmp_path: Path) -> None:
+    wrong = but(TRUTHS, *range(16))
+    found = judged(ended(tmp_path, wrong, wrong), beside(LABELS, but(TRUTHS, *range(15))))
+    assert found.grade == "nothing"
+    assert "no clear difference. Nor is it clearly better than always answering “no”." in str(found)
+
+
+def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path: Path) -> None:
+    split = but(TRUTHS, *range(6))
+    found = judged(ended(tmp_path, TRUTHS, split), beside(LABELS, but(TRUTHS, 7)))
+    assert str(found).startswith("Right on all 54 test rows that it answered, “I don’t know” on 6.")
+    assert (found.n_right, found.n_unknown) == (54, 6)
+    assert "A linear model is right on 53 of these: no clear difference." in str(found)
+    many = judged(ended(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
+    assert str(many).startswith("Right on all 42 test rows that it answered, “I don’t know” on 18.")
+    assert many.grade == "worse"
+    assert "If it had to answer all 60 rows, it would be right on 42. A linear model is right on 60" in str(many)
+    none = judged(ended(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
+    assert (none.grade, none.sentences) == ("nothing", ("“I don’t know” on all 60 test rows.",))
+
+
+def test_one_hypothesis_cannot_say_how_sure_it_is(tmp_path: Path) -> None:
+    found = judged(ended(tmp_path, but(TRUTHS, *range(10))))
+    assert "One hypothesis cannot say how sure it is." in found.sentences
+    assert not found.is_overconfident
+
+
+def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
+    truths = [float(i % 3) for i in range(60)]
+    off = [truth + 0.5 for truth in truths]
+    found = judged(ended(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
+    assert str(found).replace("\xa0", " ") == (
+        "Off by 0.5 on average on 60 test rows. A linear model is off by 0.1, significantly less (p under 0.001). "
+        "Its 90 % ranges hold the truth on 0 of 60 rows: do not trust them."
+    )
+    assert (found.grade, found.is_success) == ("worse", False)
+    good = judged(ended(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
+    assert good.grade == "better"
+    flat = judged(ended(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
+    assert flat.grade == "nothing"
+    assert "No better than always answering 1." in str(flat)
+
+
+def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
+    whole = dataset(["yes", "no", "no"], [])
+    found = judged(ended(tmp_path, (), data=whole, train=["yes", "no", "no"]))
+    assert found.grade == "unknown"
+    assert str(found) == (
+        "Right on all 3 training rows. There are no test rows: nothing says how good it is on new rows."
+    )
+    assert judged(ended(tmp_path / "flat", (), data=whole, train=["no"] * 3)).grade == "nothing"
+    skipped = judged(ended(tmp_path / "skipped", ()))
+    assert skipped.grade == "unknown"
+    assert "The test rows were not evaluated" in str(skipped)
+
+
+def test_unread_answers_come_first_and_the_demo_model_last(tmp_path: Path) -> None:
+    unread: list[Value | None] = [None] * 40
+    found = judged(ended(tmp_path, unread + TRUTHS[40:], unread + TRUTHS[40:], endpoint=DEMO))
+    assert found.sentences[0].startswith("80 of 120 answers could not be read")
+    assert "demo model" in found.sentences[-1]
+    assert not found.is_success
+
+
+@settings(max_examples=25, deadline=None)
+@given(own=st.lists(st.booleans(), min_size=60, max_size=60), other=st.lists(st.booleans(), min_size=60, max_size=60))
+def test_no_success_is_significantly_worse_or_surely_wrong(
+    own: list[bool], other: list[bool], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    answers = but(TRUTHS, *(i for i, right in enumerate(own) if not right))
+    rival = but(TRUTHS, *(i for i, right in enumerate(other) if not right))
+    found = judged(ended(tmp_path_factory.mktemp("run"), answers, answers), beside(LABELS, rival))
+    if found.is_success:
+        assert found.p is None or found.p >= 0.05 or sum(own) > sum(other)
+        assert sum(own) > TRUTHS.count("no")
+        assert tail(60 - sum(own), 60, 0.05) >= 0.05
+
+
+@pytest.mark.parametrize(("k", "p"), [(0, 1.0), (3, 0.05**3), (1, 1 - 0.95**3)])
+def test_the_tail_is_the_binomial_one(k: int, p: float) -> None:
+    assert tail(k, 3, 0.05) == pytest.approx(p)
+
+
+def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = inspected.labels(tmp_path)
+    view = reader.refresh().view
+    made = run_verdict(reader.directory, view)
+    assert made is not None
+    record = read_summary(reader.directory).verdict
+    assert record == json.loads(json.dumps(asdict(made)))
+    assert beside_text(record)
+    monkeypatch.setattr(module, "verdict", None)
+    assert run_verdict(reader.directory, view) == made
+    assert run_verdict(reader.directory, replace(view, phase="running")) is None

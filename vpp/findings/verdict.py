@@ -1,0 +1,378 @@
+"""The verdict on a run: how good its result is beside the best simple model, and how sure it was where it was wrong.
+
+The paired test is the sign test on the same test rows. The simple model is the best one on those rows, chosen after
+the fact: that makes it harder to be called better, and easier to be called worse.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from vpp.data.dataset import Dataset, Row
+from vpp.events import Evaluated, Votes
+from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
+from vpp.findings.points import Point, holds_truth, points, reject_option
+from vpp.findings.scores import rows_of
+from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
+from vpp.problem import losses_of
+from vpp.runs.directory import RunDirectory, known_rows
+from vpp.runs.reader import read_summary, unread, write_summary
+from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView, constant_weight
+from vpp.settings import Config
+from vpp.show.blocks import Alert, Say
+from vpp.show.words import MAJORITY, capitalised, counted, integer, number, p_text, percent
+
+Grade = Literal["better", "equal", "worse", "nothing", "unknown"]
+"""Beside the best simple model. `nothing`: no better than one answer for every row."""
+CERTAIN = 0.95
+"""Least probability of a label that the run is certain of."""
+FEW_ROWS = 30
+"""With 30 rows, a share has an error of up to about 18 points either way."""
+DIGITS = 3
+RANGE = 0.9
+"""Weight of the hypotheses' central range of numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    grade: Grade
+    sentences: tuple[str, ...]
+    """The result, the simple model beside it, confidence, limits; at most one sentence or two each."""
+    rows: Literal["test", "train"] | None = None
+    """The rows that were judged."""
+    n: int = 0
+    n_right: int | None = None
+    """Right answers of a classification, among the rows that were answered."""
+    n_unknown: int = 0
+    """Rows answered with “I don’t know”."""
+    error: float | None = None
+    """Mean absolute error of numbers, in the target's unit."""
+    model: Name | None = None
+    """The best simple model on the same rows."""
+    model_value: float | None = None
+    """Its accuracy on all test rows, or its mean absolute error."""
+    p: float | None = None
+    """Sign test of the two."""
+    n_certain: int = 0
+    """Rows on which one label has at least 95 % of the probability."""
+    n_certain_wrong: int = 0
+    is_overconfident: bool = False
+    """True if it was wrong more often than its confidence allows, beyond chance."""
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+    @property
+    def is_success(self) -> bool:
+        return self.grade in ("better", "equal") and not self.is_overconfident
+
+
+_VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+
+
+def blocks(found: Verdict | None) -> tuple[Say, ...]:
+    return (Say(str(found)),) if found else ()
+
+
+def beside_text(record: dict[str, Any] | None) -> str:
+    """`83.3 %, linear model 98.3 %`: a recorded verdict's numbers in a list of runs; empty without a model beside."""
+    found = _VERDICT.validate_python(record) if record else None
+    if found is None or found.model is None or found.model_value is None:
+        return ""
+    if found.error is not None:
+        return f"off by {number(found.error, DIGITS)}, {MODEL_NAMES[found.model]} {number(found.model_value, DIGITS)}"
+    own = percent((found.n_right or 0) / max(1, found.n - found.n_unknown), decimals=1)
+    share = f" of {integer(found.n - found.n_unknown)}" if found.n_unknown else ""
+    return f"{own}{share}, {MODEL_NAMES[found.model]} {percent(found.model_value, decimals=1)}"
+
+
+# From the run, or from its summary
+
+
+def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
+    """Return the recorded verdict, or make it and record it; None until the run has ended with a population."""
+    if not view.has_ended or not view.population:
+        return None
+    if found := read_summary(directory).verdict:
+        return _VERDICT.validate_python(found)
+    dataset = known_rows(directory)
+    if dataset is None:
+        return None
+    made = verdict(view, directory.spec(), dataset)
+    write_summary(directory, view, lambda: dataset, journal=directory.journal_bytes(), verdict=asdict(made))
+    return made
+
+
+def verdict(view: RunView, spec: RunSpec, dataset: Dataset, simple: Baselines | None = None) -> Verdict:
+    """Judge the population of a run that has ended. simple: models fitted before; else they are fitted, in seconds."""
+    test, limits = view.evaluated.get("test"), _limits(view, spec)
+    if not dataset.test or test is None or not test.rows:
+        found = _without_test_rows(view, dataset)
+    else:
+        judge = _labels if dataset.task == "classification" else _numbers
+        found = judge(_case(view, spec.config, dataset, test, simple or baselines(dataset)))
+    warnings = tuple(filter(None, (_unread_words(view), _weight_words(view))))
+    grade = found.grade
+    if warnings:
+        grade = "nothing" if constant_weight(view) > MAJORITY or grade == "nothing" else "unknown"
+    return replace(found, grade=grade, sentences=(*warnings, *found.sentences, *limits))
+
+
+def unread_alert(view: RunView) -> tuple[Alert, ...]:
+    words = _unread_words(view)
+    return (Alert(words.removesuffix("."), ("Open a card’s answer on Watch to see why.",)),) if words else ()
+
+
+def _unread_words(view: RunView) -> str:
+    counts = unread(view)
+    if counts is None:
+        return ""
+    if not counts.answers:
+        return f"None of {counted(counts.proposals, 'proposal')} could be read: the result is unreliable."
+    share = "All" if counts.answers == counts.of else f"{integer(counts.answers)} of"
+    return f"{share} {integer(counts.of)} answers could not be read: the result is unreliable."
+
+
+def _weight_words(view: RunView) -> str:
+    weight = constant_weight(view)
+    return f"One answer for every row holds {percent(weight)} of the weight: nothing was found." * (weight > MAJORITY)
+
+
+def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:
+    models = view.started.models.values() if view.started else ()
+    is_demo = spec.endpoint.is_demo or "demo" in models
+    return ("The demo model answered: this says nothing about language models.",) if is_demo else ()
+
+
+def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
+    """Only a constant answer that does as well on the training rows is a verdict there."""
+    words = "There are no test rows: nothing says how good it is on new rows."
+    if dataset.test:
+        words = "The test rows were not evaluated: nothing says how good it is on new rows."
+    train = view.evaluated.get("train")
+    if dataset.test or train is None or not train.rows:
+        return Verdict(grade="unknown", sentences=(words,))
+    rows = rows_of(train, dataset)
+    own, constant = _losses(dataset, train.averaged, rows), _losses(dataset, (dataset.constant,) * len(rows), rows)
+    is_label = dataset.task == "classification"
+    n_right = sum(loss == 0 for loss in own) if is_label else None
+    is_nothing = any(own) and sum(own) >= sum(constant)
+    if is_nothing:
+        words = f"On the training rows it is no better than {_constant_words(dataset)}. {words}"
+    elif n_right is not None:
+        words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
+    grade: Grade = "nothing" if is_nothing else "unknown"
+    return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
+
+
+# On test rows
+
+ALONE = "One hypothesis cannot say how sure it is."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """Losses of the run, of the best simple model and of one answer, row by row: 0 or 1, or absolute errors."""
+
+    dataset: Dataset
+    points: list[Point]
+    """Sorted by doubt, not as the losses."""
+    unknown: tuple[bool, ...]
+    """(N,) whether the answer to a row is “I don’t know”."""
+    model: SimpleModel
+    own: list[float]
+    theirs: list[float]
+    constant: list[float]
+    is_alone: bool
+    """True for one hypothesis without noise, all of whose answers have probability 1."""
+
+    @property
+    def n(self) -> int:
+        return len(self.own)
+
+
+def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:
+    rows = rows_of(test, dataset)
+    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    unknown = {point.row.id for point in every if point.is_undecided}
+    place = {row.id: i for i, row in enumerate(dataset.test)}
+
+    def losses(answers: Votes) -> list[float]:
+        found = _losses(dataset, answers, rows)
+        return found if dataset.task == "classification" else list(map(math.sqrt, found))
+
+    by_model = [(losses(tuple(model.answers[place[row.id]] for row in rows)), model) for model in simple.models]
+    theirs, model = min(by_model, key=lambda each: math.fsum(each[0]))
+    return _Case(
+        dataset=dataset,
+        points=every,
+        unknown=tuple(row.id in unknown for row in rows),
+        model=model,
+        own=losses(test.averaged),
+        theirs=theirs,
+        constant=losses((dataset.constant,) * len(rows)),
+        is_alone=view.size == 1 and not test.noise and test.constant is None,
+    )
+
+
+def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float]:
+    return [float(loss) for loss in losses_of(dataset, answers, [row.target for row in rows])]
+
+
+def _labels(case: _Case) -> Verdict:
+    answered = [i for i, is_unknown in enumerate(case.unknown) if not is_unknown]
+    n_unknown = case.n - len(answered)
+    n_right = sum(case.own[i] == 0 for i in answered)
+    facts = Verdict(
+        grade="nothing",
+        sentences=(f"“I don’t know” on all {counted(case.n, 'test row')}.",),
+        rows="test",
+        n=case.n,
+        n_right=n_right,
+        n_unknown=n_unknown,
+        model=case.model.name,
+        model_value=case.theirs.count(0) / case.n,
+    )
+    if not answered:
+        return facts
+    difference = paired_difference([case.own[i] for i in answered], [case.theirs[i] for i in answered])
+    every = paired_difference(case.own, case.theirs)
+    lead, value, part = "", sum(case.theirs[i] == 0 for i in answered), " of these" if n_unknown else ""
+    if n_unknown and _grade(every) == "worse":
+        # What it withholds does not hide that the simple model is better where both answer every row.
+        lead = f"If it had to answer all {integer(case.n)} rows, it would be right on {integer(case.own.count(0))}. "
+        difference, value, part = every, case.theirs.count(0), ""
+    grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
+    return replace(
+        facts,
+        grade=grade,
+        sentences=(_share_sentence(n_right, len(answered), "test row", n_unknown), lead + beside, *_confidence(case)),
+        p=difference.p,
+        **_certainty(case),
+    )
+
+
+def _numbers(case: _Case) -> Verdict:
+    own, other = (math.fsum(errors) / case.n for errors in (case.own, case.theirs))
+    difference = paired_difference(case.own, case.theirs)
+    grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
+    return Verdict(
+        grade=grade,
+        sentences=(
+            f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}.",
+            beside,
+            *_range_words(case),
+        ),
+        rows="test",
+        n=case.n,
+        error=own,
+        model=case.model.name,
+        model_value=other,
+        p=difference.p,
+        is_overconfident=_n_missed(case) > 0,
+    )
+
+
+def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
+    share = f"all {counted(n, row)}" if n_right == n > 1 else f"{integer(n_right)} of {counted(n, row)}"
+    if n_unknown:
+        return f"Right on {share} that it answered, “I don’t know” on {integer(n_unknown)}."
+    return f"Right on {share}."
+
+
+def _constant_words(dataset: Dataset) -> str:
+    constant = dataset.constant
+    return f"always answering {f'“{constant}”' if isinstance(constant, str) else number(constant, DIGITS)}"
+
+
+def _grade(difference: PairedDifference) -> Grade:
+    """Significant only if the mean and the number of rows point the same way."""
+    if difference.p < CHANCE and difference.mean < 0 and difference.better > difference.worse:
+        return "better"
+    if difference.p < CHANCE and difference.mean > 0 and difference.better < difference.worse:
+        return "worse"
+    return "equal" if difference.n >= FEW_ROWS else "unknown"
+
+
+def _beside(case: _Case, difference: PairedDifference, value: str, relation: tuple[str, str]) -> tuple[Grade, str]:
+    """Set the run beside the best simple model, and beside one answer if it is no better than that.
+
+    value: what the model reaches. relation: words for a better and for a worse one.
+    """
+    grade, is_flat, flat = _grade(difference), case.model.name == "constant", _constant_words(case.dataset)
+    lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
+    p = "p under 0.001" if difference.p < 0.001 else f"p = {p_text(difference.p)}"
+    words = f"{lead}: no clear difference."
+    if grade in ("better", "worse"):
+        words = f"{lead}, significantly {relation[0] if grade == 'worse' else relation[1]} ({p})."
+    elif grade == "unknown":
+        words = f"{lead}: {counted(difference.n, 'row')} {'is' if difference.n == 1 else 'are'} too few to tell."
+    if any(case.own) and math.fsum(case.own) >= math.fsum(case.constant):
+        worse = f"No better than {flat}."
+        return "nothing", worse if is_flat else f"{worse} {words}"
+    if grade == "equal" and _grade(paired_difference(case.own, case.constant)) != "better":
+        return "nothing", words if is_flat else f"{words} Nor is it clearly better than {flat}."
+    return grade, words
+
+
+# Confidence
+
+
+def _certainty(case: _Case) -> dict[str, Any]:
+    certain = [point for point in case.points if point.shares and point.shares[0][1] >= CERTAIN]
+    wrong = sum(point.shares[0][0] != point.row.target for point in certain)
+    is_beyond = wrong > 0 and tail(wrong, len(certain), 1 - CERTAIN) < CHANCE
+    return {"n_certain": len(certain), "n_certain_wrong": wrong, "is_overconfident": is_beyond and not case.is_alone}
+
+
+def _confidence(case: _Case) -> tuple[str, ...]:
+    if case.is_alone:
+        return (ALONE,)
+    n, wrong, is_overconfident = _certainty(case).values()
+    if is_overconfident:
+        return (f"It was certain and wrong on {counted(wrong, 'row')}: do not trust its confidence.",)
+    if wrong:
+        return (f"It was certain on {counted(n, 'row')}, and wrong on {integer(wrong)} of them.",)
+    return ("It was never certain and wrong.",) if n else ()
+
+
+def tail(k: int, n: int, p: float) -> float:
+    """P(X >= k) of a binomial X of n draws of probability p, strictly between 0 and 1."""
+
+    def log_mass(i: int) -> float:
+        ways = math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
+        return ways + i * math.log(p) + (n - i) * math.log1p(-p)
+
+    return min(1.0, math.fsum(math.exp(log_mass(i)) for i in range(k, n + 1)))
+
+
+def _level(case: _Case) -> float:
+    conformal = case.points[0].reject.conformal
+    return conformal.level if conformal else RANGE
+
+
+def _n_missed(case: _Case) -> int:
+    """Count the truths outside the range, if they are too many for it; else 0."""
+    missed = sum(not _holds_truth(point) for point in case.points)
+    is_beyond = not case.is_alone and missed > 0 and tail(missed, case.n, 1 - _level(case)) < CHANCE
+    return missed if is_beyond else 0
+
+
+def _range_words(case: _Case) -> tuple[str, ...]:
+    if case.is_alone:
+        return (ALONE,)
+    if not (missed := _n_missed(case)):
+        return ()
+    inside = f"{integer(case.n - missed)} of {counted(case.n, 'row')}"
+    return (f"Its {percent(_level(case))} ranges hold the truth on {inside}: do not trust them.",)
+
+
+def _holds_truth(point: Point) -> bool:
+    if point.reject.conformal:
+        return holds_truth(point)
+    low, high = point.interval or (-math.inf, math.inf)
+    return low <= float(point.row.target or 0.0) <= high
