@@ -10,7 +10,7 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.reporting.builders import run
-from vpp.wording.command import repeat_command
+from vpp.findings.command import repeat_command
 
 
 def offered(app: AppTest) -> list[str]:

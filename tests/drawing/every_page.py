@@ -22,8 +22,7 @@ from vpp.findings.points import by_answers, points
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, ensemble
 from vpp.findings.summary import result
-from vpp.reporting.document import report_body
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_body, report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker

@@ -17,7 +17,7 @@ from vpp.events import Event
 from vpp.findings.points import Point, holds_truth, points, possible_labels, possible_range, reject_option
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import Value
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import load_dataset

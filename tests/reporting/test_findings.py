@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests import inspected
-from vpp.reporting.markdown import report, report_markdown
+from vpp.reporting.document import report, report_markdown
 from vpp.runs.reader import RunReader
 
 NBSP = "\N{NO-BREAK SPACE}"

@@ -22,7 +22,7 @@ from tests.reporting.renderers import RENDERERS, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
 from vpp.events import Event, Proposed, RunFailed, RunFinished
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 

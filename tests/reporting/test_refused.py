@@ -9,7 +9,7 @@ from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.findings.ruled_out import ruled_out
 from vpp.findings.summary import result
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.brief import summary

@@ -11,8 +11,7 @@ from tests.reporting.sampled import VARIANTS, sampled_run, world
 from vpp.events import Event
 from vpp.findings.scores import ensemble
 from vpp.findings.summary import result
-from vpp.reporting.document import posterior_json
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import posterior_json, report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader

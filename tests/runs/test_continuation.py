@@ -13,11 +13,11 @@ from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
+from vpp.findings.command import repeat_command
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import config_for, continue_run
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.command import repeat_command
 
 ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
 

@@ -9,7 +9,7 @@ from vpp.data.dataset import Dataset
 from vpp.findings.ideas import merge_ideas
 from vpp.findings.summary import result
 from vpp.posterior.prediction import Value
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.brief import summary, support_sentence

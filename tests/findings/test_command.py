@@ -14,13 +14,13 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
+from vpp.findings.command import repeat_command
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
 from vpp.llm.templates import set_texts
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
 from vpp.show.markup import plain
-from vpp.wording.command import repeat_command
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen", structured="auto")
 
