@@ -17,8 +17,7 @@ from vpp.show import markup
 from vpp.show.page import html
 from vpp.wording.progress import nothing_yet
 
-Key = tuple[str, float | None, str, str]
-"""Changes with the run."""
+Key = tuple[str, float | None, str, str]  # changes with the run
 
 
 def page(run: opening.OpenRun) -> None:

@@ -18,7 +18,7 @@ from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
-from vpp.show.blocks import Block, Note, Quote, Table
+from vpp.show.blocks import Note, Quote, Table
 from vpp.show.weights import Weight, Weights
 from vpp.show.words import (
     NOTICEABLE,
@@ -44,7 +44,12 @@ MOST_CELLS, LONGEST_CELL = 4, 160
 SURE = 0.95
 """Share of the vote from which an answer counts as sure."""
 DONT_KNOW = "“I don’t know”"
-SPLITS: Mapping[str, str] = {"time": "the latest rows by {} test", "group": "no value of {} has rows in two parts"}
+SPLITS: Mapping[str, str] = {
+    "random": "split by chance",
+    "file": "the test rows are a file of their own",
+    "group": "no value of {} has rows in two parts",
+    "time": "the latest rows by {} test",
+}
 MODELS: Mapping[Name, str] = {
     "constant": "one answer",
     "linear": "linear model",
@@ -61,7 +66,7 @@ HASH = 12
 # The hypotheses
 
 
-def hypotheses(view: RunView, dataset: Dataset) -> Iterator[Block]:
+def hypotheses(view: RunView, dataset: Dataset) -> Iterator[object]:
     """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
     ideas = merge_ideas(view, dataset)
     if ideas is None:
@@ -106,7 +111,7 @@ def _right(score: Score, split: str) -> str:
 # Mistakes
 
 
-def mistakes(evaluated: Evaluated, rows: Sequence[Point], dataset: Dataset) -> Iterator[Block]:
+def mistakes(evaluated: Evaluated, rows: Sequence[Point], dataset: Dataset) -> Iterator[object]:
     """Yield a confusion matrix, or of numbers the errors, and the score in a sentence. rows: of this evaluation."""
     own = averaged_score(evaluated, dataset)
     which = ROW_OF[evaluated.split]
@@ -124,14 +129,16 @@ def mistakes(evaluated: Evaluated, rows: Sequence[Point], dataset: Dataset) -> I
         yield Table(head=("true label", "answer", "rows"), rows=lines, right=(2,), name="Commonest mistakes")
     interval = f"{interval_text(own.n_correct, own.n)} (Wilson, 95 %)"
     balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
-    yield Note(f"{percent(own.value, 1)} of {counted(own.n, which)} right: {interval}{balanced}.")
+    likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
+    right = f"{percent(own.value, 1)} of {counted(own.n, which)} are right"
+    yield Note(f"{likeliest}{right}, which means {interval}{balanced}.")
 
 
 def _answer(point: Point) -> str:
     return DONT_KNOW if point.decision is None else str(point.decision)
 
 
-def _errors(rows: Sequence[Point], own: Score, which: str) -> Iterator[Block]:
+def _errors(rows: Sequence[Point], own: Score, which: str) -> Iterator[object]:
     if not rows:
         yield Note("No row has a readable answer.")
         return
@@ -153,20 +160,29 @@ def _errors(rows: Sequence[Point], own: Score, which: str) -> Iterator[Block]:
 # Rows in doubt
 
 
-def doubtful_rows(rows: Sequence[Point], texts: Sequence[str]) -> Iterator[Block]:
-    """Yield five rows: the most divided, then those surely wrong. texts: hypotheses, whose columns come first."""
-    split = [point for point in rows if point.is_undecided or (point.is_label and point.behind < SURE)]
-    wrong = sorted((point for point in rows if point.is_wrong and point not in split), key=lambda point: -point.behind)
-    first = [*split, *wrong][:MOST_ROWS] if rows[0].is_label else [p for p in rows if p.doubt > 0][:MOST_ROWS]
+def doubtful_rows(rows: Sequence[Point], texts: Sequence[str]) -> Iterator[object]:
+    """Yield five rows: the most divided, then those answered wrongly. texts: hypotheses, whose columns come first."""
+    if rows[0].is_label:
+        split = sorted((p for p in rows if p.is_undecided or _dissent(p) > 1 - SURE), key=_dissent, reverse=True)
+        wrong = sorted((p for p in rows if p.is_wrong and p not in split), key=lambda point: -point.behind)
+        first = [*split, *wrong][:MOST_ROWS]
+    else:
+        first = [p for p in rows if p.doubt > 0][:MOST_ROWS]
     if not first:
-        yield Note("No row is in doubt.")
+        yield Note("The hypotheses agree on every row, and no answer is wrong.")
         return
     lines = [(str(p.row.id), cells(p.row, texts), value_text(p.row.target), _vote(p)) for p in first]
-    yield Table(head=("row", "inputs", "true", "answer"), rows=lines, right=(0,), name="Rows in doubt")
+    yield Table(head=("row", "inputs", "true", "answer"), rows=lines, name="Rows in doubt")
     if rows[0].is_label:
         n_decided, n_right = sum(not point.is_undecided for point in rows), sum(point.is_right for point in rows)
         known = f"{integer(n_right)} of {counted(n_decided, 'answered row')} right"
         yield Note(f"{known}; {DONT_KNOW} on {integer(len(rows) - n_decided)} of {integer(len(rows))}.")
+
+
+def _dissent(point: Point) -> float:
+    """Weight of the hypotheses that do not answer as the prediction does."""
+    pairs = zip(point.votes, point.weights, strict=True)
+    return math.fsum(weight for vote, weight in pairs if vote != point.prediction)
 
 
 def cells(row: Row, texts: Sequence[str]) -> str:
@@ -233,19 +249,21 @@ def _likelihood(config: Config, task: str) -> str:
 
 def data(dataset: Dataset) -> Table:
     """Three lines."""
-    source, names = dataset.provenance, {"train": "train", "test": "test", "calibration": "calibrate"}
-    parts = [f"{integer(len(rows))} {names[part]}" for part in PARTS if (rows := dataset.part(part))]
-    labels = f"labels {', '.join(map(str, dataset.classes))}" if dataset.classes else "a number"
-    kind, _, column = source.split.partition(":")
-    how = SPLITS[kind].format(column) if kind in SPLITS else "the test rows are a file of their own"
-    how = "split by chance" if kind == "random" else how
+    source, verbs = dataset.provenance, {"calibration": "calibrate"}
+    parts = [f"{integer(len(rows))} {verbs.get(part, part)}" for part in PARTS if (rows := dataset.part(part))]
     left = f"; {integer(source.n_left_out)} not used" if source.n_left_out else ""
-    rows = (
+    labels = f"labels {', '.join(dataset.classes)}" if dataset.classes else "a number"
+    lines = (
         ("file", f"{source.file}, {counted(source.n_rows, 'row')}, SHA-256 {source.sha256[:HASH]}."),
-        ("rows", f"{listed(parts)}{left}; {how}."),
+        ("rows", f"{listed(parts)}{left}{_split(dataset)}."),
         ("columns", f"{dataset.target} ({cut(labels, LONGEST_CELL)}) from {cut(', '.join(dataset.inputs), 300)}."),
     )
-    return Table(head=("data", "in this run"), rows=rows)
+    return Table(head=("data", "in this run"), rows=lines)
+
+
+def _split(dataset: Dataset) -> str:
+    kind, _, column = dataset.provenance.split.partition(":")
+    return f"; {SPLITS[kind].format(column)}" if dataset.test else ""
 
 
 def citation(snapshot: Snapshot, run: str) -> Note:
@@ -261,7 +279,7 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 # The appendix
 
 
-def simple_models(simple: Baselines, own: Score | None) -> Iterator[Block]:
+def simple_models(simple: Baselines, own: Score | None) -> Iterator[object]:
     lines = [("this run", score_text(own), "The averaged prediction of its hypotheses.")] if own else []
     lines += [(MODELS[model.name], score_text(model.score), model.about) for model in simple.models]
     score = "right on test rows" if own is None or own.n_correct is not None else "mean squared error"
@@ -271,7 +289,7 @@ def simple_models(simple: Baselines, own: Score | None) -> Iterator[Block]:
         yield Note(f"The simple models leave out {columns}.")
 
 
-def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[Block]:
+def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[object]:
     """Yield the five texts that were ruled out last; posterior.json has all."""
     ideas = merge_ideas(view, dataset)
     gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
@@ -294,7 +312,7 @@ def _reason(entry: RuledOut) -> str:
     return f"{what} at {when}: {integer(n)} of {counted(newest.n_rows, 'row')} against it"
 
 
-def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[Block]:
+def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[object]:
     """Yield how sure the answers were and how right. rows: with a target, of more than one particle."""
     if not rows[0].is_label:
         spreads = spread_reliability(rows, dataset)
@@ -304,11 +322,11 @@ def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[Block]:
         yield Table(head=("calibration", "value"), rows=lines, right=(1,))
         return
     votes = vote_reliability(rows)
-    by_sureness = Counter((point.behind >= SURE, point.is_right, point.is_undecided) for point in rows)
-    groups = [(f"at least {percent(SURE)}", True), (f"under {percent(SURE)}", False)]
+    kinds = ((True, False), (False, False), (False, True))  # right, wrong, “I don’t know”
+    counts = Counter((point.behind >= SURE, point.is_right, point.is_undecided) for point in rows)
     lines = [
-        (name, *(integer(by_sureness[is_sure, *kind]) for kind in ((True, False), (False, False), (False, True))))
-        for name, is_sure in groups
+        (f"{name} {percent(SURE)}", *(integer(counts[is_sure, *kind]) for kind in kinds))
+        for name, is_sure in (("at least", True), ("under", False))
     ]
     yield Table(head=("share of the vote", "right", "wrong", DONT_KNOW), rows=lines, right=(1, 2, 3))
     log = "infinite" if votes.n_infinite or votes.log_score is None else f"{fixed(votes.log_score, 3)} bits"
@@ -316,7 +334,7 @@ def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[Block]:
     yield Note(f"{scores}, log score {log}.")
 
 
-def options(snapshot: Snapshot) -> Iterator[Block]:
+def options(snapshot: Snapshot) -> Iterator[object]:
     """Yield the options that differ from the defaults, and the words that every hypothesis begins with."""
     config, endpoint, usual = snapshot.spec.config, snapshot.spec.endpoint, Config()
     pairs = ((each.name, getattr(config, each.name), getattr(usual, each.name)) for each in fields(Config))
@@ -332,7 +350,7 @@ def options(snapshot: Snapshot) -> Iterator[Block]:
         yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))
 
 
-def preparation(dataset: Dataset) -> Iterator[Block]:
+def preparation(dataset: Dataset) -> Iterator[object]:
     """Yield what was decided while reading the table, and what its columns and labels mean."""
     yield from map(Note, dataset.provenance.notes)
     if dataset.descriptions:

@@ -24,7 +24,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.show.blocks import Block, Heading, Metric, Note, Table
+from vpp.show.blocks import Heading, Metric, Note, Table
 from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_text, text
 from vpp.show.page import html
@@ -41,13 +41,13 @@ from vpp.wording.brief import (
 )
 from vpp.wording.verdicts import promise_sentence, promised_metric, rule_sentence
 
-Blocks = Iterable[Block]
+Blocks = Iterable[object]
 
 
 # What the report holds
 
 
-def two_pages(reader: RunReader) -> Iterator[Block]:
+def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view = snapshot.view
     yield verdict(snapshot, dataset)
@@ -59,7 +59,7 @@ def two_pages(reader: RunReader) -> Iterator[Block]:
         rows = _points(snapshot, dataset, test)
         yield Heading("Right and wrong")
         yield from report.mistakes(test, rows, dataset)
-        yield Heading("Rows in doubt")
+        yield Heading("Rows in doubt or wrong")
         by_weight = zip(view.weights, view.population, strict=True)
         texts = [view.texts[state.hypothesis] for _, state in sorted(by_weight, key=lambda each: -each[0])]
         yield from report.doubtful_rows(rows, texts)
@@ -69,12 +69,12 @@ def two_pages(reader: RunReader) -> Iterator[Block]:
     yield report.citation(snapshot, reader.directory.id)
 
 
-def appendix(reader: RunReader) -> Mapping[str, tuple[Block, ...]]:
+def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     """Return the sections by title."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Blocks] = {
         "Simple models": _simple_models(reader, snapshot, dataset),
-        "Ruled out": report.newest_ruled_out(snapshot.view, dataset),
+        "What was ruled out": report.newest_ruled_out(snapshot.view, dataset),
         "Calibration and evidence": _calibration(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
         "Options": report.options(snapshot),
@@ -95,7 +95,7 @@ def _points(snapshot: Snapshot, dataset: Dataset, evaluated: Evaluated) -> list[
     return points(evaluated, dataset, reject)
 
 
-def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[Block]:
+def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     if not dataset.test:
         return
     test = snapshot.view.evaluated.get("test")
@@ -105,7 +105,7 @@ def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> I
         yield _figures(ensemble_metrics(five))
 
 
-def _calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[Block]:
+def _calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     if (test := view.evaluated.get("test")) and test.rows:
         rows = _points(snapshot, dataset, test)
@@ -126,7 +126,7 @@ def _figures(metrics: Iterable[Metric]) -> Table:
     return Table(head=("figure", "value", "in words"), rows=rows, right=(1,), name=rows[0][0])
 
 
-def _command(snapshot: Snapshot) -> Iterator[Block]:
+def _command(snapshot: Snapshot) -> Iterator[object]:
     command = repeat_command(snapshot.spec)
     yield Code(command.script)
     yield from map(Note, command.notes)
@@ -161,7 +161,7 @@ body{margin:2.5rem auto;max-width:46rem;padding:0 1.25rem;background:var(--paper
 body{margin:0;max-width:none;padding:0;background:none}
 .appendix{break-before:page}
 .sec,div:has(>.sec),thead,h1,h2{break-after:avoid}
-tr,li,.cap,pre{break-inside:avoid}
+.scroll,li,.cap,pre{break-inside:avoid}
 .vpp .scroll{overflow:visible}
 }
 """
