@@ -56,9 +56,9 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     assert "2 answers not readable, 6 answers refused as no rule;" in strip
     assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
-    report = report_markdown(reader, simple_models=False)
+    report = report_markdown(reader)
     assert (
         "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
     )
     assert "7 answers contradict their own explanation: the learner may not follow its own reading of a rule." in report
-    assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
+    assert "refused at step 1: it gives 'maybe'" in report.replace("\\", "")

@@ -79,7 +79,7 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
 def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:
     spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec
     command = repeat_command(spec)
-    assert command.script == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
+    assert command.line == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
     assert any("which must be there too" in note for note in command.notes)
     assert any("answered.csv must hold the rows answered since" in note for note in command.notes)
 

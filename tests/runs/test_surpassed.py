@@ -47,7 +47,7 @@ def headline(reader: RunReader) -> str:
 
 
 def report(reader: RunReader) -> str:
-    return report_markdown(reader, simple_models=False).replace("\xa0", " ")
+    return report_markdown(reader).replace("\xa0", " ")
 
 
 def in_json(reader: RunReader) -> Any:
@@ -60,7 +60,7 @@ def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: 
     sentence += "(best of 2, corrected sign test p = 0.031)."
 
     assert headline(reader) == sentence
-    assert f"**{sentence}" in report(reader)
+    assert f"\n\n{sentence}" in report(reader)
     assert in_json(reader) == [
         {
             "by": "particle",

@@ -223,6 +223,7 @@ def method(snapshot: Snapshot, weights: str) -> Table:
         )
     models = view.started.models if view.started else {}
     roles = ", ".join(f"{role} {model}" for role, model in models.items()) or spec.endpoint.model
+    roles = "the built-in demo model, which is not a language model" if spec.endpoint.is_demo else roles
     tokens = integer(usage.prompt_tokens + usage.completion_tokens)
     reading = "Row by row: the model reads the hypothesis again for every row."
     if config.has_programs:
@@ -324,11 +325,9 @@ def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[object]:
     votes = vote_reliability(rows)
     kinds = ((True, False), (False, False), (False, True))  # right, wrong, “I don’t know”
     counts = Counter((point.behind >= SURE, point.is_right, point.is_undecided) for point in rows)
-    lines = [
-        (f"{name} {percent(SURE)}", *(integer(counts[is_sure, *kind]) for kind in kinds))
-        for name, is_sure in (("at least", True), ("under", False))
-    ]
-    yield Table(head=("share of the vote", "right", "wrong", DONT_KNOW), rows=lines, right=(1, 2, 3))
+    sure, unsure = ([integer(counts[is_sure, *kind]) for kind in kinds] for is_sure in (True, False))
+    by_share = [(f"at least {percent(SURE)}", *sure), (f"under {percent(SURE)}", *unsure)]
+    yield Table(head=("share of the vote", "right", "wrong", DONT_KNOW), rows=by_share, right=(1, 2, 3))
     log = "infinite" if votes.n_infinite or votes.log_score is None else f"{fixed(votes.log_score, 3)} bits"
     scores = f"Calibration error {fixed(votes.calibration_error, 3)} of 1, Brier score {fixed(votes.brier, 3)} of 2"
     yield Note(f"{scores}, log score {log}.")

@@ -3,6 +3,7 @@
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -55,7 +56,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield from map(Note, filter(None, warnings))
     yield Heading("Hypotheses by weight")
     yield from report.hypotheses(view, dataset)
-    if (test := _evaluated(snapshot, dataset)) is not None:
+    if test := view.evaluated.get("test" if dataset.test else "train"):
         rows = _points(snapshot, dataset, test)
         yield Heading("Right and wrong")
         yield from report.mistakes(test, rows, dataset)
@@ -84,10 +85,6 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     }
     blocks = {title: tuple(section) for title, section in sections.items()}
     return {title: section for title, section in blocks.items() if section}
-
-
-def _evaluated(snapshot: Snapshot, dataset: Dataset) -> Evaluated | None:
-    return snapshot.view.evaluated.get("test" if dataset.test else "train")
 
 
 def _points(snapshot: Snapshot, dataset: Dataset, evaluated: Evaluated) -> list[Point]:
@@ -128,9 +125,9 @@ def _figures(metrics: Iterable[Metric]) -> Table:
 
 def _command(snapshot: Snapshot) -> Iterator[object]:
     command = repeat_command(snapshot.spec)
-    yield Code(command.script)
-    yield from map(Note, command.notes)
     yield Note("Equal data, options, answers and versions give an equal run.")
+    yield from map(Note, command.notes)
+    yield Code(command.line)
 
 
 # Markdown and HTML
@@ -144,27 +141,6 @@ def report_markdown(reader: RunReader) -> str:
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
-FONTS = {
-    "VPP Serif": "source-serif-4-latin-opsz-normal",
-    "VPP Sans": "fira-sans-latin-400-normal",
-    "VPP Mono": "fira-mono-latin-400-normal",
-}
-STYLE = """
-:root{color-scheme:light dark}
-body{margin:2.5rem auto;max-width:46rem;padding:0 1.25rem;background:var(--paper)}
-.vpp{container-type:normal}
-.vpp h1{font:600 var(--t-2xl)/1.15 var(--serif);margin:0 0 .75rem;overflow-wrap:anywhere}
-.vpp a{color:inherit}
-@page{margin:18mm 16mm}
-@media print{
-:root{color-scheme:light}
-body{margin:0;max-width:none;padding:0;background:none}
-.appendix{break-before:page}
-.sec,div:has(>.sec),thead,h1,h2{break-after:avoid}
-.scroll,li,.cap,pre{break-inside:avoid}
-.vpp .scroll{overflow:visible}
-}
-"""
 
 
 def report_html(reader: RunReader) -> str:
@@ -188,18 +164,14 @@ def _place(title: str) -> str:
 
 @cache
 def _style() -> str:
-    """Return the app's stylesheet and fonts, with what only a document needs."""
+    """Return the stylesheets of the app and of a document, with the fonts inside."""
     app = app_folder()
-    faces = (
-        f'@font-face{{font-family:"{family}";font-weight:200 900;src:url({_in_base64(app, file)})}}'
-        for family, file in FONTS.items()
-    )
-    return f"{''.join(faces)}{(app / 'assets' / 'vpp.css').read_text(encoding='utf-8')}{STYLE}"
 
+    def inside(url: re.Match[str]) -> str:
+        return f"url(data:font/woff2;base64,{b64encode((app / url[1]).read_bytes()).decode()})"
 
-def _in_base64(app: Path, font: str) -> str:
-    content = b64encode((app / "static" / "fonts" / f"{font}.woff2").read_bytes()).decode()
-    return f"data:font/woff2;base64,{content}"
+    sheets = ((app / "assets" / name).read_text(encoding="utf-8") for name in ("vpp.css", "report.css"))
+    return re.sub(r"url\(([^)]+)\)", inside, "".join(sheets))
 
 
 # The files
