@@ -1,4 +1,4 @@
-"""Report: preview and download."""
+"""Report: its two pages, and files to keep or send."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -8,55 +8,39 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import InputError
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
-from vpp.reporting.document import report_body, report_html
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_html, report_markdown, two_pages
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
 from vpp.show import markup
-from vpp.wording.brief import unread_html
-from vpp.wording.command import repeat_command
+from vpp.show.page import html
 from vpp.wording.progress import nothing_yet
+
+Key = tuple[str, float | None, str, str]  # changes with the run
 
 
 def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Report")
-    view = run.snapshot.view
-    if not view.population:
-        opening.not_yet(run, "Nothing to report yet", nothing_yet(run.snapshot.state))
-        st.stop()
-    if unread := unread_html(view):
-        blocks.draw(unread)
-    offer(run)
-    preview(run)
-    blocks.draw(markup.heading("The same run from a terminal"))
-    command = repeat_command(run.snapshot.spec)
-    st.code(command.script, language=None, wrap_lines=True)
-    if command.notes:
-        blocks.captions(*command.notes)
-
-
-def preview(run: opening.OpenRun) -> None:
     snapshot = run.snapshot
+    if not snapshot.view.population:
+        opening.not_yet(run, "Nothing to report yet", nothing_yet(snapshot.state))
+        st.stop()
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
-    report = report_of(key, run.reader)
-    blocks.draw(markup.heading("Preview"), f'<div class="report">{report_body(report, under=2)}</div>')
-    notes = []
+    python = python_of(key, run.reader) if snapshot.spec.config.has_programs else None
+    offer(run, python)
+    notes = [python.words] if python else []
     if not is_available():
         notes.append(f"The particles for ArviZ (posterior.nc) are not offered. {HOW_TO_GET}.")
-    if run.snapshot.state in opening.LIVE:
-        notes.append("The run goes on: the preview shows the run when the page was drawn.")
-    blocks.captions(*notes)
+    if snapshot.state in opening.LIVE:
+        notes.append("The run goes on: this is the report when the page was drawn.")
+    blocks.captions(
+        *notes, "The files add an appendix: simple models, ruled-out texts, calibration, options, versions."
+    )
+    blocks.draw(f'<div class="report">{preview_of(key, run.reader)}</div>')
 
 
-@st.cache_data(max_entries=16, show_spinner="Writing the report")
-def report_of(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
-    """Return the markdown, without simple baselines so that it is quick; made again if the run has changed."""
-    return report_markdown(_reader, simple_models=False)
-
-
-def offer(run: opening.OpenRun) -> None:
+def offer(run: opening.OpenRun, python: Standalone | None) -> None:
     reader = run.reader
 
     def button(name: str, label: str, mime: str, make: Callable[[], bytes]) -> None:
@@ -64,12 +48,9 @@ def offer(run: opening.OpenRun) -> None:
         file, key = f"{run.directory.id}-{name}", f"report.{name}"
         st.download_button(label, make, file_name=file, mime=mime, type=kind, key=key, on_click="ignore")
 
-    def html() -> bytes:
-        return report_html(reader).encode(errors="replace")
-
-    button("report.html", "Download the report (HTML)", "text/html", html)
-    key = (str(run.directory.path), run.snapshot.view.last_at)
-    python = python_of(key, reader) if run.snapshot.spec.config.has_programs else None
+    button(
+        "report.html", "Download the report (HTML)", "text/html", lambda: report_html(reader).encode(errors="replace")
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="report_files"):
         st.html(markup.block(markup.caption("Also:")), width="content")
         button("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode())
@@ -80,13 +61,16 @@ def offer(run: opening.OpenRun) -> None:
             button("posterior.py", "Python", "text/x-python", lambda: python.content)
         if is_available():
             button("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader))
-    if python:
-        blocks.captions(python.words)
+
+
+@st.cache_data(max_entries=16, show_spinner="Writing the report")
+def preview_of(key: Key, _reader: RunReader) -> str:
+    return html(two_pages(_reader))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def python_of(key: tuple[str, float | None], _reader: RunReader) -> Standalone | None:
-    """Return posterior.py, made again if the run has changed; None if it can hold no hypothesis."""
+def python_of(key: Key, _reader: RunReader) -> Standalone | None:
+    """Return posterior.py; None if it can hold no hypothesis."""
     try:
         return standalone(_reader)
     except InputError:

@@ -97,7 +97,7 @@ PLACES = {
     "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_ancestors, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", "table.t", title="Compare", is_walked=True),
-    "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
+    "report": Place(f"/report?run={LABELS}", ".report h2", title="Report", is_walked=True),
     "posterior, a program": Place(f"/posterior?run={PROGRAMS}", ".card [data-fold=program]", title="Posterior"),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
 }

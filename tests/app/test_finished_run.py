@@ -215,13 +215,14 @@ def check_report(page: Page, report: Path) -> None:
     for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
-    bar = page.locator(".bars .now")
-    expect(bar).to_have_css("fill", "rgb(22, 32, 42)")
+    bar = page.locator(".weights .bar").first
+    expect(bar).to_have_css("border-top-color", "rgb(22, 32, 42)")
     page.emulate_media(color_scheme="dark")
-    expect(bar).to_have_css("fill", "rgb(233, 236, 232)")
+    expect(bar).to_have_css("border-top-color", "rgb(233, 236, 232)")
     page.emulate_media(media="print")
-    expect(bar).to_have_css("fill", "rgb(22, 32, 42)")
-    assert requests == [report.as_uri()]
+    expect(bar).to_have_css("border-top-color", "rgb(22, 32, 42)")
+    expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    assert [request for request in requests if not request.startswith("data:")] == [report.as_uri()]
     assert complaints == []
 
 

@@ -10,21 +10,21 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.reporting.builders import run
-from vpp.wording.command import repeat_command
+from vpp.findings.verdict import verdict
 
 
 def offered(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
 
-def test_files_and_the_command_are_offered(app: AppTest, tmp_path: Path) -> None:
+def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV", "ArviZ NetCDF"]
     assert offered(opened(app, reader, "report")) == labels
     page = shown(app)
-    assert page.index("Does uncertainty mean error?") < page.index("The same run from a terminal")
-    assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
-    assert {code.language for code in app.code} == {"plaintext"}
+    assert verdict(reader.refresh(), reader.dataset()).words.replace("\xa0", " ") in page.replace("\xa0", " ")
+    assert "Rows in doubt or wrong" in page
+    assert "The command that repeats the run" not in page
 
 
 def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: AppTest, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Desk, Model, Outcome
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader

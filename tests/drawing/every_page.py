@@ -23,8 +23,7 @@ from vpp.findings.points import by_answers, points
 from vpp.findings.result import evidence_measure, held_by, result, weights_measure
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label
-from vpp.reporting.document import report_body
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
@@ -50,7 +49,7 @@ def draw_all(reader: RunReader) -> list[str]:
 
 def exports(reader: RunReader) -> None:
     """The files beside a run."""
-    report_body(report_markdown(reader, simple_models=False))
+    report_html(reader)
     posterior_json(reader)
     predictions_csv(reader)
     result(reader.directory, reader.refresh().view)

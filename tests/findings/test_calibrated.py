@@ -17,7 +17,7 @@ from vpp.events import Event
 from vpp.findings.points import Point, holds_truth, points, possible_labels, possible_range, reject_option
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import Value
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import load_dataset
@@ -93,12 +93,12 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
     }  # fmt: skip
     report = report_markdown(reader)
     assert "A label decides a row with two thirds of the weight: the calibration rows ask for no more." in report
-    assert "The truth was possible on 5 of 6 rows" in report
+    assert "| Truth possible | 5 of 6 |" in report
     assert (
-        "With 10 calibration rows, each of another group, the truth is possible for at least 90\u00a0% of new rows of"
+        "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of new rows of"
         in report
     )
-    assert "| rows used | 20: 4 training, 6 test, 10 calibration |" in report
+    assert "| rows | 4 train, 6 test and 10 calibrate" in report
 
 
 def test_a_truth_exactly_at_the_threshold_is_possible() -> None:

@@ -21,7 +21,7 @@ def test_a_draw_is_a_particle_with_its_weight_and_labels_are_numbers_of_classes(
     assert data.posterior.text.values.tolist() == [list(inspected.LABEL_SLOTS)]
     assert data.posterior.text.dims == ("chain", "draw")
     assert data.sample_stats.weight.values[0] == pytest.approx(inspected.LABEL_WEIGHTS)
-    assert data.sample_stats.idea.values.tolist() == [[0, 1, 0, 2]]
+    assert data.sample_stats.hypothesis.values.tolist() == [[0, 1, 0, 2]]
     assert data.attrs["classes"] == ["no", "yes"]
     assert data.predictions.y.values[0].tolist() == [
         [1, 0, 1, 0, 1, 1],

@@ -22,22 +22,22 @@ from tests.reporting.renderers import RENDERERS, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
 from vpp.events import Event, Proposed, RunFailed, RunFinished
-from vpp.reporting.markdown import report_markdown
+from vpp.findings.verdict import verdict
+from vpp.reporting.document import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
 NBSP = "\N{NO-BREAK SPACE}"
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
-SECTIONS = [
-    "In brief",
-    "The posterior",
-    "What the data ruled out",
-    "Where the particles disagree",
-    "Does uncertainty mean error?",
+PAGES = ["Hypotheses by weight", "Right and wrong", "Rows in doubt or wrong", "Method and data", "Appendix"]
+APPENDIX = [
+    "Simple models",
+    "What was ruled out",
+    "Calibration and evidence",
     "How far to trust this",
-    "Data",
-    "Method and settings",
-    "Reproduce",
+    "Options",
+    "Versions and hashes",
+    "The command that repeats the run",
 ]
 
 
@@ -71,35 +71,44 @@ def plain(report: str) -> str:
     return report.replace(NBSP, " ")
 
 
-def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
-    report = plain(report_markdown(run(tmp_path, *smc_run())))
-    assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS
-    assert report.startswith("# toy\n")
-    assert "**Right on 2 of 3 test rows. No better than always answering “no”." in report
-    # Right on 2 of 4 training rows: B(3, 11) / B(1, 9) against B(3, 3), which is 1 : 3.18.
-    heaviest = "Odds of the training rows under the heaviest of 3 hypotheses"
-    against = f"{heaviest} and under a constant answer: 1 : about 3.2."
-    outcome = "The weighted vote gets 2 of 3 test rows right."
-    assert f"holds 75 % of the weight; another holds the rest. {against} {outcome}**" in report
-    assert (
-        "| Test accuracy, weighted vote | 66.7 % | 2 of 3: with 3 rows, that means 21 % to 94 %. (Wilson, 95 %) |"
-        in report
-    )
-    assert (
-        "| Baseline | 66.7 % | The same test rows, always answered with the most frequent training label: no |"
-        in report
-    )
-    assert "Chosen after seeing the test rows" in report
-    assert "| Weights used | train | The last texts, each counted once and scored on the 1 training row" in report
-    assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two sentences carry the weight. |" in report
-    assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
-    against = "1 of 2 rows contradicts it (row 0); the heaviest is right there."
-    assert f"1 resampled away:\n\n- resampled away: lost (Step 0, particle 0, weight 0.125. {against})\n" in report
-    assert "3 of 3 test rows in dispute, the most divided first." in report
-    assert "| 4 | a 4 | yes | “no”: wrong | no 75 %, yes 25 % |" in report
+def titles(report: str, mark: str) -> list[str]:
+    return [line.removeprefix(mark) for line in report.splitlines() if line.startswith(mark)]
 
 
-def test_what_was_rejected_is_listed_with_the_rows_against_it(tmp_path: Path) -> None:
+def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix(tmp_path: Path) -> None:
+    reader = run(tmp_path, *smc_run())
+    report = plain(report_markdown(reader))
+    assert (titles(report, "## "), titles(report, "### ")) == (PAGES, APPENDIX)
+    assert report.startswith(f"# toy\n\n**{plain(verdict(reader.refresh(), YES_NO).words)}**\n")
+    useless = "No better than always answering the most frequent training label"
+    assert f"\n\n{useless}: 2 against 2 right, on 3 test rows." in report
+    assert "\n| 75 % | even | 2 of 3 test rows right, 2 of 4 training rows right |\n" in report
+    assert "\n| no | 2 | 0 |\n| yes | 1 | 0 |\n" in report
+    assert "66.7 % of 3 test rows are right, which means 21 % to 94 % (Wilson, 95 %)" in report
+    assert "\n| 4 | 4 | yes | no: wrong (no 75 %, yes 25 %) |\n" in report
+    assert "\n| this run | 66.7 % |" in report
+    assert "| lost | dropped at step 1: 1 of 2 rows against it |" in report
+    assert "| weights | The last texts, each counted once and scored on the 1 training row" in report
+
+
+def test_the_runs_written_by_hand_have_their_worked_out_figures(tmp_path: Path) -> None:
+    report = plain(report_markdown(inspected.labels(tmp_path / "labels")))
+    # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
+    assert (
+        "| 60 % | Say yes if a is even, else no. | 5 of 6 test rows right, 4 of 4 training rows right, 2 copies"
+        in report
+    )
+    assert "Calibration error 0.267 of 1, Brier score 0.353 of 2, log score 0.762 bits." in report
+    assert "4 of 5 answered rows right; “I don’t know” on 1 of 6." in report
+    numbers = plain(report_markdown(inspected.numbers(tmp_path / "numbers")))
+    # Means 1, 3, 4.5 and 8 / 3 miss 1, 3, 5 and 2 by 0, 0, 1 / 2 and 2 / 3.
+    assert "| the worst row | 0.667 |" in numbers
+    assert "| on average too high (too low, if negative) | 0.0417 |" in numbers
+    # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all.
+    assert "| one answer | 3.188 |" in numbers
+
+
+def test_texts_that_were_rejected_or_unreadable_are_listed_with_the_reason(tmp_path: Path) -> None:
     events = [
         started(Config(method="mh", particles=2), YES_NO),
         *drawn("a", "b"),
@@ -110,39 +119,23 @@ def test_what_was_rejected_is_listed_with_the_rows_against_it(tmp_path: Path) ->
         finished(0, ("a", "b")),
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
-    assert (
-        "- rejected: bad (Step 0, particle 1. 1 of 1 row contradicts it (row 0); the text that stayed is right there.)"
-        in report
-    )
-    assert "- unreadable: I \\*cannot\\* (Step 0, particle 0. No hypothesis could be read: no rule.)" in report
-    verdict = "Too few proposals for a verdict. 0 unchanged, 1 unreadable."
-    assert f"0 % accepted: none of one proposal. {verdict}" in report
+    assert "| bad | rejected at step 1: 1 of 1 row against it |" in report
+    assert "| I \\*cannot\\* | unreadable at step 1: no rule |" in report
 
 
-def test_the_demo_model_is_named_at_the_top_and_no_other_model_is_called_so(tmp_path: Path) -> None:
-    head = report_markdown(run(tmp_path, *smc_run())).split("## In brief")[0]
-    assert "**Built-in demo model.**" in head
-    assert "The demo model answered: this says nothing about language models." in head
+def test_the_demo_model_is_named_and_no_other_model_is_called_so(tmp_path: Path) -> None:
+    assert "not a language model" in report_markdown(run(tmp_path, *smc_run())).split("### How far")[1]
     events = [started(Config(particles=2), YES_NO, model="qwen"), *smc_run()[1:]]
     report = report_markdown(run(tmp_path / "qwen", *events, endpoint=SERVER))
-    assert "demo" not in report.split("## Reproduce")[0]
-    assert "| model of the learner | qwen |" in report
-
-
-def test_a_hypothesis_is_reported_with_its_program_as_text_and_its_branches(tmp_path: Path) -> None:
-    report = plain(report_markdown(inspected.programs(tmp_path)))
-    certified = "Read by a program; the model reads it alike on 1 of 2 rows (9 % to 91 %)."
-    assert f"{certified}\n\n```\n{inspected.PROGRAM}\n```\n\n- branch 1, ask(" in report
-    assert "\n- branch 2, otherwise: 'no' (1 of 2 rows right)\n" in report
-    assert "\n\nRow 1: no by the program, no answer by the model. The sentence may have two meanings.\n" in report
-    assert "\n\nRead row by row: \\*no program\\*.\n" in report
+    assert "demo" not in report
+    assert "Learner qwen, optimizer qwen; 36 calls" in report
 
 
 def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
     for length in range(1, len(smc_run())):
         report = report_markdown(run(tmp_path / str(length), *smc_run()[:length]))
-        assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS, length
-        assert "interrupted: its worker is gone, and it can be resumed" in report, length
+        assert titles(report, "## ")[-2:] == PAGES[-2:], length
+        assert "The run is interrupted." in report, length
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:

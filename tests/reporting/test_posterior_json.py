@@ -20,7 +20,7 @@ from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
 Json = dict[str, Any]
-MAPS = ("settings", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance",
+MAPS = ("config", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance",
         "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
 """Objects whose keys are names from elsewhere, or documented as one."""
 
@@ -40,25 +40,26 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Json:
     return read(inspected.labels(tmp_path_factory.mktemp("labels")))
 
 
-def test_ideas_and_particles_have_their_weights_and_what_made_them(content: Json) -> None:
-    assert [idea["weight"] for idea in content["ideas"]] == pytest.approx([0.6, 0.3, 0.1])
-    assert [idea["particles"] for idea in content["ideas"]] == [[0, 2], [1], [3]]
-    assert [w["text"] for w in content["ideas"][0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
-    assert [idea["test"]["n_correct"] for idea in content["ideas"]] == [5, 3, 4]
-    assert [idea["train"]["n_correct"] for idea in content["ideas"]] == [4, 4, 3]
-    assert (content["rows_compared"], content["ideas_are_by"]) == (10, "evaluations")
+def test_hypotheses_and_particles_have_their_weights_and_what_made_them(content: Json) -> None:
+    hypotheses = content["hypotheses"]
+    assert [each["weight"] for each in hypotheses] == pytest.approx([0.6, 0.3, 0.1])
+    assert [each["slots"] for each in hypotheses] == [[0, 2], [1], [3]]
+    assert [w["text"] for w in hypotheses[0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
+    assert [each["test"]["n_correct"] for each in hypotheses] == [5, 3, 4]
+    assert [each["train"]["n_correct"] for each in hypotheses] == [4, 4, 3]
+    assert (content["rows_compared"], content["compared_by"]) == (10, "evaluations")
     assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
     assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
-    assert [p["idea"] for p in content["particles"]] == [0, 1, 0, 2]
+    assert [p["hypothesis"] for p in content["particles"]] == [0, 1, 0, 2]
     assert content["weights_are"] == "rescored"
-    assert content["settings"]["particles"] == 4
+    assert content["config"]["particles"] == 4
     assert content["dataset"]["provenance"]["sha256"] == "ab" * 32
     assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
 
 
 def test_every_particle_has_its_way_from_a_first_hypothesis(content: Json) -> None:
     ways = [
-        (way["founder"]["particle"], [(each["step"], each["particle"], each["happened"]) for each in way["path"]])
+        (way["founder"], [(each["step"], each["slot"], each["happened"]) for each in way["path"]])
         for way in content["lineage"]
     ]
     assert ways == [
@@ -67,7 +68,7 @@ def test_every_particle_has_its_way_from_a_first_hypothesis(content: Json) -> No
         (1, [(-1, 1, "first"), (0, 1, "accepted")]),
         (2, [(-1, 2, "first")]),
     ]
-    texts = [content["texts"][each["hypothesis"]] for each in content["lineage"][2]["path"]]
+    texts = [content["texts"][each["id"]] for each in content["lineage"][2]["path"]]
     assert texts == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
 
 
@@ -92,9 +93,11 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json
         "u": 0.5,
         "exponent": None,
         "weight": None,
+        "alike": [],
+        "is_refused": False,
         "n_rows": 2,
         "n_against": 1,
-        "against": [{"row": 0, "said": "no", "true": "yes", "decisive": True}],
+        "against": [{"row": 0, "said": "no", "true": "yes", "is_decisive": True}],
     }
     assert out["resampled away", inspected.NONE]["occasions"][0]["weight"] == pytest.approx(0.1)
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]

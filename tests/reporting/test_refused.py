@@ -9,7 +9,7 @@ from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.show.terminal import lines
@@ -58,9 +58,9 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
         lines(summary(reader.directory, snapshot.view))
     )
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
-    report = report_markdown(reader, simple_models=False)
+    report = report_markdown(reader)
     assert (
         "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
     )
     assert "7 answers contradict their own explanation: the learner may not follow its own reading of a rule." in report
-    assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
+    assert "refused at step 1: it gives 'maybe'" in report.replace("\\", "")

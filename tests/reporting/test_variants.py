@@ -9,8 +9,7 @@ import pytest
 from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import VARIANTS, sampled_run, world
 from vpp.events import Event
-from vpp.reporting.document import posterior_json
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import posterior_json, report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
@@ -45,17 +44,11 @@ def begun(folder: Path, name: str, n_events: int, *, task: str = "classification
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, task: str) -> None:
     reader, config = sampled_run(name, task), VARIANTS[name]
-    view, report = reader.refresh().view, reported(reader)
-    assert report.count("\n## ") == 9
+    report = reported(reader)
+    assert report.count("\n## ") == 5
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     assert len(predictions_csv(reader).splitlines()) == 1 + len(reader.dataset().test)
-    assert ("| ESS |" in report, "| Log evidence |" in report) == (config.is_weighted, config.is_telescoping)
-    if config.is_filtered:
-        judged = [proposed for proposed in view.proposals if proposed.why == "likelihood"]
-        taken = sum(p.accepted for p in judged)
-        assert f"({taken} of {len(judged)} judged)" in report
-    else:
-        assert "No accept/reject step" in report
+    assert ("| Log evidence |" in report) == config.is_telescoping
 
 
 @pytest.mark.parametrize("name", TELESCOPING)
@@ -69,7 +62,7 @@ def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str)
     assert report.count("a model's draws cannot be shown to be independent") == 1
     assert report.count("compare it only between runs of equal rows, tau, epsilon and exponent") == 1
     is_even = view.finished_steps[-1].resampled
-    assert ("which sets the weights equal" if is_even else "| Weights used | carried |") in report
+    assert ("which sets the weights equal" if is_even else "| weights | Ratios of tempered posteriors") in report
     assert json.loads(posterior_json(reader))["weights_are"] == "carried"
 
 

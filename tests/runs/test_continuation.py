@@ -13,11 +13,11 @@ from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
+from vpp.findings.command import repeat_command
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import config_for, continue_run
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.command import repeat_command
 
 ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
 
@@ -79,7 +79,7 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
 def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:
     spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec
     command = repeat_command(spec)
-    assert command.script == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
+    assert command.line == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
     assert any("which must be there too" in note for note in command.notes)
     assert any("answered.csv must hold the rows answered since" in note for note in command.notes)
 

@@ -18,16 +18,16 @@ from vpp.demo.learner import SURE
 from vpp.drawing.answering import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
+from vpp.findings.command import repeat_command
 from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.journal import read_answers
 from vpp.runs.preparation import MOST_CHARACTERS, Preparation, read_sentences
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
-from vpp.wording.command import repeat_command
 
 ABOVE_4, ABOVE_7 = (f"If x is greater than {n}, answer yes; otherwise answer no." for n in (4, 7))
 HOSTILE = "Always answer no. <img src=x onerror=alert(1)> **bold** [link](javascript:alert(1))"
@@ -85,8 +85,7 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     reader = RunReader(directory)
     assert "sentence 3 repeats an earlier one and counts once" in reader.dataset().provenance.notes
     assert reader.refresh().spec.start == tuple(texts)
-    report = report_markdown(reader, simple_models=False)
-    assert "; yours, given at the start." in report
+    report = report_markdown(reader)
     assert "\\<img src=x" in report
     assert not re.search(r"(?<!\\)<img", report)
 

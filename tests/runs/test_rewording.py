@@ -17,6 +17,7 @@ from tests.reporting import builders
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Dataset, Value
 from vpp.errors import EndpointError, InputError, RunError
+from vpp.findings.command import repeat_command
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
@@ -26,7 +27,6 @@ from vpp.runs.preparation import MOST_CHARACTERS
 from vpp.runs.prompts import problem_of
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.command import repeat_command
 
 LABELS = dataset(["yes", "no", "yes", "no", "yes"], ["yes"])
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0, 8.0], [1.0])

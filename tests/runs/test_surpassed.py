@@ -10,7 +10,7 @@ from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, 
 from vpp.events import Event
 from vpp.findings.result import result, surpassed_sentences
 from vpp.posterior.prediction import Value
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
@@ -44,7 +44,7 @@ def headline(reader: RunReader) -> str:
 
 
 def report(reader: RunReader) -> str:
-    return report_markdown(reader, simple_models=False).replace("\xa0", " ")
+    return report_markdown(reader).replace("\xa0", " ")
 
 
 def in_json(reader: RunReader) -> Any:
@@ -57,7 +57,7 @@ def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: 
     sentence += "(best of 2, corrected sign test p = 0.031)."
 
     assert headline(reader) == sentence
-    assert report(reader).count(f"- {sentence}") == 1
+    assert f"\n\n{sentence}" in report(reader)
     assert in_json(reader) == [
         {
             "by": "particle",

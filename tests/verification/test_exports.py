@@ -31,7 +31,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     folder = tmp_path_factory.mktemp("exports") / "run"
     directory, _ = kept_run(folder, scripted.paper(method="smc", final_weights="rescored"), "regression")
     directory.amend(status="finished")
-    write_all(directory, simple_models=False)
+    write_all(directory)
     return directory
 
 

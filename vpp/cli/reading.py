@@ -24,8 +24,7 @@ from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_promp
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.reporting.data_tree import posterior_nc
-from vpp.reporting.document import report_html, ways, write_all, write_html
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_html, report_markdown, ways, write_all, write_html
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.reporting.standalone import left_out_words, standalone

@@ -105,7 +105,7 @@ def _write_reports(directory: RunDirectory) -> None:
     from vpp.reporting.document import write_all
 
     try:
-        write_all(directory, simple_models=False)
+        write_all(directory)
     except OSError as error:
         _complain(f"{refusal(error, directory.path)}, then `python -m vpp report {directory.path}` writes its reports")
 

@@ -34,8 +34,7 @@ from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_html, write_all
-from vpp.reporting.markdown import report_markdown
+from vpp.reporting.document import report_html, report_markdown, write_all
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.reporting.standalone import LeftOut, standalone
@@ -366,7 +365,7 @@ def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirecto
     directory = prepared.create(system.environment().runs_dir)
     launch(directory, keys=system.keys())
     _wait(directory, is_shown="ipykernel" in sys.modules if progress is None else progress)
-    write_all(directory, simple_models=False)
+    write_all(directory)
     return directory
 
 

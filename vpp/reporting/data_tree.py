@@ -85,7 +85,12 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     yield "sample_stats", "weight", ("chain", "draw"), np.array([view.weights])
     if before := priors(view):
         yield "sample_stats", "prior", ("chain", "draw"), np.array([before])
-    yield "sample_stats", "idea", ("chain", "draw"), np.array([[ideas.of_slot(slot) for slot in range(view.size)]])
+    yield (
+        "sample_stats",
+        "hypothesis",
+        ("chain", "draw"),
+        np.array([[ideas.of_slot(slot) for slot in range(view.size)]]),
+    )
 
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:

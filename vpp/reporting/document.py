@@ -1,38 +1,180 @@
-"""Files beside a run: report.md, posterior.json and predictions.csv at its end; report.html where it is asked for.
+"""The report of a run: two pages and an appendix, as Markdown and HTML; and the files that every ended run has.
 
-report.html is rendered from the Markdown, with bars by step beside the summary. It has no script and fetches nothing:
-links and images of any text are disabled. Paper is always light.
+The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
-from html import escape, unescape
-from itertools import count
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-
-from vpp.drawing.rail import bars_html
-from vpp.reporting.markdown import report, report_markdown
+from vpp.data.dataset import Dataset
+from vpp.environment import app_folder
+from vpp.events import Evaluated
+from vpp.findings import report
+from vpp.findings.baselines import baselines, with_prompted
+from vpp.findings.command import repeat_command
+from vpp.findings.points import Point, points, reject_option
+from vpp.findings.result import (
+    caveats,
+    deciding_rows,
+    deciding_sentence,
+    evidence_measure,
+    held_by,
+    surpassed_sentences,
+    weights_measure,
+)
+from vpp.findings.scores import averaged_score
+from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
-from vpp.runs.reader import RunReader
-from vpp.show.markup import scrolling
-from vpp.show.theme import css
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.show.blocks import Heading, Metric, Note, Table
+from vpp.show.markdown import markdown
+from vpp.show.markup import markdown_text, text
+from vpp.show.page import html
+from vpp.show.weights import Code
+from vpp.wording.verdicts import promise_sentence, promised_metric, rule_sentence
+
+Blocks = Iterable[object]
+
+
+# What the report holds
+
+
+def two_pages(reader: RunReader) -> Iterator[object]:
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    view = snapshot.view
+    yield from blocks(run_verdict(reader.directory, view))
+    yield from map(Note, filter(None, (*surpassed_sentences(view, dataset), view.detail)))
+    yield Heading("Hypotheses by weight")
+    yield from report.hypotheses(view, dataset)
+    if test := view.evaluated.get("test" if dataset.test else "train"):
+        rows = _points(snapshot, dataset, test)
+        yield Heading("Right and wrong")
+        yield from report.mistakes(test, rows, dataset)
+        yield Heading("Rows in doubt or wrong")
+        by_weight = zip(view.weights, view.population, strict=True)
+        texts = [view.texts[state.hypothesis] for _, state in sorted(by_weight, key=lambda each: -each[0])]
+        yield from report.doubtful_rows(rows, texts)
+    yield Heading("Method and data")
+    yield report.method(snapshot, weights_measure(snapshot).words if view.population else "None have been made yet.")
+    yield report.data(dataset)
+    yield report.citation(snapshot, reader.directory.id)
+
+
+def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
+    """Return the sections by title."""
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    sections: Mapping[str, Blocks] = {
+        "Simple models": _simple_models(reader, snapshot, dataset),
+        "What was ruled out": report.newest_ruled_out(snapshot.view, dataset),
+        "Calibration and evidence": _calibration(snapshot, dataset),
+        "How far to trust this": map(Note, caveats(snapshot, dataset)),
+        "Options": report.options(snapshot),
+        "The table": report.preparation(dataset),
+        "Versions and hashes": [report.versions(snapshot)],
+        "The command that repeats the run": _command(snapshot),
+    }
+    blocks = {title: tuple(section) for title, section in sections.items()}
+    return {title: section for title, section in blocks.items() if section}
+
+
+def _points(snapshot: Snapshot, dataset: Dataset, evaluated: Evaluated) -> list[Point]:
+    reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=evaluated)
+    return points(evaluated, dataset, reject)
+
+
+def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    if not dataset.test:
+        return
+    test = snapshot.view.evaluated.get("test")
+    simple = with_prompted(baselines(dataset), reader.directory, dataset)
+    yield from report.simple_models(simple, averaged_score(test, dataset) if test else None)
+
+
+def _calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    view, config = snapshot.view, snapshot.spec.config
+    if (test := view.evaluated.get("test")) and test.rows:
+        rows = _points(snapshot, dataset, test)
+        if len(test.weights) > 1:
+            yield from report.calibration(rows, dataset)
+        if (reject := rows[0].reject).conformal:
+            promise = promise_sentence(reject.conformal)
+            yield Note(f"{rule_sentence(reject, held_by(config, test.noise))} {promise}".strip())
+            yield _figures([promised_metric(rows, reject.conformal)])
+    if view.population and (evidence := list(evidence_measure(snapshot))):
+        yield _figures(evidence)
+    if config.is_weighing and (decided := deciding_sentence(deciding_rows(view, config, dataset))):
+        yield Note(decided)
+
+
+def _figures(metrics: Iterable[Metric]) -> Table:
+    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
+    return Table(head=("figure", "value", "in words"), rows=rows, right=(1,), name=rows[0][0])
+
+
+def _command(snapshot: Snapshot) -> Iterator[object]:
+    command = repeat_command(snapshot.spec)
+    yield Note("Equal data, options, answers and versions give an equal run.")
+    yield from map(Note, command.notes)
+    yield Code(command.line)
+
+
+# Markdown and HTML
+
+
+def report_markdown(reader: RunReader) -> str:
+    """Return the whole report; that of an unfinished run says what is missing."""
+    back = (f"### {title}\n\n{markdown(section, level=4)}" for title, section in appendix(reader).items())
+    title = f"# {markdown_text(reader.refresh().spec.name)}"
+    return "\n\n".join((title, markdown(two_pages(reader)), "## Appendix", *back)) + "\n"
+
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
+
+
+def report_html(reader: RunReader) -> str:
+    name, back = text(reader.refresh().spec.name), appendix(reader)
+    links = "".join(f'<li><a href="#{_place(title)}">{text(title)}</a></li>' for title in back)
+    sections = "".join(html((Heading(title, place=_place(title)), *blocks)) for title, blocks in back.items())
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{name}</title><style>{_style()}</style></head><body>"
+        f'<main class="vpp"><h1>{name}</h1><div class="report">{html(two_pages(reader))}</div>'
+        f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>{sections}'
+        "</div></main></body></html>\n"
+    )
+
+
+def _place(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+@cache
+def _style() -> str:
+    """Return the stylesheets of the app and of a document, with the fonts inside."""
+    app = app_folder()
+
+    def inside(url: re.Match[str]) -> str:
+        return f"url(data:font/woff2;base64,{b64encode((app / url[1]).read_bytes()).decode()})"
+
+    sheets = ((app / "assets" / name).read_text(encoding="utf-8") for name in ("vpp.css", "report.css"))
+    return re.sub(r"url\(([^)]+)\)", inside, "".join(sheets))
+
 
 # The files
 
 
-def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Path]:
-    """Write the three files that every ended run has, each in one move; return their paths, report.md first.
-
-    simple_models: whether the report fits some for scale, which takes a second or two.
-    """
-    report = report_markdown(RunReader(directory), simple_models=simple_models).encode()
-    files = {"report.md": report, **{name: write() for name, write in ways(directory).items()}}
+def write_all(directory: RunDirectory) -> list[Path]:
+    """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
+    files = {"report.md": report_markdown(RunReader(directory)).encode()}
+    files |= {name: write() for name, write in ways(directory).items()}
     for name, content in files.items():
         write_atomically(directory.path / name, content)
     return [directory.path / name for name in files]
@@ -49,78 +191,3 @@ def write_html(directory: RunDirectory) -> Path:
     path = directory.path / "report.html"
     write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
     return path
-
-
-# The report as HTML
-
-COLOURS = ("ink", "ink-3", "paper", "sunk", "rule", "edge", "past", "gone")
-STYLE = (
-    f':root{{color-scheme:light dark;--serif:"Source Serif 4",Georgia,serif;{css(*COLOURS)}}}'
-    """
-body{margin:2.5rem auto;max-width:46rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
-font:15px/1.5 "Fira Sans","Segoe UI",sans-serif;font-variant-numeric:tabular-nums}
-h1,h2,h3,blockquote{font-family:var(--serif);line-height:1.25;overflow-wrap:anywhere}
-h1{font-size:2.1rem;font-weight:600;margin:0 0 .5rem}
-h2{border-top:1px solid var(--ink);padding-top:.5rem;margin-top:2rem;font-size:1.2rem;font-weight:600}
-h3{font-size:1rem;font-weight:600;margin:1.5rem 0 .5rem}
-.head>p:last-child>strong{font:400 1.2rem/1.45 var(--serif)}
-.head blockquote{font:inherit}
-p,li,figcaption{overflow-wrap:anywhere}
-blockquote{margin:0;padding-left:.75rem;border-left:2px solid var(--edge);font-size:1.06rem}
-blockquote p{margin:.5rem 0}
-table{border-collapse:collapse;font-size:.82rem}
-.scroll{overflow-x:auto}
-th{font-weight:400;color:var(--ink-3);border-bottom:1px solid var(--edge);padding:4px 14px 4px 0;text-align:left}
-td{min-width:4rem;overflow-wrap:anywhere;padding:5px 14px 5px 0;border-bottom:1px solid var(--rule);vertical-align:top}
-td:first-child{overflow-wrap:break-word}
-th.r,td.r{text-align:right}
-pre{background:var(--sunk);padding:.75rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.82rem}
-figure{margin:1rem 0;max-width:30rem}
-.bars svg{display:block;width:100%;height:3rem;overflow:visible}
-.bars path{fill:none;stroke-width:1;vector-effect:non-scaling-stroke;stroke-linecap:round}
-.bars .done{fill:var(--past)}
-.bars .now{fill:var(--ink)}
-.bars .axis{stroke:var(--ink)}
-.bars .limit{stroke:var(--ink-3);stroke-dasharray:4 3;stroke-linecap:butt}
-.bars .ring{stroke:var(--gone);stroke-width:var(--d)}
-.bars .hole{stroke:var(--paper);stroke-width:calc(var(--d) - 3px)}
-figcaption{font-size:.78rem;color:var(--ink-3);margin-top:.25rem}
-.scroll:focus-visible{outline:2px solid var(--edge);outline-offset:2px}
-@media print{:root{color-scheme:light}body{margin:0 auto;background:none}h2,h3,tr{break-after:avoid}
-figure,tr,blockquote{break-inside:avoid}}
-"""
-)
-HEADING = re.compile(r"(</?h)(\d)>")
-TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Content security policy: styles of its own, no script and no request."""
-
-
-def report_body(markdown: str, *, under: int = 0) -> str:
-    """The report's HTML elements, for use inside a page. under: level of the heading above them."""
-    renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    renderer.disable(["link", "image", "autolink", "reference", "html_inline", "html_block"])
-    numbers = count(1)
-    body = HEADING.sub(lambda tag: f"{tag[1]}{int(tag[2]) + under}>", str(renderer.render(markdown)))
-
-    def in_a_region(table: re.Match[str]) -> str:
-        names = unescape(", ".join(re.findall(r"<th[^>]*>(.*?)</th>", table[0])))
-        return scrolling(table[0], f"Table {next(numbers)}: {names}")
-
-    return TABLE.sub(in_a_region, body)
-
-
-def report_html(reader: RunReader) -> str:
-    """Return report.html: the report with bars by step at the end of its summary."""
-    words, snapshot = report(reader), reader.refresh()
-    view, config = snapshot.view, snapshot.spec.config
-    bars = "" if view.last_step is None else bars_html(view, config, reader.dataset(), None)
-    summary, *others = (report_body(section.markdown) for section in words.sections)
-    sections = (report_body(words.head), f"{summary}{bars}", *others)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{escape(snapshot.spec.name)}</title><style>{STYLE}</style></head><body>"
-        f'<section class="head">{"</section><section>".join(sections)}</section></body></html>\n'
-    )

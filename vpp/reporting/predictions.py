@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
@@ -49,7 +50,8 @@ from vpp.wording.verdicts import reason_words
 
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""
-Line = Sequence[Value | None]
+Line = Mapping[str, Value | None]
+"""Cells of a row behind those that came, by column."""
 Beside = Mapping[str, Sequence[str | None]]
 """Cells of columns that are no input, by name; row `id` has the cell at this index."""
 
@@ -58,14 +60,11 @@ def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
     dataset, snapshot = reader.dataset(), reader.refresh()
     test = snapshot.view.evaluated.get("test")
-    if test is None:
-        return _csv((), ("truth", *_names(dataset.classes, RejectOption())), (), inputs=dataset.inputs)
     reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=test)
-    by_id = {point.row.id: point for point in points(test, dataset, reject)}
-    rows = [by_id[row] for row in test.rows]
-    lines = ((point.row.target, *_cells(point), *point.votes) for point in rows)
-    own = ("truth", *_names(dataset.classes, reject), *_numbered("particle", test.weights))
-    return _csv([point.row for point in rows], own, lines, inputs=dataset.inputs)
+    by_id = {point.row.id: point for point in points(test, dataset, reject)} if test else {}
+    rows = [by_id[row] for row in test.rows] if test else []
+    lines = [{"truth": p.row.target, **_cells(p), **_numbered("particle", p.votes)} for p in rows]
+    return _csv([point.row for point in rows], lines, inputs=dataset.inputs)
 
 
 def prediction_csv(
@@ -79,39 +78,40 @@ def prediction_csv(
     """
     lines: list[Line] = []
     for vote in votes_on(answers, reject):
-        reasons = [reason_words(prediction) for prediction in vote.said] if with_reasons else []
-        lines.append((*_cells(vote), *vote.votes, *reasons))
-    own = (*_names(answers.classes, reject or RejectOption()), *_numbered("particle", answers.weights))
-    own += _numbered("because", answers.weights) if with_reasons else ()
-    inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
-    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside)
+        reasons = map(reason_words, vote.said) if with_reasons else ()
+        lines.append({**_cells(vote), **_numbered("particle", vote.votes), **_numbered("because", reasons)})
+    inputs = [name for name, _ in answers.rows[0].inputs] if answers.rows else []
+    return _csv(answers.rows, lines, inputs=inputs, beside=beside or {})
 
 
-def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
-    return tuple(f"{name}_{slot}" for slot in range(len(weights)))
-
-
-def _names(classes: Sequence[str], reject: RejectOption) -> tuple[str, ...]:
-    """Names of the columns between the truth and the particles' answers."""
-    if not classes:
-        ends = ("possible_low", "possible_high") if reject.conformal else ()
-        return ("prediction", "spread", "low", "high", "abstained", *ends)
-    possible = (f"possible_{label}" for label in classes) if reject.conformal else ()
-    return ("prediction", "decision", "share", "entropy_bits", "abstained", *(f"share_{c}" for c in classes), *possible)
+def _numbered(name: str, cells: Iterable[Value | None]) -> Line:
+    return {f"{name}_{slot}": cell for slot, cell in enumerate(cells)}
 
 
 def _cells(point: Point) -> Line:
-    """Cells of a row; empty except for the shares if all abstain, and the decision of “I don’t know”."""
-    abstained = _tidy(point.abstained)
+    """Cells between the truth and the particles' answers; if all abstain, empty except for the shares."""
+    abstained, is_calibrated = _tidy(point.abstained), point.reject.conformal is not None
     if not point.is_label:
         low, high = point.interval or (None, None)
-        return point.prediction, _tidy(point.doubt), low, high, abstained, *map(_tidy, possible_range(point) or ())
-    shares, held = dict(point.shares), possible_labels(point)
-    classes = point.mixture.classes
-    share = _tidy(shares.get(str(point.prediction), 0.0))
-    each = (_tidy(shares.get(label, 0.0)) for label in classes)
-    can_be = (float(label in held) for label in classes) if point.reject.conformal else ()
-    return point.prediction, point.decision, share, _tidy(point.doubt), abstained, *each, *can_be
+        ends = map(_tidy, possible_range(point) or ())
+        return {
+            "prediction": point.prediction,
+            "spread": _tidy(point.doubt),
+            "low": low,
+            "high": high,
+            "abstained": abstained,
+            **dict(zip(("possible_low", "possible_high"), ends, strict=False)),
+        }
+    shares, held, classes = dict(point.shares), possible_labels(point), point.mixture.classes
+    return {
+        "prediction": point.prediction,
+        "decision": point.decision,
+        "share": _tidy(shares.get(str(point.prediction), 0.0)),
+        "entropy_bits": _tidy(point.doubt),
+        "abstained": abstained,
+        **{f"share_{label}": _tidy(shares.get(label, 0.0)) for label in classes},
+        **{f"possible_{label}": float(label in held) for label in classes if is_calibrated},
+    }
 
 
 def _tidy(value: float) -> float | None:
@@ -120,22 +120,16 @@ def _tidy(value: float) -> float | None:
 
 
 def _csv(
-    rows: Sequence[Row],
-    own: Sequence[str],
-    lines: Iterable[Line],
-    *,
-    inputs: Sequence[str],
-    beside: Beside | None = None,
+    rows: Sequence[Row], lines: Sequence[Line], *, inputs: Sequence[str], beside: Beside = MappingProxyType({})
 ) -> bytes:
-    """UTF-8 with `\\r\\n` after each line (RFC 4180). own: names of the columns behind those that came."""
-    others = beside or {}
+    """UTF-8 with `\\r\\n` after each line (RFC 4180)."""
     text = io.StringIO()
     writer = csv.writer(text)
-    row_column, *own = _unlike(("row", *own), (*inputs, *others))
-    writer.writerow(map(safe_cell, (row_column, *inputs, *others, *own)))
+    row_column, *own = _unlike(("row", *(lines[0] if lines else ())), (*inputs, *beside))
+    writer.writerow(map(safe_cell, (row_column, *inputs, *beside, *own)))
     for row, line in zip(rows, lines, strict=True):
-        came = (*(cell for _, cell in row.inputs), *(cells[row.id] for cells in others.values()))
-        writer.writerow(map(_cell, (str(row.id), *came, *line)))
+        came = (*(cell for _, cell in row.inputs), *(cells[row.id] for cells in beside.values()))
+        writer.writerow(map(_cell, (str(row.id), *came, *line.values())))
     return text.getvalue().encode(errors="replace")
 
 

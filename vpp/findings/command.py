@@ -4,13 +4,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
 from vpp.data.dataset import ALL_ROWS, DELIMITER_NAMES
 from vpp.data.descriptions import recorded
-from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -19,8 +17,6 @@ from vpp.show.markup import plain
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
-_GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$", re.DOTALL)
-"""The note of a task's provenance."""
 ANSWERED = "answered.csv"
 SENTENCES = "sentences.txt"
 TEMPLATES = "templates"
@@ -37,12 +33,6 @@ class RepeatCommand:
 
     line: str
     notes: tuple[str, ...]
-    table: str = ""
-    """Command that writes the data file first, if the data were generated; else empty."""
-
-    @property
-    def script(self) -> str:
-        return f"{self.table}\n{self.line}" if self.table else self.line
 
 
 def repeat_command(spec: RunSpec) -> RepeatCommand:
@@ -51,21 +41,7 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
     Control characters are replaced: with them, pasted text could leave its quotes.
     """
     line = shlex.join(plain(without_credentials(word)) for word in (*PROGRAM, *_words(spec)))
-    table = "" if spec.command or spec.is_continued else _generating(spec)
-    return RepeatCommand(line=line, notes=tuple(_notes(spec, is_generated=bool(table))), table=table)
-
-
-def _generating(spec: RunSpec) -> str:
-    provenance, n_test = spec.dataset["provenance"], spec.dataset["n_test"]
-    n_train = provenance["n_rows"] - n_test  # all other rows of the file, used or not
-    for note in map(_GENERATED.match, provenance["notes"]):
-        if note and note["name"] in TASKS:
-            name, seed = note["name"], int(note["seed"])
-            table = generate(name, seed=seed, train_size=n_train, test_size=n_test)
-            if sha256(table).hexdigest() == provenance["sha256"]:
-                sizes = (f"--seed={seed}", f"--train-size={n_train}", f"--test-size={n_test}")
-                return shlex.join((*PROGRAM, "task", name, *sizes, f"--output={provenance['file']}"))
-    return ""
+    return RepeatCommand(line=line, notes=tuple(_notes(spec)))
 
 
 def without_credentials(address: str) -> str:
@@ -169,13 +145,11 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
             yield f"--limit={name}={value}"
 
 
-def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
+def _notes(spec: RunSpec) -> Iterator[str]:
     if spec.is_continued:
         yield f"This run continues run {spec.started_from}, which must be there too."
         if spec.reworded is None:
             yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
-    elif is_generated:
-        yield "The commands were put together from the run's record; the first writes the data file."
     elif not spec.command:
         yield "The command was put together from the run's record; give the data file's path as it is on your machine."
     if not spec.is_continued and not _can_be_listed(spec.dataset["inputs"]):

@@ -10,17 +10,13 @@ from hypothesis import strategies as st
 from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
 from vpp.cli.running import _templates, endpoint_of
-from vpp.data.build import build_dataset
-from vpp.data.split import SplitPlan
-from vpp.data.table import Table
-from vpp.data.tasks import describe, generate
+from vpp.findings.command import repeat_command
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
 from vpp.llm.templates import set_texts
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
 from vpp.show.markup import plain
-from vpp.wording.command import repeat_command
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen", structured="auto")
 
@@ -132,22 +128,3 @@ def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
 def test_no_password_of_an_address_is_shown() -> None:
     endpoint = replace(SERVER, base_url="https://me:secret@host/v1")
     assert "--base-url=https://host/v1" in repeat_command(spec(endpoint=endpoint)).line
-
-
-def generated(n_train: int, n_test: int, note: str) -> RunSpec:
-    """A run on 160 rows of a task, with this note of where they are from."""
-    table = Table.read(generate("linear", seed=7), name="linear.csv")
-    data = build_dataset(table, target="y", notes=(note,), split=SplitPlan(train_size=n_train, test_size=n_test))
-    return spec(dataset=dataset_spec(data))
-
-
-@pytest.mark.parametrize("sizes", [(100, 60), (30, 20)])
-def test_a_generated_table_is_written_by_the_first_command(sizes: tuple[int, int]) -> None:
-    command = repeat_command(generated(*sizes, describe("linear", seed=7)))
-    assert command.script == f"{command.table}\n{command.line}"
-    words = shlex.split(command.table)
-    read = vars(build_parser().parse_args(words[3:]))
-    assert words[:4] == ["python", "-m", "vpp", "task"]
-    assert read["output"] == "linear.csv" == shlex.split(command.line)[4]
-    written = generate(read["name"], seed=read["seed"], train_size=read["train_size"], test_size=read["test_size"])
-    assert written == generate("linear", seed=7)
