@@ -3,7 +3,7 @@
 Text from a model, a CSV or a user passes through `vpp.show.markup`, so it can never become markup.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -14,39 +14,27 @@ from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
-from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
 from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
-from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
-from vpp.findings.points import Point, points, reject_option
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.rows import evaluated_rows, inputs_line, row_table
+from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
 from vpp.findings.summary import deciding_rows
+from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Metric
+from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
-from vpp.show.words import (
-    NBSP,
-    ROW_OF,
-    capitalised,
-    counted,
-    in_words,
-    integer,
-    number,
-    particles,
-    percent,
-    share_words,
-    value_text,
-    weight_text,
-)
+from vpp.show.words import NBSP, capitalised, counted, in_words, integer, particles, value_text, weight_text
 from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
     caveats,
@@ -55,7 +43,6 @@ from vpp.wording.brief import (
     deciding_sentence,
     evidence_measure,
     headline,
-    held_by,
     ideas_metric,
     is_demo,
     result_metrics,
@@ -77,7 +64,6 @@ from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
-from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 
 _STATES = {
     "queued": "waiting for its turn",
@@ -272,96 +258,28 @@ def _program(reading: ProgramReading | None) -> Iterator[str]:
     yield from map(markdown_text, filter(None, [apart_words(certificate)] if certificate else []))
 
 
-# Disagreement
+# Rows in doubt, and when to trust the answers
 
 MOST_POINTS = 5
-"""Points listed, the most uncertain first; predictions.csv has all."""
+"""Rows in the report; predictions.csv has all."""
 
 
 def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
-    """The uncertain test points with their votes, or the points with the widest spread."""
-    test = view.evaluated.get("test" if dataset.test else "train")
-    if test is None:
+    rows = evaluated_rows(view, config, dataset)
+    if rows is None:
         yield "The test rows are not evaluated yet."
         return
-    reject, held = reject_option(view, config, dataset, of=test), held_by(config, test.noise)
-    row, doubt = ROW_OF[test.split], reject.conformal
-    rows = points(test, dataset, reject)
-    if doubt:
-        figure = promised_metric(rows, doubt)
-        yield f"{rule_sentence(reject, held)} {promise_sentence(doubt)}".strip()
-        yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
-    if len(test.weights) == 1:
-        yield "There is one hypothesis: it cannot disagree with itself."
-        return
-    is_number = dataset.task == "regression"
-    yield from _spreads(rows, held, dataset.target_decimals) if is_number else _votes(rows, held, row)
-
-
-def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
-    uncalibrated = f"if no label has {share_words(rows[0].reject.clear)} of the {held}"
-    rule = "if several labels are possible" if rows[0].reject.conformal else uncalibrated
-    yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
-    uncertain = [point for point in rows if point.is_uncertain]
-    first = uncertain[:MOST_POINTS]
-    cut = f"; the first {in_words(len(first))}, predictions.csv has all" if len(first) < len(uncertain) else ""
-    order = f", the most divided first{cut}" if first else ""
-    yield f"{integer(len(uncertain))} of {counted(len(rows), row)} in dispute{order}."
-    lines = [
-        (*_row_cells(point), _vote(point), ", ".join(f"{answer_cell(label)} {percent(s)}" for label, s in point.shares))
-        for point in first
-    ]
-    if lines:
-        yield markdown_table(("row", "inputs", "true", "the vote", "shares"), lines, right=(0,))
-
-
-def _row_cells(point: Point) -> tuple[str, str, str]:
-    return str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target)
-
-
-def _vote(point: Point) -> str:
-    if point.decision is not None:
-        return f"“{answer_cell(point.decision)}”: {'wrong' if point.is_wrong else 'right'}"
-    if point.reject.conformal:
-        return f"undecided: {answer_cell(possible_words(point))}"
-    return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
-
-
-def _spreads(rows: Sequence[Point], held: str, decimals: int | None) -> Iterator[str]:
-    first = rows[:MOST_POINTS]
-    yield (
-        f"The {counted(len(first), 'row')} with the widest spread, of {integer(len(rows))}. Spread is the "
-        f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
-        "say how far the particles differ; noise is not included."
-    )
-    lines = []
-    for point in first:
-        mean, middle = mean_and_range(point.prediction, point.interval, decimals) or ("no answer", NONE)
-        lines.append((*_row_cells(point), mean, "all abstained" if middle == NONE else number(point.doubt), middle))
-    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
-    yield markdown_table(head, lines, right=(0, 2, 3, 4))
-
-
-# Whether doubt marks error
+    yield markdown((*rows_headline(rows), *calibrated(rows)), level=3)
+    if first := rows.which("Split")[:MOST_POINTS]:
+        yield markdown((row_table(rows, first),), level=3)
 
 
 def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
-    """Accuracy where all agree and where they differ, and the proper scores; or the reason why they say nothing."""
-    test = view.evaluated.get("test")
-    if not dataset.test:
-        yield "There are no test rows, and weights cannot be judged on the rows that they were made from."
+    rows = evaluated_rows(view, config, dataset)
+    if rows is None or rows.test.split != "test":
+        yield "There are no answers to test rows yet." if dataset.test else "There are no test rows."
         return
-    if test is None:
-        yield "The test rows are not evaluated yet."
-        return
-    if len(test.weights) == 1:
-        yield NOT_ALONE
-        return
-    rows = points(test, dataset, reject_option(view, config, dataset, of=test))
-    _, saying, metrics = judged(rows, dataset, held_by(config, test.noise))
-    yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
-    lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
-    yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
+    yield markdown((tiles(rows, None), *sure_and_right(rows)), level=3)
 
 
 # Ruled out

@@ -32,6 +32,7 @@ from vpp.findings.summary import (
     uncertain_points,
     undecided_rows,
 )
+from vpp.findings.trust import FEW_ROWS
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.problem import is_final_on_train, n_pool
 from vpp.runs.directory import RunDirectory, known_rows
@@ -75,7 +76,6 @@ from vpp.wording.counts import (
     steps_text,
 )
 from vpp.wording.status import cache_sentence, is_key_refused
-from vpp.wording.verdicts import FEW_ROWS
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
