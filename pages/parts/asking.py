@@ -22,7 +22,8 @@ from vpp.show.words import counted, integer, seconds
 from vpp.wording.progress import nothing_yet
 
 WHAT = ("row", "table")
-ACROSS = 4
+ACROSS, AT_FIRST = 4, 12
+"""Fields in a line; fields that are not folded away."""
 PREVIEWED = 20
 AT_ONCE_S = 1.0
 """Seconds that a page waits for answers before it shows their progress."""
@@ -120,10 +121,19 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        short = [place for place, field in enumerate(fields) if field.column.kind != "text"]
-        for column, place in blocks.in_columns(short, ACROSS):
-            with column:
-                cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
+        by_use = new_rows.columns_of(opening.fresh(run).view, run.reader.dataset())
+        places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
+        short = [place for place in places if fields[place].column.kind != "text"]
+
+        def draw_fields(places: Sequence[int]) -> None:
+            for column, place in blocks.in_columns(places, ACROSS):
+                with column:
+                    cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
+
+        draw_fields(short[:AT_FIRST])
+        if more := short[AT_FIRST:]:
+            with st.expander(counted(len(more), "more input")):
+                draw_fields(more)
         for place, field in enumerate(fields):
             if field.column.kind != "text":
                 continue
@@ -187,7 +197,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
         is_weighted=snapshot.spec.config.is_weighted,
     )
     took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
-    blocks.draw(*found, Note(took), label="what the hypotheses say")
+    blocks.draw(*found, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
 def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Vote, ...]:

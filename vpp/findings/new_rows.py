@@ -7,7 +7,16 @@ from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import Field
 from vpp.findings.points import Question, Vote
-from vpp.findings.rows import cells_of, columns_by_use, mean_words, own_words, possible_words, reason_words, vote_of
+from vpp.findings.rows import (
+    answer_words,
+    cells_of,
+    columns_by_use,
+    mean_words,
+    own_words,
+    possible_words,
+    reason_words,
+    vote_of,
+)
 from vpp.findings.slots import grouped
 from vpp.findings.trust import possible_sentence
 from vpp.inference.plan import Plan
@@ -37,7 +46,7 @@ LONGEST = 240
 LONGEST_CELL = 60
 LITTLE = 0.005
 """Bits below this read as 0.00."""
-BRIEF = 4
+BRIEF = 3
 """Inputs of a row to label, the deciding ones."""
 
 
@@ -54,12 +63,16 @@ def answer_blocks(
         possible_sentence(vote, vote.reject.conformal, dataset.target_decimals)
         if vote.reject.conformal and vote.voices
         else "",
-        dissent(vote),
+        dissent(vote, dataset.target_decimals),
         outside_words(fields, vote.row),
         _known(vote.row, dataset),
     )
     notes = map(Note, filter(None, words))
-    table = [_sayings(vote, answers.texts, seed_text, is_weighted=is_weighted)] if len(vote.said) > 1 else []
+    table = (
+        [_sayings(vote, answers.texts, seed_text, dataset.target_decimals, is_weighted=is_weighted)]
+        if len(vote.said) > 1
+        else []
+    )
     reason = "" if table else reason_words(vote.said[0])
     return (
         Say(headline(vote, dataset.target_decimals, is_weighted=is_weighted)),
@@ -89,28 +102,26 @@ def headline(vote: Vote, decimals: int | None, *, is_weighted: bool) -> str:
     return f"I don’t know: {vote.leader} leads ({share})" if vote.is_unknown else f"{vote.prediction} ({share})"
 
 
-def dissent(vote: Vote) -> str:
-    """`no (10 %): “because …”`, by the heaviest that says otherwise; for numbers the lowest and the highest answer."""
+def dissent(vote: Vote, decimals: int | None = None) -> str:
+    """What the heaviest hypothesis says that says otherwise; for numbers the lowest and the highest answer."""
     if vote.is_label:
         others = [slot for slot in vote.voices if vote.leader not in (vote.votes[slot], None)]
-        if not others:
-            return ""
-        held = math.fsum(vote.weights[slot] for slot in others)
-        return f"{percent(held)} say otherwise. The heaviest of them says {_says(vote, others[0])}"
+        return f"The heaviest of the others says {_says(vote, others[0])}" if others else ""
     if not vote.voices or vote.doubt == 0:
         return ""
     by_value = sorted(vote.voices, key=lambda slot: float(vote.said[slot].value or 0.0))
-    return f"The lowest answer is {_says(vote, by_value[0])} The highest is {_says(vote, by_value[-1])}"
+    low, high = (_says(vote, slot, decimals) for slot in (by_value[0], by_value[-1]))
+    return f"The lowest answer is {low} The highest is {high}"
 
 
-def _says(vote: Vote, slot: int) -> str:
+def _says(vote: Vote, slot: int, decimals: int | None = None) -> str:
     prediction = vote.said[slot]
     why = " ".join(prediction.explanation.split())
     short = why if len(why) <= LONGEST else f"{why[:LONGEST].rsplit(' ', 1)[0]} …"
-    return f"{value_text(prediction.value)}{f': “{short}”' if short else '.'}"
+    return f"{answer_words(prediction.value, decimals)}{f': “{short}”' if short else '.'}"
 
 
-def _sayings(vote: Vote, texts: Sequence[str], seed_text: str, *, is_weighted: bool) -> Table:
+def _sayings(vote: Vote, texts: Sequence[str], seed_text: str, decimals: int | None, *, is_weighted: bool) -> Table:
     """A line for each hypothesis, heaviest first. texts: (K,)."""
     groups = grouped((hypothesis, slot) for slot, hypothesis in enumerate(texts))
 
@@ -120,7 +131,7 @@ def _sayings(vote: Vote, texts: Sequence[str], seed_text: str, *, is_weighted: b
     lines = [
         (
             percent(min(held(slots), 1.0)) if is_weighted else integer(len(slots)),
-            value_text(vote.said[slots[0]].value),
+            answer_words(vote.said[slots[0]].value, decimals),
             reason_words(vote.said[slots[0]]) or "no reason given",
             own_words(hypothesis, seed_text),
         )
@@ -157,11 +168,11 @@ def _known(row: Row, dataset: Dataset) -> str:
 
 def asked_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
     """Return how long it took, and the step if the run has gone on since. step, weights: of the answers."""
-    took = f"Answered in {seconds(took_s)}."
+    took = f"Answered in {seconds(took_s)}." if took_s >= 1 else ""
     if step is None or (view.last_step == step and tuple(weights) == view.weights):
         return took
     when = "the first hypotheses" if step < 0 else f"step {step + 1}"
-    return f"{took} As of {when}; the run has gone on: ask again."
+    return f"{took} As of {when}; the run has gone on: ask again.".strip()
 
 
 # A table of rows

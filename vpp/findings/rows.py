@@ -201,7 +201,7 @@ def table_words(rows: Rows) -> str:
     if rows.is_alone:
         return ""
     n, other = len(rows.heads), len(rows.columns) - MOST_COLUMNS
-    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses by weight"
+    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses"
     rest = f" An opened row has the other {counted(other, 'input')}." if other > 0 else ""
     far = "" if rows.dataset.classes else " Marked: far from the mean."
     return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
@@ -217,16 +217,20 @@ def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: 
     return RowLine(
         row=point.row.id,
         inputs=tuple(shown_cell(cells[name]) for name in columns),
-        answers=tuple(AnswerCell(words=_answer(vote, decimals), is_far=is_far(vote, point)) for vote in votes),
+        answers=tuple(
+            AnswerCell(words="" if vote is None else answer_words(vote, decimals), is_far=is_far(vote, point))
+            for vote in votes
+        ),
         vote=vote_of(point, decimals),
-        truth=_answer(point.row.target, decimals) or "not known",
+        truth=answer_words(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
     )
 
 
-def _answer(value: Value | None, decimals: int | None) -> str:
+def answer_words(value: Value | None, decimals: int | None) -> str:
+    """Return an answer or a target; `no answer` for an abstention."""
     if value is None:
-        return ""
+        return "no answer"
     return target_text(value, decimals) if isinstance(value, float) else str(value)
 
 
@@ -298,7 +302,7 @@ def _sayings(rows: Rows, point: Point, reasons: Reasons, readings: Mapping[str, 
     def said(slot: int) -> tuple[str, str, str]:
         prediction = reasons.get((rows.test.hypotheses[slot], point.row.id))
         why = reason_words(prediction) if prediction else branch_words(rows.test, slot, point.row.id, readings)
-        return _answer(point.votes[slot], rows.dataset.target_decimals) or "no readable answer", why, rows.texts[slot]
+        return answer_words(point.votes[slot], rows.dataset.target_decimals), why, rows.texts[slot]
 
     groups = grouped((said(slot), slot) for side in rows.alike for slot in side.slots)
     weights = rows.test.weights
