@@ -73,7 +73,8 @@ def ask(run: opening.OpenRun) -> None:
     rows = sheet_rows(run.reader, view, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
-    blocks.draw(Note(new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own)))
+    words = new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    blocks.draw(Note(words))
     if not rows:
         return
     allowed = consent(run, JOB)

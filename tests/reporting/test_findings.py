@@ -17,19 +17,14 @@ def section(reader: RunReader, title: str) -> str:
 OF_LABELS = {
     "The posterior": ("Four particles hold three ideas; at 95 % agreement three different explanations remain.",),
     "Does uncertainty mean error?": (
-        # Only row 9 is wrong, one of the three on which they differ.
-        "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided.",
-        "6 test rows are too few for a verdict",
-        # Worked out in tests/findings/test_points.py.
-        "| Area under the risk curve | 0.131 |",
-        "random order to the best possible: 0.167 at random, 0.028 at best. |",
-        "| Calibration error, 10 bins | 0.267 of 1 |",
-        # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
-        "| Brier score | 0.353 of 2 |",
-        "| Log score | 0.762 bits |",
+        # Row 8 is not answered, and row 9 is wrong.
+        "| Right where answered | 4 of 5 |",
+        "| Calibration | fits | 87 % sure on average, right on 83 %.",
+        "| sure and right | 3 rows |",
     ),
     "Where the particles disagree": (
-        "4 of 5 decided rows right · “I don’t know” on 1 of 6. A row is undecided (“I don’t know”) if no label",
+        "**On 3 of 6 test rows the hypotheses are split: no label has 95 % of their weight.",
+        "| 8 | 8 | yes 60 %, no 40 % | yes (I don’t know) |",
     ),
 }
 

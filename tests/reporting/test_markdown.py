@@ -96,8 +96,8 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     against = "1 of 2 rows contradicts it (row 0); the heaviest is right there."
     assert f"1 resampled away:\n\n- resampled away: lost (Step 0, particle 0, weight 0.125. {against})\n" in report
-    assert "3 of 3 test rows in dispute, the most divided first." in report
-    assert "| 4 | a 4 | yes | “no”: wrong | no 75 %, yes 25 % |" in report
+    assert "On 3 of 3 test rows the hypotheses are split" in report
+    assert "| 4 | 4 | no 75\u00a0%, yes 25\u00a0% | yes (wrong) |".replace("\u00a0", " ") in report
 
 
 def test_what_was_rejected_is_listed_with_the_rows_against_it(tmp_path: Path) -> None:

@@ -57,30 +57,21 @@ def answer_blocks(
     vote: Vote, answers: Answers, dataset: Dataset, fields: Sequence[Field], seed_text: str, *, is_weighted: bool
 ) -> tuple[object, ...]:
     """Return the answer with its share, the vote, why others say otherwise, and what each hypothesis says."""
-    several = len({text for text, said in zip(answers.texts, vote.said, strict=True) if said.value is not None}) > 1
-    bar = [vote_of(vote, None)] if vote.is_label and vote.voices and several else []
+    decimals, conformal = dataset.target_decimals, vote.reject.conformal
     words = (
-        possible_sentence(vote, vote.reject.conformal, dataset.target_decimals)
-        if vote.reject.conformal and vote.voices
-        else "",
-        dissent(vote, dataset.target_decimals),
+        possible_sentence(vote, conformal, decimals) if conformal and vote.voices else "",
+        dissent(vote, decimals),
         outside_words(fields, vote.row),
         _known(vote.row, dataset),
+        reason_words(vote.said[0]) if len(vote.said) == 1 else "",
     )
-    notes = map(Note, filter(None, words))
-    table = (
-        [_sayings(vote, answers.texts, seed_text, dataset.target_decimals, is_weighted=is_weighted)]
-        if len(vote.said) > 1
-        else []
-    )
-    reason = "" if table else reason_words(vote.said[0])
-    return (
-        Say(headline(vote, dataset.target_decimals, is_weighted=is_weighted)),
-        *bar,
-        *notes,
-        *([Note(reason)] if reason else []),
-        *table,
-    )
+    blocks: list[object] = [Say(headline(vote, decimals, is_weighted=is_weighted))]
+    if len(vote.shares) > 1:
+        blocks.append(vote_of(vote, decimals))
+    blocks += [Note(each) for each in words if each]
+    if len(vote.said) > 1:
+        blocks.append(_sayings(vote, answers.texts, seed_text, decimals, is_weighted=is_weighted))
+    return tuple(blocks)
 
 
 def headline(vote: Vote, decimals: int | None, *, is_weighted: bool) -> str:
@@ -218,15 +209,18 @@ def outside_sentence(fields: Sequence[Field], votes: Sequence[Vote]) -> str:
 # Rows to label
 
 
-def pool_words(dataset: Dataset, *, n_found: int, n_made_up: int) -> str:
-    """Return where the rows come from. n_found: rows of the table. n_made_up: of the rows to ask about."""
+def pool_words(dataset: Dataset, *, n_found: int, n_made_up: int, made_up: bool) -> str:
+    """Return where the rows come from. n_found: rows of the table. made_up: whether made-up ones were asked for."""
     n_free = len(dataset.unlabelled) + len(dataset.unused)
-    words = f"{integer(n_found)} of the {counted(n_free, 'row')} of your table that this run does not use."
-    if not n_free:
-        words = "This run uses every row of your table: ask for made-up rows."
-    if n_made_up:
-        words = f"{words if n_found else ''} {counted(n_made_up, 'made-up row')}: leave out impossible ones."
-    return words.strip()
+    own = (
+        f"{integer(n_found)} of the {counted(n_free, 'row')} of your table that this run does not use."
+        if n_free
+        else ""
+    )
+    if not made_up:
+        return own or "This run uses every row of your table: ask for made-up rows."
+    others = f"{counted(n_made_up, 'made-up row')}: leave out impossible ones."
+    return f"{own} {others if n_made_up else 'No made-up row would be new.'}".strip()
 
 
 def labels_words(found: Sequence[Question]) -> str:
