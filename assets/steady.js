@@ -1,7 +1,6 @@
 // A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
 // escaped HTML. A caption says how many columns of a wide table are in view. A row with data-row opens on a click, or on
-// Enter at its number, if Python asks for that. A button with data-pick opens a row; one with data-ask leads to
-// inputs like its row, in the section on labels.
+// Enter at its number, if Python asks for that.
 const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? node.dataset?.key ?? null
 
 function patch(old, next) {
@@ -77,23 +76,11 @@ function pressed(root, event) {
 }
 
 function clicked(root, event) {
-  const button = event.target.closest("button[data-pick], button[data-ask]")
-  if (button?.dataset.pick) return root.pick(Number(button.dataset.pick))
-  if (button) return lead(root, Number(button.dataset.ask))
   const row = event.target.closest("tr[data-row]")
   const selection = document.getSelection()
   if (!row || !root.contains(row) || (selection && !selection.isCollapsed)) return
   rove(root, row.querySelector("button.row"))
   root.pick(Number(row.dataset.row))
-}
-
-function lead(root, row) {
-  root.ask(row)
-  const section = document.querySelector(".st-key-disagreement-labels")
-  if (!section) return
-  section.tabIndex = -1
-  section.focus({ preventScroll: true })
-  section.scrollIntoView()
 }
 
 function made(parentElement) {
@@ -110,7 +97,6 @@ function made(parentElement) {
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".vpp") || made(parentElement)
   root.pick = (row) => setTriggerValue("row", row)
-  root.ask = (row) => setTriggerValue("ask", row)
   if (root.html !== data.html) {
     root.html = data.html
     const next = document.createElement("div")

@@ -1,4 +1,4 @@
-"""Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
+"""Ask about new rows: one typed, or a CSV; every hypothesis answers, and their weights decide."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,30 +10,33 @@ from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
-from vpp.drawing import answering
-from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
-from vpp.findings.points import known_row, reject_option, votes_on
+from vpp.findings import new_rows
+from vpp.findings.points import Vote, reject_option, target_spread, votes_on
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.show import markup
+from vpp.show.blocks import Heading, Note
 from vpp.show.markup import markdown_text
-from vpp.show.words import counted, in_words, integer, seconds
+from vpp.show.words import counted, integer, seconds
 from vpp.wording.progress import nothing_yet
 
 WHAT = ("row", "table")
-ACROSS = 4
+ACROSS, AT_FIRST = 4, 12
+"""Fields in a line; fields that are not folded away."""
 PREVIEWED = 20
 AT_ONCE_S = 1.0
 """Seconds that a page waits for answers before it shows their progress."""
+FEW = 20
+"""Questions up to which no bar is drawn."""
 
 
 def draw(run: opening.OpenRun) -> None:
     snapshot = opening.fresh(run)
-    decides = "weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
-    blocks.draw(markup.heading("Ask the posterior", f"Every particle answers; {decides}"))
+    decides = "their weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
+    blocks.draw(Heading("Ask about new rows", f"every hypothesis answers; {decides}"))
     if not snapshot.view.population:
-        blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
+        blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
     for place, what, part in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
         with place:
@@ -89,10 +92,13 @@ def follow(run: opening.OpenRun, what: str, key: str, *, stop: str = "Stop and k
     if job is None or not job.is_running:
         return False
     left = job.seconds_left()
-    time_left = f", about {seconds(left)} left" if left else ""
     done, total = job.asking.done, job.asking.total
-    st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
-    if st.button(stop, key=key):
+    words = f"{integer(done)} of {integer(total)} answers{f', about {seconds(left)} left' if left else ''}"
+    if total > FEW:
+        st.progress(done / total, text=words)
+    else:
+        blocks.captions(words)
+    if st.button(stop if total > FEW else "Stop", key=key, type="secondary" if total > FEW else "tertiary"):
         job.stop()
     return True
 
@@ -115,10 +121,19 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        short = [place for place, field in enumerate(fields) if field.column.kind != "text"]
-        for column, place in blocks.in_columns(short, ACROSS):
-            with column:
-                cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
+        by_use = new_rows.columns_of(opening.fresh(run).view, run.reader.dataset())
+        places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
+        short = [place for place in places if fields[place].column.kind != "text"]
+
+        def draw_fields(places: Sequence[int]) -> None:
+            for column, place in blocks.in_columns(places, ACROSS):
+                with column:
+                    cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
+
+        draw_fields(short[:AT_FIRST])
+        if more := short[AT_FIRST:]:
+            with st.expander(counted(len(more), "more input")):
+                draw_fields(more)
         for place, field in enumerate(fields):
             if field.column.kind != "text":
                 continue
@@ -127,10 +142,9 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
             keep = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
             cells[place] = st.text_area(label, **keep, placeholder=example, height="content")
         left, right = st.columns([1, 3], vertical_alignment="center")
-        size, job = opening.fresh(run).view.size, job_of(run, "row")
-        label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
+        job = job_of(run, "row")
         is_off = not allowed or bool(job and job.is_running)
-        pressed = left.form_submit_button(label, type="primary", width="stretch", disabled=is_off)
+        pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
         right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
     return cells, pressed
 
@@ -170,29 +184,33 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    snapshot, dataset = opening.fresh(run), run.reader.dataset()
-    is_weighted, answers = snapshot.spec.config.is_weighted, job.asking.whole()
+    snapshot, answers = opening.fresh(run), job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, reject_option(snapshot.view, snapshot.spec.config, dataset, of=answers))[0]
-    known = known_row(vote.row, dataset)
-    blocks.draw(
-        vote_html(vote, dataset, is_weighted=is_weighted),
-        texts_html(vote),
-        outside_html(fields, vote),
-        *([markup.caption(known_words(known))] if known else []),
-        markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
-        answers_html(vote, answers.texts, seed_text=snapshot.view.seed_text, is_weighted=is_weighted),
-        label="what the particles say",
+    found = new_rows.answer_blocks(
+        votes_of(run, job)[0],
+        answers,
+        run.reader.dataset(),
+        fields,
+        snapshot.view.seed_text,
+        is_weighted=snapshot.spec.config.is_weighted,
     )
+    took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
+    blocks.draw(*found, *([Note(took)] if took else []), label="what the hypotheses say")
+
+
+def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Vote, ...]:
+    answers, dataset = job.asking.whole(), run.reader.dataset()
+    reject = reject_option(opening.fresh(run).view, run.snapshot.spec.config, dataset, of=answers)
+    return votes_on(answers, reject, scale=target_spread(dataset))
 
 
 def unanswered(job: Background[Asking]) -> None:
     if job.outcome == "stopped":
-        blocks.draw(markup.state("Stopped", "Not every particle had answered. Ask again to go on."))
+        blocks.draw(markup.state("Stopped", "Not every hypothesis had answered. Ask again to go on."))
     else:
-        blocks.failed("The particles could not be asked", job.failure)
+        blocks.failed("The hypotheses could not be asked", job.failure)
 
 
 def ask_table(run: opening.OpenRun) -> None:
@@ -233,44 +251,41 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
         unanswered(job)
         return
     are = "is" if len(answers.rows) == 1 else "are"
-    rest = f"{counted(len(answers.rows), 'row')} answered by every particle {are} kept."
+    rest = f"{counted(len(answers.rows), 'row')} answered by every hypothesis {are} kept."
     if job.outcome == "failed":
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
-    dataset, is_weighted = run.reader.dataset(), run.snapshot.spec.config.is_weighted
-    reject = reject_option(opening.fresh(run).view, run.snapshot.spec.config, dataset, of=answers)
-    votes = votes_on(answers, reject)
-    outside = answering.outside_sentence(input_fields(dataset), votes)
+    dataset, votes = run.reader.dataset(), votes_of(run, job)
+    outside = new_rows.outside_sentence(input_fields(dataset), votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset, is_weighted=is_weighted)),
-        f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
+        new_rows.table_metrics(votes, len(job.asking.rows)),
+        *([Note(outside)] if outside else []),
     )
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
-    reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
+    reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, reject=reject, with_reasons=reasons, beside=beside),
+        lambda: prediction_csv(answers, reject=votes[0].reject, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",
         on_click="ignore",
         width="stretch",
     )
-    preview = answering.preview_html(votes[:PREVIEWED], dataset, is_weighted=is_weighted)
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
-    cut = markup.caption(first) if len(votes) > PREVIEWED else ""
-    blocks.draw(preview, cut, label="predictions of the uploaded rows")
+    notes = [Note(first)] if len(votes) > PREVIEWED else []
+    table = new_rows.answers_table(votes[:PREVIEWED], dataset)
+    blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
 def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
     view = opening.fresh(run).view
     calls = view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
-    shared = " (particles that hold the same sentence share it)" if view.n_unique < view.size else ""
-    return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
+    return f"{counted(calls, 'call')} {served_words(run, calls if n_rows > 1 else 0)}"
 
 
 def served_words(run: opening.OpenRun, calls: int) -> str:

@@ -6,10 +6,10 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
 from vpp.drawing import idea_deck
-from vpp.drawing.answering import plan_html
 from vpp.drawing.deck import without_seed
 from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
+from vpp.findings.new_rows import plan_blocks
 from vpp.findings.slots import grouped
 from vpp.inference.plan import plan
 from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
@@ -18,6 +18,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.markup import one_line
+from vpp.show.page import html
 from vpp.show.words import counted, cut, particles, short_weight
 from vpp.trials.trial import TrialAsking, read_trial
 
@@ -195,6 +196,6 @@ def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
     """Draw what a new run would be, beside what it takes; return the place below the words."""
     whole = plan(prepared.spec.config, **prepared.dataset.sizes, given=len(prepared.spec.start))
     left, right = st.columns([1.4, 1], gap="large")
-    right.html(markup.block(plan_html(whole)))
+    right.html(markup.block(f'<div class="plan">{html(plan_blocks(whole))}</div>'))
     left.html(markup.block(f"<p>{markup.text(words)}</p>"))
     return left

@@ -86,8 +86,8 @@ FIRST = ("PIL.Image", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
 WATCH = ("vpp.drawing.cards", "vpp.wording.progress")
 """Modules of the page of a first run, beyond those."""
-COMPARE = ("pandas", "vpp.drawing.figures", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
-"""Modules of the charts on Disagreement, of Compare, and of the matrix on Posterior, beyond those."""
+COMPARE = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
+"""Modules of the simple models on Disagreement and Compare, and of the matrix on Posterior, beyond those."""
 REST_S = 10.0
 """Delay in which a first page, and a first run, have the machine to themselves."""
 

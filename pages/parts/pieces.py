@@ -135,25 +135,18 @@ def wanted(key: str, *, most: int) -> tuple[int, ...]:
 _STEADY = component("steady")
 
 
-def steady(
-    html: str, *, key: str, on_open: Callable[[int], None] | None = None, on_ask: Callable[[int], None] | None = None
-) -> None:
+def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:
     """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view.
 
-    on_open, on_ask: get the id of a row that is opened, or asked for, before the page is drawn again.
+    on_open: gets the id of a row that is opened, before the page is drawn again.
     """
 
-    def hear(name: str, then: Callable[[int], None] | None) -> None:
-        row = st.session_state[key].get(name)
-        if then and row is not None:
-            then(int(row))
+    def hear() -> None:
+        row = st.session_state[key].get("row")
+        if on_open and row is not None:
+            on_open(int(row))
 
-    _STEADY(
-        data={"html": html},
-        key=key,
-        on_row_change=lambda: hear("row", on_open),
-        on_ask_change=lambda: hear("ask", on_ask),
-    )
+    _STEADY(data={"html": html}, key=key, on_row_change=hear)
 
 
 # Drawings of a run, made once for all who look at it

@@ -1,4 +1,4 @@
-"""Inputs whose true labels would tell most, and a new run that goes on with those labels."""
+"""Rows whose true labels would tell most, and a new run that goes on with those labels."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -6,72 +6,47 @@ from hashlib import sha256
 import streamlit as st
 
 from pages.parts import blocks, opening, person, pieces
-from pages.parts.asking import begin, consent, follow, job_of, refreshed
+from pages.parts.asking import begin, consent, follow, job_of, refreshed, served_words
 from pages.parts.beside import describe_next
 from vpp.data.dataset import Row
-from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
+from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
-from vpp.drawing import answering
-from vpp.findings.points import (
-    Point,
-    Question,
-    calls_to_ask,
-    contenders,
-    most_bits,
-    points,
-    question_of,
-    questions,
-    reject_option,
-    tau_of,
-)
-from vpp.reporting.predictions import filled_rows, sheet_csv
+from vpp.findings import new_rows
+from vpp.findings.points import Question, questions
+from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.show import markup
+from vpp.show.blocks import Heading, Note, Say
+from vpp.show.page import html
 from vpp.show.words import counted
-from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording.progress import nothing_yet
 
 JOB = "settle"
 AT_ONCE, USUAL, MOST = 8, 24, 200
-"""Inputs listed unasked; inputs asked about by default, and at most."""
-LIKE, OF_FILE, MADE_UP = "Inputs like this row", "Rows without a target", "Made-up inputs"
-OF_TRIAL = "Rows of the trial"
-
-
-def choose_row(run: opening.OpenRun, row: int) -> None:
-    st.session_state[_key(run, "row")] = row
-    st.session_state[_key(run, "source")] = LIKE
+"""Rows listed unasked; rows asked about by default, and at most."""
 
 
 def draw(run: opening.OpenRun) -> None:
     # Here, since a page that is switched to from within a fragment may come up empty.
     if prepared := st.session_state.pop(_key(run, "next"), None):
         opening.start_new(prepared)
-    blocks.draw(markup.heading("Most informative labels to collect", "inputs by expected information gain"))
     snapshot = opening.fresh(run)
-    if not snapshot.view.population:
-        blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
-        return
     if snapshot.view.n_unique == 1:
-        blocks.captions("There is one hypothesis: no input can divide it, so no answer would settle anything.")
-    else:
-        refreshed(run, JOB, section)
+        return  # no row can divide one hypothesis
+    blocks.draw(Heading("Most informative labels to collect", "rows by expected information gain"))
+    if not snapshot.view.population:
+        blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
+        return
+    refreshed(run, JOB, section)
 
 
 def section(run: opening.OpenRun) -> None:
-    if point := test_point(run):
-        view, config, dataset = opening.fresh(run).view, run.snapshot.spec.config, run.reader.dataset()
-        html = answering.question_html(
-            question_of(point, view, config, dataset), (), dataset,
-            name=f"row {point.row.id}", seed_text="", is_weighted=config.is_weighted,
-        )  # fmt: skip
-        blocks.draw(html, markup.caption(answering.test_row_words(point.row.id)))
     ask(run)
     job = job_of(run, JOB)
     if job and not job.is_running:
         if job.outcome == "failed":
-            blocks.failed("The particles could not be asked", job.failure)
+            blocks.failed("The hypotheses could not be asked", job.failure)
             if not run.snapshot.spec.endpoint.is_demo:
                 person.ask_keys(run.snapshot.spec.endpoint)
         if job.asking.whole().rows:
@@ -85,85 +60,76 @@ def _key(run: opening.OpenRun, what: str) -> str:
     return f"disagreement.settle.{what}.{run.directory.id}"
 
 
-def test_point(run: opening.OpenRun) -> Point | None:
-    """Return the test row that was chosen above."""
-    row, view, dataset = st.session_state.get(_key(run, "row")), opening.fresh(run).view, run.reader.dataset()
-    test = view.evaluated.get("test")
-    if row is None or test is None:
-        return None
-    every = points(test, dataset, reject_option(view, run.snapshot.spec.config, dataset, of=test))
-    return next((point for point in every if point.row.id == row), None)
-
-
 def ask(run: opening.OpenRun) -> None:
+    """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
     if follow(run, JOB, "disagreement.settle.stop"):
         return
-    # Each time draws other inputs.
+    view, dataset = opening.fresh(run).view, run.reader.dataset()
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
+    made_up = right.toggle("Made-up rows too", **blocks.lasting(_key(run, "made_up")))
+    # Each time draws other rows.
     draws = int(st.session_state.get(_key(run, "draw"), 0))
-    rows = choose(run, draws)
+    rows = sheet_rows(run.reader, view, n=n, made_up=made_up, draw=draws)
+    own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
+    n_own = sum(row.id in own for row in rows)
+    words = new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    blocks.draw(Note(words))
     if not rows:
         return
-    job, allowed, config = job_of(run, JOB), consent(run, JOB), run.snapshot.spec.config
-    calls = calls_to_ask(opening.fresh(run).view, config, n_rows=len(rows))
-    words = answering.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
-    if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
+    allowed = consent(run, JOB)
+    calls = view.n_unique * run.snapshot.spec.config.learner_samples * len(rows)
+    words = f"Ask about {counted(len(rows), 'row')}: {counted(calls, 'call')}"
+    if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=served_words(run, calls)):
         st.session_state[_key(run, "draw")] = draws + 1
         begin(run, JOB, rows)
         st.rerun()
 
 
-def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
-    """Ask for the inputs, and return them. draws: how often this visitor asked for some."""
-    dataset, config = run.reader.dataset(), run.snapshot.spec.config
-    left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
-    n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
-    point = test_point(run)
-    parting = parting_rows(read_trial(run.directory, opening.fresh(run).view), dataset, n)
-    kinds = [*([LIKE] if point else []), *([OF_FILE] if dataset.unlabelled else []), MADE_UP]
-    kinds += [OF_TRIAL] if parting else []
-    kind: str | None = kinds[0]
-    if len(kinds) > 1:
-        kind = right.segmented_control("Which", kinds, **blocks.begun(_key(run, "source"), kinds[0]), required=True)
-    if kind == OF_TRIAL:
-        blocks.captions(answering.parting_words(len(parting)))
-        return parting
-    source: Source = "unlabelled" if kind == OF_FILE else "made up"
-    like = point.row if point and kind == LIKE else None
-    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws, like=like)
-    words = answering.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    blocks.captions(answering.like_words(like.id, n=len(rows)) if like else words)
-    return rows
-
-
 def list_questions(run: opening.OpenRun, answers: Answers) -> None:
     view, config, dataset = opening.fresh(run).view, run.snapshot.spec.config, run.reader.dataset()
-    every, rivals = pieces.remembered(
+    every, columns = pieces.remembered(
         _key(run, "made"),
         (answers, view.last_at),
-        lambda: (questions(answers, view, config, dataset), contenders(answers, view, dataset)),
+        lambda: (questions(answers, view, config, dataset), new_rows.columns_of(view, dataset)),
     )
-    summary = answering.finding(every, ceiling=most_bits(rivals, dataset))
-    tau = tau_of(view, config, dataset)
-    notes = [answering.INDICATIVE, *([answering.reach_words(tau)] if tau is not None else [])]
+    notes = []
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
-        notes.append(f"Asked of the particles after step {answers.step}; the run has gone on since.")
-    blocks.draw(markup.saying(summary), *map(markup.caption, notes))
-    telling = [question for question in every if question.bits >= answering.LITTLE][:AT_ONCE]
+        notes.append(Note("The run has gone on since these rows were asked about."))
+    blocks.draw(Say(new_rows.labels_words(every)), *notes)
+    telling = [question for question in every if question.bits >= new_rows.LITTLE][:AT_ONCE]
     everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=_key(run, "all"))
-    of_file = {row.id for row in dataset.unlabelled}
+    own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
     for number, question in enumerate(every if everything else telling, 1):
-        name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
-        left, right = st.columns([4, 1], vertical_alignment="top")
-        html = answering.question_html(
-            question, rivals, dataset, name=name, seed_text=view.seed_text, is_weighted=config.is_weighted
-        )
-        left.html(markup.block(html))
+        row = own.get(question.row.id)
+        name = f"row {question.row.id}" if row else f"made-up row {number}"
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.html(markup.block(html([new_rows.question_row(question, columns, dataset, name)])))
         with right.container(key=f"settle_truth_{number}"):
-            note_answer(run, question, name, dataset.classes)
+            note_answer(run, question, name, dataset.classes, known=row)
     st.download_button(
         "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.directory.id}-sheet.csv",
         mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
     )  # fmt: skip
+
+
+def note_answer(
+    run: opening.OpenRun, question: Question, name: str, labels: Sequence[str], *, known: Row | None
+) -> None:
+    """Draw the field of a true label. known: the row of the table, whose own label is taken by a press."""
+    place = input_key(question.row)
+    if known is not None and known.target is not None:
+        own = new_rows.truth_words(known.target)
+        field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
+        truth = own if st.checkbox(f"Use {own}", **field) else ""
+    else:
+        field = {**blocks.lasting(_field_key(run, place)), "placeholder": "not known", "label_visibility": "collapsed"}
+        label = f"True answer, {name}"
+        truth = (st.selectbox(label, labels, None, **field) or "") if labels else st.text_input(label, **field).strip()
+    if truth:
+        answers_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=truth)
+    else:
+        answers_of(run).pop(place, None)
 
 
 def take_sheet(run: opening.OpenRun) -> None:
@@ -187,16 +153,6 @@ def answers_of(run: opening.OpenRun) -> dict[Key, Answered]:
     return answers
 
 
-def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
-    place = input_key(question.row)
-    label, field = f"True answer, {name}", {**blocks.lasting(_field_key(run, place)), "placeholder": "not known"}
-    truth = st.selectbox(label, labels, None, **field) if labels else st.text_input(label, **field).strip()
-    if truth:
-        answers_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=truth)
-    else:
-        answers_of(run).pop(place, None)
-
-
 def _field_key(run: opening.OpenRun, place: Key) -> str:
     # A SHA-256, since Python's hashes of -1 and -2 are equal.
     return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
@@ -208,7 +164,7 @@ def go_on(run: opening.OpenRun) -> None:
     place = None
     with opening.refusals("These answers cannot be used"):
         prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.directory.id)
-        place = describe_next(prepared, answering.going_on_words(prepared, n_added=len(answers)))
+        place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if place.button(label, type="primary", key=key):
             answers_of(run).clear()

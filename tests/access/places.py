@@ -77,10 +77,8 @@ def open_folds(page: Page) -> None:
 
 def open_point(page: Page) -> None:
     """Open a test row of Disagreement."""
-    page.get_by_label("Open a row").click()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.locator(".vpp .opened").first.wait_for()
+    page.locator(".mx button.row").nth(1).press("Enter")
+    page.locator(".mx tr.now:nth-child(2) + tr.under").wait_for()
 
 
 def open_ancestors(page: Page) -> None:

@@ -38,9 +38,7 @@ def check_structure(structure: dict[str, Any], name: str) -> None:
     assert set(structure["errors"]) <= {"alert"}
     assert set(structure["empty"]) <= {"status"}
     assert structure["live"] == []
-    charts = structure["charts"] if name.startswith("disagreement") else [None]
-    assert charts
-    for chart in filter(None, charts):
+    for chart in structure["charts"]:
         assert len(chart["name"].split()) >= 5
         assert chart["name"] != chart["head"]
         assert chart["table"] == "Show as table"

@@ -52,15 +52,15 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.selectbox(key=key(reader, "from")).set_value(9).run()
     assert app.text_input(key=key(reader, "cell.0")).value == "9"
     app.text_input(key=key(reader, "cell.0")).set_value("8")
-    button(app, "Ask four particles").click().run()
+    button(app, "Ask about this row").click().run()
     # a = 8: EVEN, BIG and ODD say yes (0.4 + 0.3 + 0.1); PAIR, which the demo model cannot read, no (0.2).
     html = ended(app, reader, "row")
-    assert "Class yes, with 80 % of the weight behind it." in html
-    assert "The one dissent, particle 2, says no" in html
+    assert ">yes (80 %)<" in html
+    assert "The heaviest of the others says no" in html
     assert "a is 8; the training rows have 0 to 3." in html
     app.switch_page("pages/report.py").run()
     app.switch_page("pages/posterior.py").run()
-    assert "Class yes, with 80 % of the weight behind it." in shown(app)
+    assert ">yes (80 %)<" in shown(app)
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
 
 
@@ -69,7 +69,7 @@ def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path:
     app = opened(reader)
     for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
         app.text_input(key=key(reader, "cell.0")).set_value(typed)
-        button(app, "Ask four particles").click().run()
+        button(app, "Ask about this row").click().run()
         assert said in shown(app)
         assert 'role="alert"' in shown(app)
     assert served.asked == 0
@@ -82,11 +82,11 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     reader = asked_labels(tmp_path, served, model="large")
     app = uploaded(opened(reader), reader, TABLE)
     app.text_input(key=key(reader, "cell.0")).set_value("8")
-    button(app, "Ask four particles").click().run()
+    button(app, "Ask about this row").click().run()
     ended(app, reader, "row")
     button(app, "Ask about 6 rows").click().run()
     html = ended(app, reader, "table")
-    assert html.count("The particles could not be asked") == 2
+    assert html.count("The hypotheses could not be asked") == 2
     assert "no such key" in html
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
@@ -102,13 +102,13 @@ TABLE = b"a\n" + b"".join(b"%d\n" % n for n in range(4, 10))
 def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = asked_pair(tmp_path, served)
     app = uploaded(opened(reader), reader, TABLE)
-    assert "12 calls (particles that hold the same sentence share it) to the demo model" in shown(app)
+    assert "12 calls to the demo model" in shown(app)
     button(app, "Ask about 6 rows").click().run()
     html = ended(app, reader, "table")
     assert '<h3 class="group">new.csv</h3>' in html
-    assert "<dt>Rows answered</dt><dd>6<small>of 6</small>" in html
-    assert "Six of six rows hold a value beyond the training rows’ (a)" in html
-    assert "<td>yes</td><td>100 %</td><td>0.00</td>" in html
+    assert ">Rows answered</button></dt><dd>6<small>of 6</small>" in html
+    assert "Six of 6 rows hold a value beyond the training rows’ (a)" in html
+    assert "<td>yes (100 %)</td>" in html
 
 
 def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: Path, served: Model) -> None:
@@ -124,4 +124,4 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     html = ended(app, reader, "table")
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
-    assert f"{kept} rows answered by every particle are kept." in html
+    assert f"{kept} rows answered by every hypothesis are kept." in html

@@ -18,57 +18,46 @@ def value(html: str, name: str) -> str:
     return f"{found[1]} {found[2]}".strip()
 
 
-def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_number(
-    app: AppTest, tmp_path: Path
-) -> None:
+def rows(html: str) -> list[str]:
+    return re.findall(r'<tr data-row="(\d+)"', html)
+
+
+def test_figures_come_first_then_the_split_rows_the_most_divided_of_them_open(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "The particles disagree on three of six test rows." in html
-    assert value(html, "Decided rows right") == "4 of 5"
-    assert "3 of 6 test rows." in html
-    assert "4 of 5 decided rows right · “I don’t know” on 1 of 6" in html
-    assert "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided." in html
-    assert "<h2>Row 8</h2>" in html
-    assert html.index("Row by row") < html.index("Decided rows right")
+    assert "On 3 of 6 test rows the hypotheses are split" in html
+    assert value(html, "Right where answered") == "4 of 5"
+    assert value(html, "Best simple model").endswith("of 6")
+    assert html.count("<dt>") == 4
+    assert html.index("Right where answered") < html.index("sure and wrong") < html.index("Row by row")
     assert "Say yes if a is <mark>above 6,</mark> else no." in html
-    assert "0<small>×2</small>" in html
-    assert "6 test rows are too few for a verdict" in html
+    assert rows(html) == ["8", "7", "9"]
+    assert html.count('aria-expanded="true" aria-label="Row 8"') == 1
     assert "Most informative labels to collect" in html
-    app.selectbox(key="disagreement.row").set_value(6).run()
+    app.segmented_control(key="disagreement.which").set_value("All").run()
+    app.session_state["disagreement.row"] = 6
+    app.run()
     assert not app.exception
     html = shown(app)
-    assert "<h2>Row 6</h2>" in html
-    assert "because yes" in html
+    assert rows(html) == ["8", "7", "9", "4", "5", "6"]
+    assert html.count('aria-expanded="true" aria-label="Row 6"') == 1
     assert "the answer has no “Output:” line" in html
-    app.toggle(key="disagreement.only").set_value(False).run()
-    assert "6 of 6 test rows." in shown(app)
+    app.segmented_control(key="disagreement.which").set_value("Wrong").run()
+    assert rows(shown(app)) == ["9"]
 
 
 def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, calibrated_labels(tmp_path, wrong=3), "disagreement"))
-    assert "On every row several labels are possible: the answer is “I don’t know”." in html
+    assert "On six the answer is “I don’t know”: several labels are possible." in html
     assert "No vote decides a row: on too many calibration rows no weight was on the truth." in html
     assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of" in html
-    assert value(html, "Truth possible") == "6 of 6"
-    assert "90 % promised by 10 calibration rows; 2.00 labels a row." in html
-    assert "undecided: one of no, yes" in html
+    assert "The truth was possible on 6 of 6 rows." in html
+    assert "I don’t know: one of no, yes" in html
 
 
-def test_an_asked_label_leads_to_inputs_like_its_row(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "disagreement")
-    run = app.session_state["run"]
-    app.session_state[f"disagreement.settle.row.{run}"] = 8
-    app.run()
-    assert not app.exception
-    html = shown(app)
-    assert "Row 8 · " in html
-    assert "Row 8 is a test row: its label stays held out" in html
-    assert app.segmented_control(key=f"disagreement.settle.source.{run}").value == "Inputs like this row"
-
-
-def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.numbers(tmp_path), "disagreement")
-    html = shown(app)
-    assert "The answers spread most on row 7: a standard deviation of 0.9428." in html
-    assert "Truths in the 90 % range" in html
-    app.selectbox(key="disagreement.row").set_value(6).run()
-    assert "above the mean" in shown(app)
+def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, inspected.numbers(tmp_path), "disagreement"))
+    assert "On 3 of 4 test rows the hypotheses are split: their answers spread" in html
+    assert "spread of the answers" in html or "spread beyond their error" in html
+    assert rows(html) == ["7", "6", "4"]
+    assert "above the mean" in html
+    assert "2.7 (2 to 4)" in html

@@ -1,5 +1,6 @@
 """The section on informative labels: inputs asked about on the demo model, answered, and gone on from."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,11 +58,12 @@ def test_labels_are_asked_answered_and_gone_on_from(
     begun: list[RunDirectory] = []
     monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
-    ask(opened(app, asked_about(tmp_path, "labels"), "disagreement"))
-    html = shown(app)
-    assert "Expected information gain of the first label" in html
-    assert "of the weight is contradicted" in html
-    assert "Indicative only" in html
+    opened(app, asked_about(tmp_path, "labels"), "disagreement")
+    assert "24 of the 24 rows of your table that this run does not use." in shown(app)
+    assert "made-up row" not in shown(app)
+    html = shown(ask(app))
+    assert "would tell something, the most informative first." in html
+    assert re.search(r"row \d+ · 0\.\d\d bits", html)
     field = truths(app)[0]
     assert field.options == ["no", "yes"]
     field.set_value("yes").run()
@@ -95,3 +97,16 @@ def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
     assert "Go on with 2 true answers" in shown(app)
     app.button(key="disagreement.settle.forget").click().run()
     assert [field.value for field in truths(app)] == [None, None]
+
+
+def test_a_label_of_the_table_is_taken_by_a_press(app: AppTest, tmp_path: Path) -> None:
+    own = tuple(Row(id=20 + cell, inputs=(("a", str(cell)),), target="yes") for cell in (8, 9))
+    data = replace(inspected.LABELS, unused=own)
+    reader = builders.run(tmp_path, *inspected.label_events(), data=data, config=inspected.LABEL_CONFIG)
+    opened(app, reader, "disagreement")
+    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(True).run()
+    assert "2 of the 2 rows of your table that this run does not use. No made-up row would be new." in shown(app)
+    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(False).run()
+    ask(app)
+    next(box for box in app.checkbox if box.label == "Use yes").set_value(True).run()
+    assert "Go on with 1 true answer" in shown(app)

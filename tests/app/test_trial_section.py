@@ -27,13 +27,10 @@ def test_rows_that_part_two_ideas_are_offered_for_labelling(
     trial = read_trial(reader.directory, reader.refresh().view)
     assert trial is not None
     html = shown(drawn.opened(app, reader, "disagreement"))
-    assert "two tested ideas disagree" not in html
-    app.segmented_control(key=f"disagreement.settle.source.{reader.directory.id}").set_value("Rows of the trial").run()
+    assert "made-up rows: leave" not in html
+    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(True).run()
     assert not app.exception
-    n = len({pair.inputs for pair in trial.pairs})
-    assert f"{n} rows of the data with one cell changed, on which two tested ideas disagree." in shown(app)
     app.button(key="disagreement.settle.ask").click().run()
     job = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
     assert job.wait(WITHIN_S)
-    assert {row.inputs for row in job.asking.rows} == {pair.inputs for pair in trial.pairs}
-    assert "expected information gain" in shown(app.run())
+    assert {row.inputs for row in job.asking.rows} >= {pair.inputs for pair in trial.pairs}

@@ -3,14 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker, ancestry_html
 from vpp.drawing.deck import deck_html
-from vpp.drawing.figures import charts
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
@@ -19,17 +16,19 @@ from vpp.findings.counts import label_cells
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.listing import listed, when_words
-from vpp.findings.points import by_answers, points
-from vpp.findings.result import evidence_measure, held_by, result, weights_measure
+from vpp.findings.result import evidence_measure, result, weights_measure
+from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
+from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label
+from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
 from vpp.show.page import html
-from vpp.wording.brief import compared_words, shares_sentence, unread_html, voting
+from vpp.wording.brief import compared_words, shares_sentence, unread_html
 from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
@@ -107,20 +106,15 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Points, the matrix, particles, and doubt against error."""
-    test, dataset, config = snapshot.view.evaluated.get("test"), reader.dataset(), snapshot.spec.config
-    if test is None:
+    """The table of rows with some of them open, and when to trust the answers."""
+    rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
+    if rows is None:
         return
-    found = points(test, dataset)
-    dissent.saying(found, test, config), dissent.asked_words(test, snapshot.view, live=False)
-    dissent.metrics(found, test, snapshot, dataset)
-    unit = usual_distance(found) if test.metric == "mse" else 0.0
-    opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))
-    for point in found[:3]:
-        yield opened.html(point, reader.read_answers().by_pair)
-    columns, voted, decimals = by_answers(test), voting(config, len(test.weights)), dataset.target_decimals
-    yield Matrix(columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals).html(found)
-    charts(snapshot.view, dataset)
+    asked_when(rows.test, snapshot, is_live=False)
+    yield html((*rows_headline(rows), *calibrated(rows), tiles(rows, None), *sure_and_right(rows)))
+    for point in rows.points[:3]:
+        inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})
+        yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])
 
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

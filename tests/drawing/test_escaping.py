@@ -1,21 +1,22 @@
 """Names, labels, cells, hypotheses, answers and reasons that contain HTML are shown as text by every drawing."""
 
+from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
 from tests.drawing.every_page import draw_all
-from tests.drawing.test_settling import BOTH, question
 from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
-from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
+from vpp.data.labelling import input_fields
 from vpp.events import Proposed
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import settings as settings_of
 from vpp.findings.comparison import standings
-from vpp.findings.points import Contender, votes_on
+from vpp.findings.new_rows import answer_blocks, answers_table, question_row
+from vpp.findings.points import Point, Question, votes_on
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Table
 from vpp.show.page import html
@@ -46,14 +47,10 @@ def of_new_rows() -> list[str]:
     answers = replace(told_labels(), texts=(BAD,) * 4)
     vote = votes_on(answers)[0]
     vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
-    held = [Contender(text=BAD, slots=(0,), weight=0.6)]
-    asked = replace(question(*BOTH), row=vote.row)
-    return [
-        preview_html([vote], LABELS, is_weighted=True),
-        answers_html(vote, answers.texts, seed_text="", is_weighted=True),
-        vote_html(vote, LABELS, is_weighted=True),
-        question_html(asked, held, LABELS, name=BAD, seed_text="", is_weighted=True),
-    ]
+    fields = {f.name: getattr(vote, f.name) for f in dataclass_fields(Point)}
+    blocks = answer_blocks(vote, answers, LABELS, input_fields(LABELS), "", is_weighted=True)
+    question = question_row(Question(**fields, bits=0.5), (BAD,), LABELS, BAD)
+    return [html([answers_table([vote], LABELS)]), html(blocks), html([question])]
 
 
 def test_every_drawing_shows_html_as_text(tmp_path: Path) -> None:

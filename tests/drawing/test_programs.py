@@ -9,14 +9,15 @@ from tests.reporting.builders import evaluated
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
 from vpp.drawing.idea_deck import ideas_html
-from vpp.drawing.matrix import Opened
 from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
 from vpp.findings.ideas import merge_ideas
-from vpp.findings.points import by_answers, points
+from vpp.findings.points import points
 from vpp.findings.programs import Apart, Certificate, ProgramReading, program_readings
+from vpp.findings.rows import Rows, opened_row
 from vpp.programs.source import read_program
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
+from vpp.show.page import html
 from vpp.wording.programs import MOST_APART, apart_words
 
 TAG = re.compile(r"<[^>]+>")
@@ -41,10 +42,10 @@ def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: P
     maker = CardMaker(snapshot.view, snapshot.spec.config, data, prompts, readings=found)
     ideas = merge_ideas(snapshot.view, data)
     assert ideas is not None
-    for html in (deck_html(maker.final(), seed_text=""), ideas_html(ideas, seed_text="", readings=found)):
-        assert html.count(FOLD) == 1
-        assert all(words in html for words in IN_FOLD)
-        assert "read row by row: *no program*" in html
+    for deck in (deck_html(maker.final(), seed_text=""), ideas_html(ideas, seed_text="", readings=found)):
+        assert deck.count(FOLD) == 1
+        assert all(words in deck for words in IN_FOLD)
+        assert "read row by row: *no program*" in deck
 
 
 def test_a_sentence_that_is_not_read_yet_or_always_by_row_says_nothing() -> None:
@@ -76,14 +77,15 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     said = {SHORT: ["yes", "no", "yes", "no", "no", "no"], MOOD: ["no"] * 6}
     test = evaluated(reader.dataset(), said, slots=(SHORT, MOOD))
     test = replace(test, branches=(tuple(int(answer == "no") for answer in said[SHORT]), ()))
-    view, found = reader.refresh().view, readings(reader)
-    opened = Opened(test=test, view=view, columns=by_answers(test), held="weight", readings=found)
-    first = next(point for point in points(test, reader.dataset()) if point.row.id == test.rows[0])
-    html = opened.html(first)
+    view, data, found = reader.refresh().view, reader.dataset(), readings(reader)
+    every = tuple(points(test, data))
+    rows = Rows(test=test, points=every, dataset=data, measure="weight", texts=(SHORT, MOOD), columns=data.inputs)
+    first = next(point for point in rows.points if point.row.id == test.rows[0])
+    drawn = html(opened_row(rows, first, reasons={}, readings=found))
     branch = "ask(&#x27;is it `short`?&#x27;, a): &#x27;yes&#x27;"
-    assert html.count("branch <code>") == 1, "the other sentence has no program"
-    assert f"branch <code>{branch}</code>" in html
-    assert f"<td>{branch}</td>" in opened.answers_html(first, {}), "in place of a reason"
+    assert drawn.count("branch <code>") == 1, "the other sentence has no program"
+    assert f"branch <code>{branch}</code>" in drawn
+    assert f"<td>{branch}</td>" in drawn, "in place of a reason"
     apart = apart_html(found, view.texts, view.seed_text)
     assert apart.count('<p class="hyp">') == 1
     assert IN_FOLD[3] in apart

@@ -15,7 +15,6 @@ Stage = Literal["empty", "finished"]
 START = "Start the run"
 CARD = "article.card"
 STATE = ".vpp .state"
-CHART = ".js-plotly-plot .main-svg"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
@@ -90,8 +89,8 @@ def ask_row(page: Page) -> None:
     """Ask every particle about a row of the data."""
     choose(page, "Begin with a row of the data", "row 315 (test)")
     expect(page.get_by_label("year", exact=True)).not_to_have_value("")
-    page.get_by_role("button", name="Ask ten particles").click()
-    page.get_by_label("what the particles say").wait_for()
+    page.get_by_role("button", name="Ask about this row").click()
+    page.get_by_label("what the hypotheses say").wait_for()
 
 
 def put_on_trial(page: Page) -> None:
@@ -102,13 +101,13 @@ def put_on_trial(page: Page) -> None:
 
 def ask_inputs(page: Page) -> None:
     """Ask the posterior about unlabelled inputs, and wait for the list."""
-    page.get_by_role("button", name="Ask the posterior about").click()
+    page.locator(".st-key-disagreement-settle-ask button").click()
     page.get_by_text("Labelling sheet (CSV)").wait_for()
 
 
 def open_point(page: Page) -> None:
-    """Open the point with most disagreement: the first of the matrix."""
-    choose(page, "Open a row", page.locator(f"{MATRIX} tbody th").first.inner_text().strip())
+    """Wait for the row with most disagreement, which is open."""
+    page.locator(f"{MATRIX} tr.under").wait_for()
 
 
 def choose(page: Page, label: str, option: str) -> None:
@@ -120,9 +119,9 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 TOP = ".vpp .title"
-ASK, NEARNESS = section("Ask the posterior"), section("Agreement between hypotheses")
+ASK, NEARNESS = section("Ask about new rows"), section("Agreement between hypotheses")
 TRIAL = section("Put it on trial")
-POINTS, DOUBT = section("Row by row"), section("Does uncertainty mean error?")
+POINTS, LABELS = section("Row by row"), section("Most informative labels")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
@@ -138,12 +137,12 @@ PRINTS = (
     Print(
         name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=section("Genealogy")
     ),
-    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=DOUBT),
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=LABELS),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
-          until=DOUBT, at_most=1100),
+          until=LABELS, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
-          first=section("Most informative labels"), at_most=900),
+          first=LABELS, at_most=900),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.t",), first=TOP,
           mode="dark"),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),

@@ -1,4 +1,4 @@
-"""Expected information in bits, and weights after one more answer: values worked out by hand, and what always holds."""
+"""Expected information in bits: values worked out by hand, and what always holds."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.disagreement import entropy, label_information, label_laws, number_information, weights_after
-from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
+from vpp.posterior.disagreement import entropy, label_information, label_laws, number_information
+from vpp.posterior.likelihood import ZeroOneLikelihood
 
 LABELS = ("a", "b", "c")
 NOISE = ZeroOneLikelihood(epsilon=0.05)
@@ -104,16 +104,3 @@ def test_the_quadrature_agrees_with_a_fine_grid(said, tau):
 def test_numbers_that_agree_tell_nothing():
     assert number_information([3.0, 3.0, None], [0.5, 0.3, 0.2], tau=1.0) == 0.0
     assert number_information([3.0, 4.0], [1.0, 0.0], tau=1.0) == 0.0
-
-
-def test_weights_after_a_label_by_hand():
-    # .4 x .95, .3 x .05, .2 x .95 sum to .585 and share the .9 of those that answered
-    weights = weights_after(["yes", "no", "yes", None], [0.4, 0.3, 0.2, 0.1], "yes", [NOISE] * 4)
-    assert weights == pytest.approx([0.9 * 0.38 / 0.585, 0.9 * 0.015 / 0.585, 0.9 * 0.19 / 0.585, 0.1])
-
-
-def test_weights_after_a_number_by_hand():
-    # e^0 and e^(-4 / 2), the one without weight keeps none
-    laws = [GaussianLikelihood(tau=1.0, abstention_error=9.0)] * 3
-    weights = weights_after([1.0, 3.0, 1.0], [0.5, 0.5, 0.0], 1.0, laws)
-    assert weights == pytest.approx([1 / (1 + math.exp(-2)), math.exp(-2) / (1 + math.exp(-2)), 0.0])

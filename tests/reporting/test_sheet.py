@@ -33,7 +33,6 @@ def question(cell: str | None, bits: float) -> Question:
         mixture=Mixture(weights=weights, classes=("yes",)),
         prediction="yes",
         bits=bits,
-        consequences=(),
     )
 
 
@@ -55,13 +54,7 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
     row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
     asked = Question(
-        row=row,
-        votes=("a",),
-        answers=("a",),
-        mixture=Mixture(weights=(1.0,), classes=("a",)),
-        prediction="a",
-        bits=0.5,
-        consequences=(),
+        row=row, votes=("a",), answers=("a",), mixture=Mixture(weights=(1.0,), classes=("a",)), prediction="a", bits=0.5
     )
     written = sheet_csv([asked], data).decode()
     assert written.splitlines()[0] == "'-menge,'=y,information_bits"
@@ -77,6 +70,8 @@ def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_
     assert len(found) == 8
     assert not {row.inputs for row in found} & known
     assert len({row.inputs for row in found}) == len({row.id for row in found}) == len(found)
+    own = sheet_rows(reader, reader.refresh().view, n=40, made_up=False)
+    assert {row.id for row in own} == {row.id for row in MORE.unlabelled}
 
 
 def test_the_command_writes_a_sheet_that_continue_goes_on_with(desk: Desk, served: Model) -> None:

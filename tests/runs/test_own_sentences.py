@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from scipy.special import betaln
+from vpp.drawing.answering import going_on_words
 
 from tests import inspected
 from tests.processes import Desk, beside_the_constant, but_times_and_ids, model, wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
-from vpp.drawing.answering import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
 from vpp.findings.command import repeat_command

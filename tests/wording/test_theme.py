@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from vpp.show.theme import PRIMARY, TOKENS, Mode, Token, template
+from vpp.show.vote import HUES
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
@@ -23,7 +24,8 @@ SOURCES = [
 SHEET = (ROOT / "assets/vpp.css").read_text()
 PAGES = ("paper", "sheet", "sunk")
 VERDICTS = ("accept", "reject", "gone", "unsure")
-TEXTS = ("ink", "ink-2", "ink-3", *VERDICTS)
+LABELS = tuple(f"l{n}" for n in range(HUES))
+TEXTS = ("ink", "ink-2", "ink-3", *VERDICTS, *LABELS)
 """In OKLab, where white and black are 1 apart; three to four times what is just noticed side by side (about 0.02)."""
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SIGHTS = {

@@ -30,7 +30,10 @@ from vpp.errors import DataError, InputError
 
 UNLABELLED = 103
 """Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
+UNUSED = 106
+"""Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
+"""Most rows of each of these kinds that a run keeps."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -85,6 +88,7 @@ def build_dataset(
         calibration=parted.calibration,
         provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
         unlabelled=unlabelled,
+        unused=_unused(examples, parted, split),
         descriptions=described,
     )
 
@@ -128,6 +132,24 @@ def _unlabelled(files: Sequence[Examples], *, seed: int) -> tuple[tuple[Row, ...
     drawn = sorted(rng.choice(len(rows), MOST_UNLABELLED, replace=False).tolist())
     note = f"of {len(rows):,} rows without a target, {MOST_UNLABELLED:,} were drawn by seed for labelling"
     return tuple(rows[i] for i in drawn), (note,)
+
+
+def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, ...]:
+    """Labelled rows of the first file in no part, drawn by seed if there are too many.
+
+    After a split by group, only those of training groups: another row would tell something of a test group.
+    """
+    trained = {row.id for row in parted.train}
+    used = trained.union(row.id for row in (*parted.test, *parted.calibration))
+    free = [place for place, (row, _) in enumerate(examples.targets) if row not in used]
+    if split.rule.kind == "group":
+        groups = examples.cells(split.rule.column)
+        own = {groups[place] for place, (row, _) in enumerate(examples.targets) if row in trained}
+        free = [place for place in free if groups[place] in own]
+    if len(free) > MOST_UNLABELLED:
+        rng = np.random.default_rng(np.random.SeedSequence(split.seed, spawn_key=(UNUSED,)))
+        free = [free[i] for i in sorted(rng.choice(len(free), MOST_UNLABELLED, replace=False).tolist())]
+    return examples.rows(free)
 
 
 def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, notes: tuple[str, ...]) -> Provenance:

@@ -172,6 +172,8 @@ class Dataset:
     provenance: Provenance
     unlabelled: tuple[Row, ...] = ()
     """Rows without a target, candidates for labelling; no sampler sees them."""
+    unused: tuple[Row, ...] = ()
+    """Labelled rows in no part, candidates for more training rows; no sampler sees them."""
     calibration: tuple[Row, ...] = ()
     """Rows drawn as the test rows are, on which the doubt is calibrated; no sampler sees them."""
     descriptions: Descriptions = NOTHING
@@ -197,7 +199,7 @@ class Dataset:
     @property
     def next_id(self) -> int:
         """Smallest id above those of all rows, of the file or added later."""
-        used = [row.id for row in (*self.labelled, *self.unlabelled)]
+        used = [row.id for row in (*self.labelled, *self.unlabelled, *self.unused)]
         return max(self.provenance.n_rows, 1 + max(used, default=-1))
 
     @property
@@ -275,7 +277,7 @@ RANDOM = SplitRule()
 # A dataset in a run directory: rows as CSV text, everything else as a JSON spec
 
 
-_PARTS = (*PARTS, "unlabelled")
+_PARTS = (*PARTS, "unlabelled", "unused")
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
 _CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
 
@@ -283,7 +285,7 @@ _CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
 def rows_csv(dataset: Dataset) -> bytes:
     """Write the rows as CSV: columns `row`, `split`, then the inputs and the target in file order.
 
-    Training rows come first, rows without a target (split `unlabelled`) last. UTF-8, commas, `\\n` after each line.
+    Training rows come first, rows in no part (`unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each line.
     The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
     is empty, an empty text is `""`; numeric targets are written in their shortest form.
     """

@@ -17,42 +17,34 @@ CANDIDATES = 104
 """Purpose number of the draw of candidates: SeedSequence(seed, spawn_key=(CANDIDATES, draw))."""
 TRIES = 20
 """Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
-LIKENESS = 0.7
-"""Chance that a cell of a row generated like another is that row's own."""
 MOST_DECIMALS = 8
 """Most digits before or after the point of numbers that are interpolated; others are sampled from the cells seen."""
 
-Source = Literal["unlabelled", "made up"]
+Source = Literal["file", "made up"]
 Cell = str | None
 Key = tuple[Cell | float, ...]
 _Draw = Callable[[np.random.Generator], Cell]
 
 
-def candidate_rows(
-    dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0, like: Row | None = None
-) -> tuple[Row, ...]:
-    """Draw at most `n` distinct rows without a target and without the inputs of a labelled row, sorted by id.
+def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0) -> tuple[Row, ...]:
+    """Draw at most `n` distinct rows in no part and without the inputs of a row in one, sorted by id.
 
-    source: the file's rows without a target, or rows generated within the range of the training rows (with new ids).
-    draw: number of the draw; another number gives other rows. like: row from which generated rows keep some cells.
+    source: the file's rows, or rows generated within the range of the training rows (with new ids).
+    draw: number of the draw; another number gives other rows.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
     known = {input_key(row) for row in dataset.labelled}
     if source == "made up":
         # Independent cells, so impossible combinations may occur.
         columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
-        if like is not None:
-            columns = [
-                (name, _mostly(cell, draw)) for (_, cell), (name, draw) in zip(like.inputs, columns, strict=True)
-            ]
         first = dataset.next_id
         drawn = (
             Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None)
             for _ in range(TRIES * n)
         )
         return tuple(replace(row, id=first + i) for i, row in enumerate(islice(_new_rows(drawn, known), n)))
-    order = rng.permutation(len(dataset.unlabelled))
-    rows = islice(_new_rows((dataset.unlabelled[i] for i in order), known), n)
+    free = (*dataset.unlabelled, *dataset.unused)
+    rows = islice(_new_rows((free[i] for i in rng.permutation(len(free))), known), n)
     return tuple(sorted(rows, key=lambda row: row.id))
 
 
@@ -68,11 +60,6 @@ def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
         if key not in seen:
             seen.add(key)
             yield row
-
-
-def _mostly(kept: Cell, other: _Draw) -> _Draw:
-    """Return a sampler that gives the cell kept with probability `LIKENESS`, else another."""
-    return lambda rng: kept if rng.random() < LIKENESS else other(rng)
 
 
 def _cell_sampler(seen: Sequence[str]) -> _Draw:
@@ -123,9 +110,9 @@ def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
 def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> Dataset:
     """Append the rows to the training rows, under new ids; the test rows stay unchanged.
 
-    note: source of the rows, put before their ids in the provenance. Rows without a target that are now answered are
-    removed from the unlabelled ones. Raises DataError for an unknown label, a cell or target that should be a number,
-    and a row that is labelled already.
+    note: source of the rows, put before their ids in the provenance. Rows that are now answered are removed from the
+    unlabelled and the unused ones. Raises DataError for an unknown label, a cell or target that should be a number, and
+    a row that is in a part already.
     """
     if not answered:
         raise DataError("no row has been answered: give the true target of at least one row")
@@ -136,16 +123,20 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
         if before != own:
             raise DataError(f"{own} repeats {before}: leave it out, since each row counts once")
     known = {input_key(row) for row in added}
-    unlabelled = tuple(row for row in dataset.unlabelled if input_key(row) not in known)
+    unlabelled, unused = (
+        tuple(row for row in rows if input_key(row) not in known) for rows in (dataset.unlabelled, dataset.unused)
+    )
     provenance = dataset.provenance
     ids = f"row {added[0].id}" if len(added) == 1 else f"rows {added[0].id} to {added[-1].id}"
     return replace(
         dataset,
         train=(*dataset.train, *added),
         unlabelled=unlabelled,
+        unused=unused,
         provenance=replace(
             provenance,
             n_unlabelled=provenance.n_unlabelled - (len(dataset.unlabelled) - len(unlabelled)),
+            n_left_out=provenance.n_left_out - (len(dataset.unused) - len(unused)),
             notes=(*provenance.notes, f"{note}: {ids}"),
         ),
     )

@@ -6,11 +6,11 @@ from types import MappingProxyType
 
 from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
-from vpp.drawing.matrix import inputs_line
 from vpp.drawing.programs import exception_html, program_html
 from vpp.events import hypothesis_id
 from vpp.findings.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
 from vpp.findings.programs import ProgramReading
+from vpp.findings.rows import inputs_line
 from vpp.findings.scores import Score
 from vpp.findings.slots import grouped
 from vpp.posterior.likelihood import Noise

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
-from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
+from vpp.findings.rows import inputs_line
 from vpp.findings.ruled_out import REASONS, Occasion, Reason, RuledOut
 from vpp.findings.slots import scored_rows
 from vpp.posterior.metric import mean_squared_error

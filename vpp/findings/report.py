@@ -1,20 +1,21 @@
 """What only the report says: hypotheses by weight, mistakes, rows in doubt, and in brief what ran on which rows."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from statistics import mean, quantiles
 
-from vpp.data.dataset import PARTS, Dataset, Row
+from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Evaluated
 from vpp.findings.baselines import Baselines, Name
 from vpp.findings.ideas import NEAR, Group, Ideas, merge_ideas, nearness, survivors
-from vpp.findings.points import Point, spread_reliability, vote_reliability
+from vpp.findings.points import Point
+from vpp.findings.rows import Rows, headline, row_table
 from vpp.findings.ruled_out import RuledOut, ruled_out, without_survivors
 from vpp.findings.scores import Score, averaged_score, score_text
+from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
@@ -40,9 +41,7 @@ MOST_HYPOTHESES = 8
 MOST_ROWS = 5
 MOST_LABELS = 8
 """Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
-MOST_CELLS, LONGEST_CELL = 4, 160
-SURE = 0.95
-"""Share of the vote from which an answer counts as sure."""
+LONGEST_CELL = 160
 DONT_KNOW = "“I don’t know”"
 SPLITS: Mapping[str, str] = {
     "random": "split by chance",
@@ -160,51 +159,12 @@ def _errors(rows: Sequence[Point], own: Score, which: str) -> Iterator[object]:
 # Rows in doubt
 
 
-def doubtful_rows(rows: Sequence[Point], texts: Sequence[str]) -> Iterator[object]:
-    """Yield five rows: the most divided, then those answered wrongly. texts: hypotheses, whose columns come first."""
-    if rows[0].is_label:
-        split = sorted((p for p in rows if p.is_undecided or _dissent(p) > 1 - SURE), key=_dissent, reverse=True)
-        wrong = sorted((p for p in rows if p.is_wrong and p not in split), key=lambda point: -point.behind)
-        first = [*split, *wrong][:MOST_ROWS]
-    else:
-        first = [p for p in rows if p.doubt > 0][:MOST_ROWS]
-    if not first:
-        yield Note("The hypotheses agree on every row, and no answer is wrong.")
-        return
-    lines = [(str(p.row.id), cells(p.row, texts), value_text(p.row.target), _vote(p)) for p in first]
-    yield Table(head=("row", "inputs", "true", "answer"), rows=lines, name="Rows in doubt")
-    if rows[0].is_label:
-        n_decided, n_right = sum(not point.is_undecided for point in rows), sum(point.is_right for point in rows)
-        known = f"{integer(n_right)} of {counted(n_decided, 'answered row')} right"
-        yield Note(f"{known}; {DONT_KNOW} on {integer(len(rows) - n_decided)} of {integer(len(rows))}.")
-
-
-def _dissent(point: Point) -> float:
-    """Weight of the hypotheses that do not answer as the prediction does."""
-    pairs = zip(point.votes, point.weights, strict=True)
-    return math.fsum(weight for vote, weight in pairs if vote != point.prediction)
-
-
-def cells(row: Row, texts: Sequence[str]) -> str:
-    """Return a row's inputs in a line, those that the first texts name first; a single text as it is."""
-    if len(row.inputs) == 1:
-        return cut(row.inputs[0][1] or "missing", LONGEST_CELL)
-    own = dict(row.inputs)
-    named = [name for t in texts for name in own if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", t)]
-    chosen = list(dict.fromkeys(named or own))[:MOST_CELLS]
-    parts = [f"{name} {'missing' if own[name] is None else cut(own[name] or '', LONGEST_CELL)}" for name in chosen]
-    more = len(own) - len(chosen)
-    return ", ".join([*parts, f"{integer(more)} more"] if more else parts)
-
-
-def _vote(point: Point) -> str:
-    if point.is_label:
-        shares = ", ".join(f"{label} {percent(share)}" for label, share in point.shares[:3])
-        return f"{_answer(point)}{': wrong' if point.is_wrong else ''} ({shares or 'no readable answer'})"
-    if point.interval is None or not isinstance(point.prediction, float):
-        return "no readable answer"
-    value, low, high = (number(each) for each in (point.prediction, *point.interval))
-    return f"{value} ({low} to {high})"
+def doubtful_rows(rows: Rows) -> Iterator[object]:
+    """Yield five rows: the most divided, then those answered wrongly."""
+    first = [*rows.which("Split"), *(point for point in rows.which("Wrong") if point not in rows.which("Split"))]
+    yield from headline(rows)
+    if first:
+        yield row_table(rows, first[:MOST_ROWS])
 
 
 # What ran, and on which rows
@@ -313,24 +273,11 @@ def _reason(entry: RuledOut) -> str:
     return f"{what} at {when}: {integer(n)} of {counted(newest.n_rows, 'row')} against it"
 
 
-def calibration(rows: Sequence[Point], dataset: Dataset) -> Iterator[object]:
-    """Yield how sure the answers were and how right. rows: with a target, of more than one particle."""
-    if not rows[0].is_label:
-        spreads = spread_reliability(rows, dataset)
-        rho = "not defined" if spreads.rank_correlation is None else fixed(spreads.rank_correlation)
-        inside = f"{integer(spreads.n_covered)} of {integer(spreads.n)}"
-        lines = [("truths in the range of 90 % of the weight", inside), ("rank correlation of spread and error", rho)]
-        yield Table(head=("calibration", "value"), rows=lines, right=(1,))
-        return
-    votes = vote_reliability(rows)
-    kinds = ((True, False), (False, False), (False, True))  # right, wrong, “I don’t know”
-    counts = Counter((point.behind >= SURE, point.is_right, point.is_undecided) for point in rows)
-    sure, unsure = ([integer(counts[is_sure, *kind]) for kind in kinds] for is_sure in (True, False))
-    by_share = [(f"at least {percent(SURE)}", *sure), (f"under {percent(SURE)}", *unsure)]
-    yield Table(head=("share of the vote", "right", "wrong", DONT_KNOW), rows=by_share, right=(1, 2, 3))
-    log = "infinite" if votes.n_infinite or votes.log_score is None else f"{fixed(votes.log_score, 3)} bits"
-    scores = f"Calibration error {fixed(votes.calibration_error, 3)} of 1, Brier score {fixed(votes.brier, 3)} of 2"
-    yield Note(f"{scores}, log score {log}.")
+def calibration(rows: Rows) -> Iterator[object]:
+    """Yield how sure the answers were and how right."""
+    yield tiles(rows, None)
+    yield from sure_and_right(rows)
+    yield from calibrated(rows)
 
 
 def options(snapshot: Snapshot) -> Iterator[object]:

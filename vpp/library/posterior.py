@@ -53,7 +53,6 @@ from vpp.trials.trial import Trial, TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
     from xarray import DataTree
 
 
@@ -211,12 +210,6 @@ class Posterior(_Recorded):
     def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
         """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
         return log_run(self.directory, uri, experiment=experiment)
-
-    def charts(self) -> "tuple[Figure, ...]":
-        """Return Plotly figures: ESS by step of a run with weights, and doubt against error on its test rows."""
-        from vpp.drawing.figures import charts
-
-        return charts(self.view, self._reader.dataset())
 
     def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
         """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.

@@ -1,6 +1,6 @@
-"""Quality of uncertainty: risk-coverage curves, calibration, proper scores, rank correlation, and conformal prediction.
+"""Quality of uncertainty: shares of a vote, the rule for “I don't know”, and conformal prediction.
 
-N is the number of rows; their order does not matter. Certainty is any number that grows as the posterior gets surer.
+n is the number of calibration rows; their order does not matter.
 """
 
 import math
@@ -8,129 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from vpp.posterior.prediction import CLEAR, TIE, Value, decide, settled
-from vpp.posterior.weights import Floats
-
-BINS = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RiskCoverage:
-    """Mean loss if only the most certain rows are answered (El-Yaniv and Wiener 2010)."""
-
-    risk: tuple[float, ...]
-    """(N,) mean loss over the 1, 2, …, N most certain rows."""
-    area: float
-    """Mean of `risk`: the area under the curve over coverage 1/N to 1."""
-    area_best: float
-    """Area of the best possible order, smallest losses first."""
-
-    @property
-    def area_random(self) -> float:
-        """Expected area of a random order: the mean loss over all rows."""
-        return self.risk[-1]
-
-    def rows_at(self, coverage: float) -> int:
-        """Number of rows that make up this fraction of them, rounded up, at least 1."""
-        return max(1, math.ceil(round(coverage * len(self.risk), 9)))
-
-    def at(self, coverage: float) -> float:
-        return self.risk[self.rows_at(coverage) - 1]
-
-
-def risk_coverage(certainty: npt.ArrayLike, loss: npt.ArrayLike) -> RiskCoverage:
-    """Risk-coverage curve of N rows.
-
-    Rows of equal certainty count with their mean loss: the curve is the mean over every order of them.
-    certainty, loss: (N,), N at least 1.
-    """
-    sure, lost = np.asarray(certainty, dtype=np.float64), np.asarray(loss, dtype=np.float64)
-    _, block = np.unique(-sure, return_inverse=True)
-    mean_of_block = np.bincount(block, weights=lost) / np.bincount(block)
-    risk = _running_mean(mean_of_block[np.sort(block)])
-    return RiskCoverage(
-        risk=tuple(risk.tolist()), area=float(risk.mean()), area_best=float(_running_mean(np.sort(lost)).mean())
-    )
-
-
-def _running_mean(values: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.cumsum(values) / np.arange(1, values.size + 1), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
-    low: float
-    high: float
-    """The bin holds confidences in (low, high]."""
-    n: int
-    n_right: int
-    confidence: float
-
-    @property
-    def accuracy(self) -> float:
-        return self.n_right / self.n
-
-
-def reliability(confidence: npt.ArrayLike, right: npt.ArrayLike, *, bins: int = BINS) -> tuple[Bin, ...]:
-    """Non-empty bins of equal width over (0, 1], the least confident first (Guo et al. 2017).
-
-    confidence: (N,) in (0, 1]. right: (N,) whether the answer is right.
-    """
-    sure, hits = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=bool)
-    # Rounded first, so that 0.7 * 10 is 7 and lies in the bin that ends there.
-    place = np.clip(np.ceil(np.round(sure * bins, 9)) - 1, 0, bins - 1)
-    return tuple(
-        Bin(
-            low=i / bins,
-            high=(i + 1) / bins,
-            n=int(held.sum()),
-            n_right=int(hits[held].sum()),
-            confidence=float(sure[held].mean()),
-        )
-        for i in range(bins)
-        if (held := place == i).any()
-    )
-
-
-def calibration_error(bins: Sequence[Bin]) -> float:
-    """Expected calibration error (Guo et al. 2017): gap between accuracy and confidence, averaged over rows; 0 to 1."""
-    n = sum(each.n for each in bins)
-    # ECE = sum_b (n_b / n) |accuracy_b - confidence_b|
-    return sum(each.n * abs(each.accuracy - each.confidence) for each in bins) / n if n else 0.0
 
 
 def answered_shares(shares: Mapping[Value, float]) -> dict[Value, float]:
     """Vote shares rescaled to sum to 1; empty if no particle with weight answered."""
     total = math.fsum(shares.values())
     return {label: share / total for label, share in shares.items()} if total > 0 else {}
-
-
-def brier(shares: Mapping[Value, float], truth: Value | None) -> float:
-    """Brier score of one row over all labels, 0 (sure and right) to 2 (sure and wrong).
-
-    shares: by label, summing to 1; a missing label has share 0. Empty if all particles abstained, which scores 1.
-    """
-    # sum_c (share_c - 1[c = truth])^2
-    missed = 0.0 if truth in shares else 1.0
-    return missed + sum((share - (label == truth)) ** 2 for label, share in shares.items())
-
-
-def log_score(shares: Mapping[Value, float], truth: Value | None) -> float:
-    """-log2 of the true label's share, in bits: 0 if sure and right, 1 for an even split in two, inf for share 0."""
-    share = shares.get(truth, 0.0) if truth is not None else 0.0
-    return -math.log2(share) + 0.0 if share > 0 else math.inf
-
-
-def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
-    """Spearman's rank correlation, -1 to 1; None if a or b is constant. a, b: (N,)."""
-    import pandas as pd  # imported late: it takes a moment
-
-    x, y = pd.Series(a, dtype=np.float64).rank(), pd.Series(b, dtype=np.float64).rank()
-    return float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else None
 
 
 def weight_ahead(shares: Mapping[Value, float], classes: Sequence[str]) -> dict[str, float]:

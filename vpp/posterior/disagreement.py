@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from vpp.posterior.likelihood import RowLikelihood
 from vpp.posterior.prediction import Answer, Value, vote_shares, weighted_mean
-from vpp.posterior.weights import Floats, normalise
+from vpp.posterior.weights import Floats
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
@@ -149,20 +149,3 @@ def _quadrature() -> tuple[Floats, Floats]:
     """Nodes z and weights of Gauss-Hermite quadrature under the standard normal law."""
     nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
     return nodes, masses / math.sqrt(2 * math.pi)
-
-
-def weights_after(
-    votes: Sequence[Answer], weights: Sequence[float], answer: Value, laws: Sequence[RowLikelihood]
-) -> Floats:
-    """(K,) weights after the true answer, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
-
-    An abstention says nothing of the row, so the answer leaves its weight as it is. votes, weights, laws: (K,).
-    """
-    w = np.asarray(weights, dtype=np.float64)
-    says = np.array([vote is not None for vote in votes])
-    terms = [float(law.terms([vote], [answer])[0]) for vote, law in zip(votes, laws, strict=True)]
-    after = w.copy()
-    if w[says].sum() > 0:
-        with np.errstate(divide="ignore"):
-            after[says] = w[says].sum() * normalise(np.log(w[says]) + np.array(terms)[says])
-    return after

@@ -11,20 +11,18 @@ from pathlib import Path
 
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
-from vpp.events import Evaluated
 from vpp.findings import report
 from vpp.findings.baselines import baselines, with_prompted
 from vpp.findings.command import repeat_command
-from vpp.findings.points import Point, points, reject_option
 from vpp.findings.result import (
     caveats,
     deciding_rows,
     deciding_sentence,
     evidence_measure,
-    held_by,
     surpassed_sentences,
     weights_measure,
 )
+from vpp.findings.rows import evaluated_rows
 from vpp.findings.scores import averaged_score
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
@@ -37,7 +35,6 @@ from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_text, text
 from vpp.show.page import html
 from vpp.show.weights import Code
-from vpp.wording.verdicts import promise_sentence, promised_metric, rule_sentence
 
 Blocks = Iterable[object]
 
@@ -52,14 +49,11 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield from map(Note, filter(None, (*surpassed_sentences(view, dataset), view.detail)))
     yield Heading("Hypotheses by weight")
     yield from report.hypotheses(view, dataset)
-    if test := view.evaluated.get("test" if dataset.test else "train"):
-        rows = _points(snapshot, dataset, test)
+    if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
-        yield from report.mistakes(test, rows, dataset)
+        yield from report.mistakes(rows.test, rows.points, dataset)
         yield Heading("Rows in doubt or wrong")
-        by_weight = zip(view.weights, view.population, strict=True)
-        texts = [view.texts[state.hypothesis] for _, state in sorted(by_weight, key=lambda each: -each[0])]
-        yield from report.doubtful_rows(rows, texts)
+        yield from report.doubtful_rows(rows)
     yield Heading("Method and data")
     yield report.method(snapshot, weights_measure(snapshot).words if view.population else "None have been made yet.")
     yield report.data(dataset)
@@ -83,11 +77,6 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     return {title: section for title, section in blocks.items() if section}
 
 
-def _points(snapshot: Snapshot, dataset: Dataset, evaluated: Evaluated) -> list[Point]:
-    reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=evaluated)
-    return points(evaluated, dataset, reject)
-
-
 def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     if not dataset.test:
         return
@@ -98,14 +87,9 @@ def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> I
 
 def _calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
-    if (test := view.evaluated.get("test")) and test.rows:
-        rows = _points(snapshot, dataset, test)
-        if len(test.weights) > 1:
-            yield from report.calibration(rows, dataset)
-        if (reject := rows[0].reject).conformal:
-            promise = promise_sentence(reject.conformal)
-            yield Note(f"{rule_sentence(reject, held_by(config, test.noise))} {promise}".strip())
-            yield _figures([promised_metric(rows, reject.conformal)])
+    rows = evaluated_rows(view, config, dataset)
+    if rows and rows.test.split == "test":
+        yield from report.calibration(rows)
     if view.population and (evidence := list(evidence_measure(snapshot))):
         yield _figures(evidence)
     if config.is_weighing and (decided := deciding_sentence(deciding_rows(view, config, dataset))):

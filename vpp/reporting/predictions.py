@@ -37,6 +37,7 @@ from vpp.findings.points import (
     reject_option,
     votes_on,
 )
+from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers, Asking
@@ -46,7 +47,6 @@ from vpp.runs.view import RunView
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
 from vpp.trials.trial import parting_rows, read_trial
-from vpp.wording.verdicts import reason_words
 
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""
@@ -155,16 +155,20 @@ BITS = "information_bits"
 """Last column of a sheet, by which one is recognised."""
 
 
-def sheet_rows(reader: RunReader, view: RunView, *, n: int) -> tuple[Row, ...]:
-    """Return at most n rows to ask about: those that part a trial's ideas, unlabelled ones, made-up ones."""
+def sheet_rows(reader: RunReader, view: RunView, *, n: int, made_up: bool = True, draw: int = 0) -> tuple[Row, ...]:
+    """Return at most n rows to ask about: of the table in no part first, then of a trial, then made-up ones.
+
+    made_up: whether rows that are not in the table may follow. draw: number of the draw.
+    """
     dataset, seed = reader.dataset(), reader.directory.spec().config.seed
-    found = list(parting_rows(read_trial(reader.directory, view), dataset, n))
-    found += candidate_rows(dataset, source="unlabelled", n=n, seed=seed)
-    found += candidate_rows(dataset, source="made up", n=n, seed=seed)
+    found = list(candidate_rows(dataset, source="file", n=n, seed=seed, draw=draw))
+    if made_up and len(found) < n:
+        found += parting_rows(read_trial(reader.directory, view), dataset, n)
+        found += candidate_rows(dataset, source="made up", n=n, seed=seed, draw=draw)
     distinct = list({input_key(row): row for row in reversed(found)}.values())[::-1][:n]
-    kept = {row.id for row in dataset.unlabelled}
+    own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     return tuple(
-        row if row.id in kept else replace(row, id=dataset.next_id + place) for place, row in enumerate(distinct)
+        row if row.id in own else replace(row, id=dataset.next_id + place) for place, row in enumerate(distinct)
     )
 
 

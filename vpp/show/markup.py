@@ -24,7 +24,7 @@ from typing import Literal
 
 from vpp.data.columns import is_number
 from vpp.show.blocks import Metric
-from vpp.show.words import EQUAL, NBSP, capitalised, weight_text
+from vpp.show.words import capitalised
 
 JOINER = "\N{WORD JOINER}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -289,24 +289,9 @@ def table(
     return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
 
 
-def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
-    """Return a weighted vote as one bar, heaviest label first: light, and the others dark; at a tie all are grey."""
-    label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
-    # No-break spaces: a label is shown complete or not at all.
-    unbroken = ((name.replace(" ", NBSP), share, _share(share).replace(" ", NBSP)) for name, share in shares)
-    tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
-    spans = "".join(
-        f'<span class="{"ct" if tied else "c1" if i else "c0"}" style="--v:{share:.4f}">{text(name)} {shown}</span>'
-        for i, (name, share, shown) in enumerate(unbroken)
-        if share > 0
-    )
-    rest = f'<span class="ca" style="--v:{abstained:.4f}"></span>' if abstained > 0.0005 else ""
-    return f'<span class="vote" role="img" aria-label="{text(label)}">{spans}{rest}</span>'
-
-
-def _share(share: float) -> str:
-    """Return a share as text; a sum that misses 1 only by rounding counts as 1."""
-    return weight_text(1.0 if 1 - share < EQUAL else share, 2)
+def group_row(title: str, across: int) -> str:
+    """Return the row over a block of a table's rows. across: number of columns."""
+    return f'<tr class="kind"><th colspan="{across}" scope="rowgroup">{text(title)}</th></tr>'
 
 
 REWRITTEN_BELOW = 0.5

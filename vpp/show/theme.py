@@ -37,8 +37,14 @@ TOKENS: dict[str, Token] = {
     "unsure": Token("#7a6200", "#e8c860"),
     "unsure-tint": Token("#fbf1dc", "#2d2614"),
     "abstain": Token("#5b6771", "#929da6"),
+    "l0": Token("#1d6a66", "#6cc0b8"),
+    "l1": Token("#80540f", "#dcab62"),
+    "l2": Token("#67488f", "#b9a3e0"),
+    "l3": Token("#49691f", "#a4c572"),
+    "l4": Token("#8f3f68", "#de9bbd"),
+    "l5": Token("#435a73", "#9fb6ce"),
 }
-"""Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), and verdicts with their tints."""
+"""Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), verdicts with their tints, labels."""
 PRIMARY = Token("#16202a", "#657787")
 """Colour of sliders and ticked boxes. Streamlit writes white on it in both themes, so it cannot be ink in the dark."""
 

@@ -1,0 +1,157 @@
+"""Rows in doubt, and when to trust the answers: counted by hand on the two runs of tests/inspected.py."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests import inspected
+from tests.reporting.builders import evaluated
+from vpp.events import Evaluated
+from vpp.findings.points import points
+from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, opened_row, row_table
+from vpp.findings.trust import BestSimple, best_simple, calibration, sure_and_right, tiles
+from vpp.runs.reader import RunReader
+from vpp.show.blocks import Metric, Note, Table
+from vpp.show.matrix import Rivals
+from vpp.show.page import html
+from vpp.show.vote import PartsBar
+
+
+def rows_of(reader: RunReader) -> Rows:
+    snapshot = reader.refresh()
+    found = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
+    assert found is not None
+    return found
+
+
+def as_answered(rows: Rows, test: Evaluated) -> Rows:
+    return replace(rows, test=test, points=tuple(points(test, rows.dataset)))
+
+
+def plain(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def said(rows: Rows) -> str:
+    return plain(headline(rows)[0].words)
+
+
+def tile(found: dict[str, Metric], name: str) -> tuple[str, str]:
+    return plain(f"{found[name].value} {found[name].scale}").strip(), plain(found[name].words)
+
+
+def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
+    """EVEN and PAIR answer alike. BIG says otherwise on rows 7 and 8, ODD on 8 and 9; ODD has no answer to row 6."""
+
+    def weighed(*weights: float) -> str:
+        slots = inspected.LABEL_SLOTS
+        test = evaluated(inspected.LABELS, dict(inspected.ON_TEST), slots=slots, weights=weights)
+        return said(as_answered(rows_of(labels), test))
+
+    rule = "the hypotheses are split: no label has 95 % of their weight."
+    unknown = "the answer is “I don’t know”: no label has two thirds."
+    assert weighed(0.4, 0.3, 0.2, 0.1) == f"On 3 of 6 test rows {rule} On one {unknown}"
+    assert weighed(0.5, 0.04, 0.45, 0.01) == "The hypotheses agree on all 6 test rows."
+    assert weighed(0.5, 0.06, 0.43, 0.01) == f"On 2 of 6 test rows {rule}"
+    assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 of 6 test rows {rule} On two {unknown}"
+
+
+def test_one_hypothesis_is_never_split_and_has_no_bar_and_no_calibration(labels: RunReader) -> None:
+    said_by = {inspected.EVEN: inspected.ON_TEST[inspected.EVEN]}
+    rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
+    assert said(rows).startswith("There is one hypothesis: it cannot be split")
+    assert sure_and_right(rows) == ()
+    assert [metric.name for metric in tiles(rows, None).items] == ["Right where answered"]
+    assert row_table(rows, rows.points).heads == ()
+
+
+def test_four_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
+    rows = rows_of(labels)
+    found = {metric.name: metric for metric in tiles(rows, best_simple(rows)).items}
+    assert len(found) == 4
+    # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
+    assert tile(found, "Right where answered") == ("4 of 5", "80 %; on more such rows 38 % to 96 %.")
+    assert tile(found, "Rows answered")[0] == "5 of 6"
+    # Confidence 1 1 1 .7 .6 .9, and only the .9 is wrong.
+    by = calibration(rows.points)
+    assert by is not None
+    assert (by.sure, by.n_right, by.n) == (pytest.approx(5.2 / 6), 5, 6)
+    assert tile(found, "Calibration") == ("fits", "87 % sure on average, right on 83 %. Few rows: this tells little.")
+    assert "no significant difference" in tile(found, "Best simple model")[1]
+
+
+def test_a_posterior_that_is_certain_and_wrong_is_surer_than_right(labels: RunReader) -> None:
+    sure = next(point for point in rows_of(labels).points if point.row.id == 4)
+    wrong = replace(sure, row=replace(sure.row, target="no"))
+    verdicts = [calibration((sure,) * (40 - n) + (wrong,) * n) for n in (0, 10)]
+    assert [found and found.verdict for found in verdicts] == ["fits", "surer than right"]
+
+
+def test_a_simple_model_that_is_better_beyond_chance_is_named(labels: RunReader) -> None:
+    rows = rows_of(labels)
+    simple = best_simple(rows)
+    assert simple is not None
+    better = BestSimple(model=simple.model, difference=replace(simple.difference, better=0, worse=9))
+    assert "significantly better than these hypotheses" in tiles(rows, better).items[-1].words
+
+
+def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
+    """Split rows 7, 8 and 9; the vote is wrong on row 9 alone."""
+    (bar,) = sure_and_right(rows_of(labels))
+    assert isinstance(bar, PartsBar)
+    assert [(part.name, part.size) for part in bar.parts] == [
+        ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
+    ]  # fmt: skip
+
+
+def test_numbers_are_judged_by_their_spread_beside_their_error(numbers: RunReader) -> None:
+    # Spreads 0, .7071, .8660 and .9428 against a tenth of 1.479; errors 0, 0, .5 and 2/3.
+    rows = rows_of(numbers)
+    assert said(rows).startswith("On 3 of 4 test rows the hypotheses are split: their answers spread")
+    bar, note = sure_and_right(rows)
+    assert isinstance(bar, PartsBar)
+    assert isinstance(note, Note)
+    assert [part.size for part in bar.parts] == pytest.approx([0.41667, 0.62897 - 0.41667], abs=1e-4)
+    assert "disagree at least as much" in note.words
+    found = {metric.name: metric for metric in tiles(rows, None).items}
+    assert "on 4 of 4 rows" in found["Calibration"].words
+
+
+def test_the_most_divided_row_is_first_and_labels_stand_in_the_cells(labels: RunReader) -> None:
+    rows = rows_of(labels)
+    table = row_table(rows, rows.points)
+    assert [line.row for line in table.lines] == [8, 7, 9, 4, 5, 6]
+    assert [line.mark for line in table.lines] == ["I don’t know", "", "wrong", "", "", ""]
+    assert [head.words.replace("\N{NO-BREAK SPACE}", " ") for head in table.heads] == ["60 %", "30 %", "10 %"]
+    assert [answer.words for answer in table.lines[0].answers] == ["yes", "no", "no"]
+    drawn = html([table])
+    assert '<td class="x l1" title="yes">yes</td><td class="x l0" title="no">no</td>' in drawn
+    assert 'class="l1 lead"' in drawn
+    assert "no readable answer" in drawn.split('<tr data-row="6"')[1]
+
+
+def test_an_opened_row_has_its_rivals_side_by_side_with_the_words_that_differ_marked(labels: RunReader) -> None:
+    rows = rows_of(labels)
+    reasons = labels.read_answers().by_pair
+    blocks = opened_row(rows, rows.points[0], reasons=reasons, readings={})
+    drawn = plain(html([row_table(rows, rows.points, open_row=8, inside=blocks)]))
+    assert drawn.count('aria-expanded="true"') == 1
+    assert "<b>yes</b> 60 % of the weight · the heaviest of 2 copies" in drawn
+    assert "Say yes if a is <mark>even,</mark> else no." in drawn
+    assert "Say yes if a is <mark>above 6,</mark> else no." in drawn
+    sayings = blocks[-1]
+    assert isinstance(sayings, Table)
+    assert [plain(" ".join(line[:4])) for line in sayings.rows][:2] == [
+        "40 % 1 yes because yes",
+        "20 % 1 yes because yes",
+    ]
+    alone = next(point for point in rows.points if point.row.id == 4)
+    (rivals,) = (block for block in opened_row(rows, alone, reasons=reasons, readings={}) if isinstance(block, Rivals))
+    assert len(rivals.all) == 1
+
+
+def test_columns_that_heavier_hypotheses_name_are_first() -> None:
+    texts = ("If worst area is above 9, say a.", "If `mean_radius` or worst area", "If radius")
+    order = columns_by_use(texts, (0.5, 0.3, 0.2), ("radius", "mean_radius", "worst area", "x"))
+    assert order == ("worst area", "mean_radius", "radius", "x")
+    assert columns_by_use(("The mean radius",), (1.0,), ("area", "mean_radius")) == ("mean_radius", "area")

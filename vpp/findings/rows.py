@@ -1,0 +1,364 @@
+"""Rows in doubt: where the hypotheses are split, what each says there, and the columns that they use."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vpp.data.dataset import Dataset, Row
+from vpp.events import Evaluated
+from vpp.findings.points import (
+    SURE,
+    Point,
+    Side,
+    by_answers,
+    points,
+    possible_labels,
+    possible_range,
+    reject_option,
+    sides,
+)
+from vpp.findings.programs import ProgramReading, branch_of
+from vpp.findings.slots import grouped
+from vpp.posterior.prediction import Value
+from vpp.problem import Prediction
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.show.blocks import Note, Say, Table
+from vpp.show.matrix import AnswerCell, AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.vote import VoteBar
+from vpp.show.words import ROW_OF, counted, in_words, integer, number, percent, share_words, target_text, value_text
+
+MOST_COLUMNS = 3
+"""Inputs in a line of the table."""
+MOST_ANSWERS = 6
+"""Columns of hypotheses, the heaviest ones."""
+LEAST = 0.01
+"""Share of a hypothesis that has a column."""
+MOST_INPUTS = 6
+"""Inputs of a row in one line of text."""
+MOST_GRADES = 4
+Which = Literal["Split", "Wrong", "All"]
+Reasons = Mapping[tuple[str, int], Prediction]
+"""Recorded answers, by hypothesis id and row id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The evaluated rows of a run with the answers of its hypotheses."""
+
+    test: Evaluated
+    points: tuple[Point, ...]
+    """The most divided first; at least one."""
+    dataset: Dataset
+    measure: str
+    """What a share is a share of: `weight`, `chains`, `hypotheses`, or `probability`."""
+    texts: tuple[str, ...]
+    """(K,) hypotheses without the seed sentence."""
+    columns: tuple[str, ...]
+    """All inputs, those that the hypotheses use first."""
+
+    @property
+    def is_alone(self) -> bool:
+        return len(self.test.weights) == 1
+
+    @property
+    def alike(self) -> tuple[Side, ...]:
+        """Hypotheses with the same answers to all rows, heaviest first."""
+        return by_answers(self.test)
+
+    @property
+    def heads(self) -> tuple[Side, ...]:
+        """Those of `alike` that have a column in the table."""
+        first, *others = self.alike[:MOST_ANSWERS]
+        return first, *(side for side in others if side.weight >= LEAST)
+
+    def which(self, which: Which) -> list[Point]:
+        if which == "All":
+            return list(self.points)
+        if which == "Wrong":
+            return [point for point in self.points if point.is_wrong]
+        return [point for point in self.points if point.is_split or point.is_undecided]
+
+
+def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | None:
+    """Return the test rows, or the training rows of a run without test rows; None before they are asked."""
+    test = view.evaluated.get("test" if dataset.test else "train")
+    if test is None:
+        return None
+    texts = tuple(own_words(view.texts[hypothesis], view.seed_text) for hypothesis in test.hypotheses)
+    return Rows(
+        test=test,
+        points=tuple(points(test, dataset, reject_option(view, config, dataset, of=test))),
+        dataset=dataset,
+        measure="probability" if test.noise else measure(config),
+        texts=texts,
+        columns=columns_by_use(texts, test.weights, dataset.inputs),
+    )
+
+
+def own_words(hypothesis: str, seed_text: str) -> str:
+    """Return a hypothesis without the seed sentence; the seed sentence alone if nothing else was written."""
+    return hypothesis.removeprefix(seed_text).strip() or hypothesis
+
+
+def measure(config: Config) -> str:
+    """Return what a share of the hypotheses is a share of."""
+    return "weight" if config.is_weighted else "chains" if config.method == "mh" else "hypotheses"
+
+
+def columns_by_use(texts: Sequence[str], weights: Sequence[float], inputs: Sequence[str]) -> tuple[str, ...]:
+    """Sort columns by the weight of the hypotheses that name them; unnamed ones follow as they are in the file."""
+
+    def weight(name: str) -> float:
+        spelling = re.escape(name).replace("_", "[_ ]")
+        named = re.compile(rf"(?<!\w){spelling}(?!\w)", re.IGNORECASE)
+        return math.fsum(weight for text, weight in zip(texts, weights, strict=True) if named.search(text))
+
+    by_weight = {name: weight(name) for name in inputs}
+    return tuple(sorted(inputs, key=lambda name: -by_weight[name]))
+
+
+def cells_of(row: Row, columns: Sequence[str]) -> Cells:
+    """Return the inputs in this order; a single one has no name."""
+    cells = dict(row.inputs)
+    return tuple((name if len(cells) > 1 else "", shown_cell(cells[name])) for name in columns)
+
+
+def shown_cell(cell: str | None) -> str:
+    return "missing" if cell is None else cell
+
+
+def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
+    parts = [f"{name} {shown_cell(cell)}" for name, cell in row.inputs[:most]]
+    more = len(row.inputs) - most
+    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
+
+
+# The headline
+
+
+def headline(rows: Rows) -> tuple[Say | Note, ...]:
+    """Say on how many rows the hypotheses are split, and on how many the answer is “I don't know”."""
+    n, row = len(rows.points), ROW_OF[rows.test.split]
+    of = f"{integer(n)} {row}{'' if n == 1 else 's'}"
+    unknown = _unknown(rows)
+    if rows.is_alone:
+        alone = "" if rows.test.shares or unknown else ": it cannot be split, and says nothing of how sure it is"
+        return (Say(f"There is one hypothesis{alone}.{unknown}"),)
+    split = sum(point.is_split for point in rows.points)
+    if not split:
+        return (Say(f"The hypotheses agree on all {of}.{unknown}"),)
+    rule = f"no label has {percent(SURE)} of {'their weight' if rows.measure != 'chains' else 'the chains'}"
+    if not rows.points[0].is_label:
+        rule = "their answers spread by more than a tenth of the target’s own spread"
+    return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
+
+
+def _unknown(rows: Rows) -> str:
+    unknown = sum(point.is_undecided for point in rows.points)
+    if not unknown:
+        return ""
+    reject = rows.points[0].reject
+    rule = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
+    return f" On {in_words(unknown)} the answer is “I don’t know”: {rule}."
+
+
+def asked_when(test: Evaluated, snapshot: Snapshot, *, is_live: bool) -> str:
+    """Return when the rows were asked, if that was not at the end."""
+    now = snapshot.view.last_step
+    if not is_live and test.step == now:
+        return ""
+    when = "before the first step" if test.step < 0 else f"after step {test.step + 1}"
+    at = f" The run is at step {now + 1}." if now is not None and now > test.step else ""
+    again = " They are asked again at the end." if is_live else ""
+    return f"The {ROW_OF[test.split]}s as answered {when}.{at}{again}"
+
+
+# The table
+
+
+def row_table(
+    rows: Rows, shown: Sequence[Point], *, open_row: int | None = None, inside: tuple[object, ...] = ()
+) -> RowTable:
+    heads = () if rows.is_alone else rows.heads
+    columns = rows.columns[:MOST_COLUMNS]
+    return RowTable(
+        columns=columns,
+        heads=tuple(_head(side, rows) for side in heads),
+        lines=tuple(_line(point, columns, heads, rows.dataset) for point in shown),
+        labels=rows.dataset.classes,
+        vote="vote" if rows.dataset.classes else "answer" if rows.is_alone else "mean",
+        open_row=open_row,
+        inside=inside,
+    )
+
+
+def table_words(rows: Rows) -> str:
+    """Explain the columns of the table."""
+    if rows.is_alone:
+        return ""
+    n, other = len(rows.heads), len(rows.columns) - MOST_COLUMNS
+    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses"
+    rest = f" An opened row has the other {counted(other, 'input')}." if other > 0 else ""
+    far = "" if rows.dataset.classes else " Marked: far from the mean."
+    return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
+
+
+def _head(side: Side, rows: Rows) -> AnswerHead:
+    return AnswerHead(share=side.weight, words=percent(min(side.weight, 1.0)), title=rows.texts[side.speaker])
+
+
+def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: Dataset) -> RowLine:
+    cells, decimals = dict(point.row.inputs), dataset.target_decimals
+    votes = (point.votes[side.speaker] for side in heads)
+    return RowLine(
+        row=point.row.id,
+        inputs=tuple(shown_cell(cells[name]) for name in columns),
+        answers=tuple(
+            AnswerCell(words="" if vote is None else answer_words(vote, decimals), is_far=is_far(vote, point))
+            for vote in votes
+        ),
+        vote=vote_of(point, decimals),
+        truth=answer_words(point.row.target, decimals),
+        mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
+    )
+
+
+def answer_words(value: Value | None, decimals: int | None) -> str:
+    """Return an answer or a target; `no answer` for an abstention."""
+    if value is None:
+        return "no answer"
+    return target_text(value, decimals) if isinstance(value, float) else str(value)
+
+
+def is_far(vote: Value | None, point: Point) -> bool:
+    """True for a number further from the mean than half of the target's own spread."""
+    if not isinstance(vote, float) or not isinstance(point.prediction, float):
+        return False
+    return abs(vote - point.prediction) > point.scale / 2
+
+
+def vote_of(point: Point, decimals: int | None) -> VoteBar | str:
+    if point.is_label:
+        return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained)
+    return mean_words(point, decimals) or "no readable answer"
+
+
+def mean_words(point: Point, decimals: int | None) -> str:
+    """Return `2.7 (2 to 4)`: the mean, and the range of 90 % of the weight; empty if none with weight answered."""
+    if point.interval is None or not isinstance(point.prediction, float):
+        return ""
+    mean, low, high = (target_text(value, decimals) for value in (point.prediction, *point.interval))
+    return mean if low == high == mean else f"{mean} ({low} to {high})"
+
+
+# One row opened
+
+
+def opened_row(
+    rows: Rows, point: Point, *, reasons: Reasons, readings: Mapping[str, ProgramReading]
+) -> tuple[object, ...]:
+    """Return the row's inputs, its answer and the truth, the rival hypotheses, and what each says.
+
+    readings: how hypotheses are read, by id, if they may be programs.
+    """
+    found = sides(point, rows.test.weights)
+    decimals = rows.dataset.target_decimals
+    blocks: list[object] = [Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals))]
+    if found:
+        rivals = (
+            Rival(
+                answer=side.name,
+                facts="" if rows.is_alone else _facts(side, rows),
+                hypothesis=rows.texts[side.speaker],
+                code=branch_words(rows.test, side.speaker, point.row.id, readings),
+            )
+            for side in found
+        )
+        blocks.append(Rivals(tuple(rivals)))
+    if not rows.is_alone:
+        blocks.append(_sayings(rows, point, reasons, readings))
+    return tuple(blocks)
+
+
+def _facts(side: Side, rows: Rows) -> str:
+    share = f"{percent(min(side.weight, 1.0))} of the {rows.measure if rows.measure != 'probability' else 'weight'}"
+    n = len(side.slots)
+    return f"{share} · the heaviest of {counted(n, 'copy', 'copies')}" if n > 1 else share
+
+
+def branch_words(test: Evaluated, slot: int, row: int, readings: Mapping[str, ProgramReading]) -> str:
+    """Return the branch of a program that answered a row (id); empty if the learner read the hypothesis itself."""
+    reading, branch = readings.get(test.hypotheses[slot]), branch_of(test, slot, row)
+    return reading.program.words(branch) if reading and reading.program and branch is not None else ""
+
+
+def _sayings(rows: Rows, point: Point, reasons: Reasons, readings: Mapping[str, ProgramReading]) -> Table:
+    """A line for each hypothesis and reason, heaviest first."""
+
+    def said(slot: int) -> tuple[str, str, str]:
+        prediction = reasons.get((rows.test.hypotheses[slot], point.row.id))
+        why = reason_words(prediction) if prediction else branch_words(rows.test, slot, point.row.id, readings)
+        return answer_words(point.votes[slot], rows.dataset.target_decimals), why, rows.texts[slot]
+
+    groups = grouped((said(slot), slot) for side in rows.alike for slot in side.slots)
+    weights = rows.test.weights
+    lines = [
+        (percent(min(math.fsum(weights[slot] for slot in slots), 1.0)), integer(len(slots)), *words)
+        for words, slots in groups.items()
+    ]
+    head = ("share", "copies", "answer", "reason", "hypothesis")
+    return Table(head=head, rows=lines, right=(0, 1), name=f"answers to row {point.row.id}", fold="What each says")
+
+
+def reason_words(prediction: Prediction) -> str:
+    why = prediction.explanation or prediction.reason or ""
+    if not prediction.shares:
+        return why
+    likeliest_first = sorted(prediction.shares.items(), key=lambda each: (-each[1], each[0]))[:MOST_GRADES]
+    return f"{', '.join(f'{label} {percent(share)}' for label, share in likeliest_first)}. {why}".strip()
+
+
+def outcome(point: Point, decimals: int | None = None) -> str:
+    """`True: yes. Answer: no (60 %), wrong.` decimals: of the training targets."""
+    truth = f"True: {value_text(point.row.target)}."
+    if point.is_label:
+        return f"{truth} {_decided(point)}."
+    if not isinstance(point.prediction, float) or not isinstance(point.row.target, float):
+        return f"{truth} No readable answer."
+    off = number(abs(point.prediction - point.row.target))
+    possible = f" Possible: {range_words(point, decimals)}." if point.reject.conformal else ""
+    return f"{truth} Answer: {mean_words(point, decimals)}, off by {off}.{possible}"
+
+
+def _decided(point: Point) -> str:
+    share = percent(point.confidence or 0.0)
+    if point.decision is not None:
+        return f"Answer: {point.decision} ({share}), {'right' if point.is_right else 'wrong'}"
+    if point.reject.conformal:
+        return f"I don’t know: {possible_words(point)}"
+    if point.leader is not None:
+        return f"I don’t know: {point.leader} leads ({share})"
+    return "I don’t know: a tie" if point.shares else "No readable answer"
+
+
+# What is possible by calibration rows
+
+
+def possible_words(point: Point) -> str:
+    """`one of A, B` or `any label`. The point is calibrated."""
+    labels = possible_labels(point)
+    is_all = point.reject.conformal is not None and len(labels) == len(point.reject.conformal.classes) > 2
+    return "any label" if is_all else f"one of {', '.join(labels)}"
+
+
+def range_words(point: Point, decimals: int | None) -> str:
+    """`2.1 to 3.4`, or `any number`; empty without a calibration."""
+    ends = possible_range(point)
+    if ends is None:
+        return ""
+    low, high = (target_text(each, decimals) for each in ends)
+    return f"{low} to {high}" if all(map(math.isfinite, ends)) else "any number"

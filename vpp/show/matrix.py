@@ -1,0 +1,229 @@
+"""Rows with the answers of the hypotheses as a table, a row in brief, its inputs, and rival hypotheses side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vpp.show import markup
+from vpp.show.blocks import Table
+from vpp.show.markdown import block_markdown
+from vpp.show.markup import CUE, aligned, badge, is_reworded, is_rewritten, scrolling, text
+from vpp.show.page import block_html, html
+from vpp.show.vote import VoteBar, hue
+from vpp.show.words import counted, cut
+
+Cells = tuple[tuple[str, str], ...]
+"""Names and values; the name of a text that is the only input is empty."""
+LONG = 80
+"""Characters from which a value is a text that is read, not looked up."""
+MOST_RIVALS = 4
+LONGEST_CELL = 60
+"""Characters of a cell in Markdown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCell:
+    words: str
+    """Empty for an answer that could not be read."""
+    is_far: bool = False
+    """True for a number far from the mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerHead:
+    """A column of hypotheses with the same answers to all rows."""
+
+    share: float
+    words: str
+    title: str
+    """Shown when pointed at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLine:
+    row: int
+    inputs: tuple[str, ...]
+    answers: tuple[AnswerCell, ...]
+    vote: VoteBar | str
+    truth: str
+    mark: Literal["", "wrong", "I don’t know"] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowTable:
+    columns: tuple[str, ...]
+    """Inputs; a single one may be a text."""
+    heads: tuple[AnswerHead, ...]
+    lines: tuple[RowLine, ...]
+    labels: tuple[str, ...] = ()
+    """Labels of the target; empty for numbers."""
+    vote: str = "vote"
+    """Head of the column with the vote, or with the mean."""
+    open_row: int | None = None
+    inside: tuple[object, ...] = ()
+    """Blocks under the open row."""
+
+    @property
+    def has_text(self) -> bool:
+        return len(self.columns) == 1 and any(len(line.inputs[0]) >= LONG for line in self.lines)
+
+
+@block_html.register
+def _(block: RowTable) -> str:
+    peak = max((head.share for head in block.heads), default=1.0) or 1.0
+    answers = "".join(
+        f'<th class="col" scope="col"><span class="wb" style="--w:{head.share / peak:.3f}"></span>'
+        f'<abbr title="{text(head.title)}">{text(head.words)}</abbr></th>'
+        for head in block.heads
+    )
+    inputs = "".join(f'<th class="in" scope="col" title="{text(name)}">{text(name)}</th>' for name in block.columns)
+    ends = f'<th class="tail" scope="col">{text(block.vote)}</th><th class="truth" scope="col">true</th>'
+    head = f'<tr><th scope="col">row</th>{inputs}{answers}{ends}</tr>'
+    body = "".join(_line(line, block) for line in block.lines)
+    size = f"--n:{len(block.heads)};--m:{len(block.columns)}"
+    kind = "mx reads" if block.has_text else "mx"
+    table = f'<table class="{kind}" style="{size}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    return CUE + scrolling(table, "Answers, row by row", "mx-wrap")
+
+
+def _line(line: RowLine, block: RowTable) -> str:
+    row, is_open = line.row, line.row == block.open_row
+    inputs = "".join(f'<td class="in" title="{text(cell)}"><span>{text(cell)}</span></td>' for cell in line.inputs)
+    answers = "".join(_answer(cell, block.labels) for cell in line.answers)
+    vote = line.vote if isinstance(line.vote, str) else ""
+    mark = badge("rej" if line.mark == "wrong" else "uns", line.mark) if line.mark else ""
+    under = ""
+    if is_open:
+        width = len(block.columns) + len(block.heads) + 3
+        inside = html(block.inside)
+        under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
+    button = (
+        f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
+        f'aria-label="Row {row}">{row}</button>'
+    )
+    return (
+        f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{button}</th>'
+        f'{inputs}{answers}<td class="tail">{text(vote) or html([line.vote])}</td>'
+        f'<td class="truth" title="{text(line.truth)}">{text(line.truth)} {mark}</td></tr>{under}'
+    )
+
+
+def _answer(cell: AnswerCell, labels: Sequence[str]) -> str:
+    if not cell.words:
+        return '<td class="x ab"><span class="sr">no readable answer</span></td>'
+    kind = " ".join(filter(None, ("x", hue(cell.words, labels), "far" if cell.is_far else "")))
+    return f'<td class="{kind}" title="{text(cell.words)}">{text(cell.words)}</td>'
+
+
+@block_markdown.register
+def _(block: RowTable, level: int) -> str:
+    head = ("row", *block.columns, block.vote, "true")
+    rows = [
+        (
+            str(line.row),
+            *(cut(cell, LONGEST_CELL) for cell in line.inputs),
+            line.vote if isinstance(line.vote, str) else line.vote.words or "no answer",
+            f"{line.truth} ({line.mark})" if line.mark else line.truth,
+        )
+        for line in block.lines
+    ]
+    return block_markdown(Table(head=head, rows=rows, right=(0,)), level)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All inputs of a row: values in a line, texts in full."""
+
+    cells: Cells
+
+
+@block_html.register
+def _(block: Inputs) -> str:
+    values = [(name, value) for name, value in block.cells if len(value) < LONG]
+    texts = [(name, value) for name, value in block.cells if len(value) >= LONG]
+    line = f'<p class="in">{_cells(values)}</p>' if values else ""
+    read = "".join(f'<p class="read">{_named(name)}{text(value)}</p>' for name, value in texts)
+    return line + (scrolling(read, "Texts of the row", "reading") if read else "")
+
+
+def _cells(cells: Iterable[tuple[str, str]]) -> str:
+    return " ".join(f"<span>{_named(name)}{text(value)}</span>" for name, value in cells)
+
+
+def _named(name: str) -> str:
+    return f'<span class="cap">{text(name)}</span> ' if name else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowBrief:
+    """A row in one line."""
+
+    name: str
+    cells: Cells
+    vote: VoteBar | str
+
+
+@block_html.register
+def _(block: RowBrief) -> str:
+    vote = text(block.vote) if isinstance(block.vote, str) else html([block.vote])
+    whole = text(", ".join(f"{name} {value}".strip() for name, value in block.cells))
+    return (
+        f'<article class="brief"><span class="cap">{text(block.name)}</span>'
+        f'<span class="in" title="{whole}">{_cells(block.cells)}</span><span class="now">{vote}</span></article>'
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Hypotheses with one answer, by the heaviest of them."""
+
+    answer: str
+    facts: str
+    hypothesis: str
+    code: str = ""
+    """The branch of its program that answered; empty if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Side by side, the heaviest first: the words on which the others differ from it are marked."""
+
+    all: tuple[Rival, ...]
+
+
+@block_html.register
+def _(block: Rivals) -> str:
+    first, *others = block.all
+    words, _, _ = marked(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
+    parts = [_rival(first, words)]
+    for rival in others[:MOST_RIVALS]:
+        _, words, note = marked(first.hypothesis, rival.hypothesis)
+        parts.append(_rival(rival, words, note))
+    more = len(others) - MOST_RIVALS
+    rest = markup.caption(f"And {counted(more, 'more answer')}.") if more > 0 else ""
+    title = counted(len(others) - 1, "lighter answer")
+    lighter = f"<details><summary>{title}</summary>{''.join(parts[2:])}{rest}</details>" if len(others) > 1 else ""
+    return f'<div class="rivals">{"".join(parts[:2])}</div>{lighter}'
+
+
+def _rival(rival: Rival, words: str, note: str = "") -> str:
+    branch = f'<p class="cap">branch <code>{text(rival.code)}</code></p>' if rival.code else ""
+    return (
+        f'<section class="rival"><p class="who"><b>{text(rival.answer)}</b> {text(rival.facts)}</p>'
+        f'<p class="hyp">{words}</p>{branch}{markup.caption(note) if note else ""}</section>'
+    )
+
+
+def marked(one: str, other: str) -> tuple[str, str, str]:
+    """Return two hypotheses as HTML with the words marked that only one has, and a note if none are marked."""
+    if one == other:
+        return text(one), text(other), "The very same words: the model read them in two ways."
+    if is_rewritten(one, other):
+        return text(one), text(other), ""
+    runs, is_alike = aligned(one, other), is_reworded(one, other)
+    note = "Only case, punctuation or synonyms differ: none are marked." if is_alike else ""
+    return _marked((same, old) for same, old, _ in runs), _marked((same, new) for same, _, new in runs), note
+
+
+def _marked(runs: Iterable[tuple[bool, str]]) -> str:
+    return " ".join(text(words) if same else f"<mark>{text(words)}</mark>" for same, words in runs if words)
