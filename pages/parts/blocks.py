@@ -7,14 +7,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from vpp.errors import VppError
-from vpp.show import markup
+from vpp.show import markup, page
 
 T = TypeVar("T")
 
 
-def draw(*parts: str, label: str = "") -> None:
-    """Draw parts of HTML as one block. label: its name for a screen reader."""
-    st.html(markup.block(*parts, label=label))
+def draw(*parts: object, label: str = "") -> None:
+    """Draw blocks of a finding, or parts of HTML, as one. label: its name for a screen reader."""
+    drawings = (part if isinstance(part, str) else page.block_html(part) for part in parts)
+    st.html(markup.block(*drawings, label=label))
 
 
 def captions(*words: str) -> None:

@@ -24,12 +24,12 @@ from vpp.findings.points import (
     reject_option,
     tau_of,
 )
+from vpp.findings.trial import parting_rows, read_trial
 from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.show import markup
 from vpp.show.words import counted
-from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording.progress import nothing_yet
 
 JOB = "settle"

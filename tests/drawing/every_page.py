@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
+from vpp.drawing.idea_deck import verdict as near_verdict
+from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
+
 from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker, ancestry_html
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
 from vpp.drawing.figures import charts
-from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
-from vpp.drawing.idea_deck import verdict as near_verdict
-from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP

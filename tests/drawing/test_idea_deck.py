@@ -1,9 +1,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.drawing.idea_deck import first_seen, ideas_html
+
 from tests import inspected
 from tests.reporting.builders import SEED
-from vpp.drawing.idea_deck import first_seen, ideas_html
 from vpp.findings.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
 

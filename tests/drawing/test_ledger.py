@@ -1,8 +1,9 @@
 from pathlib import Path
 
+from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence, why_words
+
 from tests import inspected
 from tests.reporting.builders import SEED
-from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence, why_words
 from vpp.events import hypothesis_id
 from vpp.findings.ruled_out import RuledOut, ruled_out, without_survivors
 from vpp.settings import Config

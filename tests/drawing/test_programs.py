@@ -4,20 +4,21 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.drawing.idea_deck import ideas_html
+from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
+from vpp.wording.programs import MOST_APART, apart_words
+
 from tests.inspected import MOOD, SHORT, programs
 from tests.reporting.builders import evaluated
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
-from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.matrix import Opened
-from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
 from vpp.findings.ideas import merge_ideas
 from vpp.findings.points import by_answers, points
 from vpp.findings.programs import Apart, Certificate, ProgramReading, program_readings
 from vpp.programs.source import read_program
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
-from vpp.wording.programs import MOST_APART, apart_words
 
 TAG = re.compile(r"<[^>]+>")
 FOLD = 'data-fold="program"><summary>program</summary><pre class="raw code">'

@@ -1,8 +1,9 @@
 """A comparison of two texts in words and as HTML: numbers, abstentions, many rows, hostile text."""
 
+from vpp.drawing.ledger import comparison_html, comparison_words
+
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Value
-from vpp.drawing.ledger import comparison_html, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.asking import Comparison, Rewording, compare

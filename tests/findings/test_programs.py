@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
+
 from tests import inspected
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
 from vpp.events import Certified, hypothesis_id
@@ -11,7 +13,6 @@ from vpp.problem import Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
 
 SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"

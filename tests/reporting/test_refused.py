@@ -3,9 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.drawing.ledger import ruled_out_html
+
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
-from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.findings.ruled_out import ruled_out
 from vpp.findings.summary import result

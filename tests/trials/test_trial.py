@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from scipy.stats import binom
+from vpp.drawing.idea_deck import clause_rows
 
 from tests.inspected import log_marginal
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
-from vpp.drawing.idea_deck import clause_rows
 from vpp.events import hypothesis_id
 from vpp.posterior.metric import wilson
 from vpp.problem import Translation

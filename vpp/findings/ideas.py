@@ -10,7 +10,6 @@ So within a group any two members are at least as similar as the threshold, whic
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -244,17 +243,6 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Ideas that agree pairwise at least as much as the threshold."""
-
-    numbers: tuple[int, ...]
-    weight: float
-    n_particles: int
-    least: float
-    """Smallest pairwise similarity; 1 for a single idea."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
     ideas: Ideas
     n: int
@@ -264,19 +252,9 @@ class Nearness:
     span: float | None
     """Range of the training targets, at which the similarity is 0; None for labels."""
 
-    def groups(self, threshold: float) -> tuple[Group, ...]:
-        """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
-        groups = []
-        for numbers in map(sorted, groups_at(self.similarity, threshold=threshold)):
-            members = [self.ideas.all[number] for number in numbers]
-            group = Group(
-                numbers=tuple(numbers),
-                weight=sum(idea.weight for idea in members),
-                n_particles=sum(len(idea.slots) for idea in members),
-                least=float(self.similarity[np.ix_(numbers, numbers)].min()),
-            )
-            groups.append(group)
-        return tuple(sorted(groups, key=lambda group: (-group.weight, group.numbers)))
+    def groups(self, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the ideas by group; those of a group agree pairwise at least `threshold` (0 to 1)."""
+        return groups_at(self.similarity, threshold=threshold)
 
 
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
@@ -328,18 +306,12 @@ def closeness(differences: Floats, *, span: float) -> Floats:
 
 
 def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:
-    """Members by group, similar ones side by side; any two members of a group are at least `threshold` similar.
-
-    The order of all members is the same at every threshold. similarity: (n, n) symmetric.
-    """
-    if len(similarity) == 1:
-        return ((0,),)
-    # Imported late: the import takes a quarter of a second. scipy comes with scikit-learn.
-    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    tree = linkage(squareform(1 - similarity, checks=False), method="complete", optimal_ordering=True)
-    group = fcluster(tree, 1 - threshold, criterion="distance")
-    ordered = leaves_list(tree).tolist()
-    forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
-    return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))
+    """Members by group; any two members of a group are at least `threshold` similar. similarity: (n, n) symmetric."""
+    groups, alike = [[place] for place in range(len(similarity))], np.array(similarity)
+    np.fill_diagonal(alike, -1.0)
+    while len(groups) > 1 and alike.max() >= threshold:
+        one, other = sorted(divmod(int(alike.argmax()), len(groups)))
+        groups[one] += groups.pop(other)
+        alike[one] = alike[:, one] = np.minimum(alike[one], alike[other])
+        alike = np.delete(np.delete(alike, other, axis=0), other, axis=1)
+    return tuple(tuple(sorted(members)) for members in groups)

@@ -11,28 +11,35 @@ from textwrap import shorten
 
 from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
-from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
-from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
-from vpp.drawing.idea_deck import facts, meaning, verdict
-from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.findings.baselines import Baselines, baselines, with_prompted
-from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.findings.hypotheses import noise_words, right_words
+from vpp.findings.ideas import Idea, Ideas, merge_ideas, survivors
 from vpp.findings.points import Point, points, reject_option
-from vpp.findings.programs import ProgramReading, program_readings
-from vpp.findings.ruled_out import ruled_out, without_survivors
+from vpp.findings.programs import (
+    ProgramReading,
+    apart_words,
+    branch_line,
+    certificate_words,
+    program_readings,
+    question_words,
+    reading_words,
+)
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label, score_text
 from vpp.findings.summary import deciding_rows
+from vpp.findings.trial import read_trial, trial_blocks
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Metric
-from vpp.show.markup import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
+from vpp.show.markdown import markdown
+from vpp.show.markup import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.show.words import (
     NBSP,
     ROW_OF,
@@ -47,7 +54,6 @@ from vpp.show.words import (
     value_text,
     weight_text,
 )
-from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
     caveats,
     compared_words,
@@ -74,7 +80,6 @@ from vpp.wording.counts import (
     steps_text,
 )
 from vpp.wording.options import changed_words
-from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
@@ -130,7 +135,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
         ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas, readings)),
-        ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
+        ("What the data ruled out", [what_was_ruled_out(view, config, dataset, ideas)]),
         ("Where the particles disagree", disagreement(view, dataset, config)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset, config)),
         ("How far to trust this", ["\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))]),
@@ -236,22 +241,22 @@ def _posterior(
             yield from _idea(rank, idea, holds, readings.get(hypothesis_id(idea.text)))
         if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
-    if near := nearness(ideas, dataset) if ideas and len(ideas) > 1 else None:
-        yield f"{verdict(near, near.groups(NEAR), NEAR)} {meaning(near, NEAR)}"
     if config.is_weighing and (decided := deciding_rows(snapshot.view, config, dataset)):
         yield deciding_sentence(decided)
     found = read_trial(directory, snapshot.view)
-    if found is None:
-        return
-    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.INTERVALS}"
-    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
+    if found is not None:
+        yield "### Does the model obey the rule?"
+        yield markdown(trial_blocks(found, snapshot.view.seed_text), level=4)
 
 
 def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
-    known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
-    yield f"{capitalised('; '.join(known))}."
+    known = [right_words(idea.test, row="test row"), right_words(idea.train)]
+    if idea.noise:
+        known.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
+    if any(known):
+        yield f"{capitalised('; '.join(filter(None, known)))}."
     yield from _program(reading)
     if n := len(idea.wordings) - 1:
         yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."
@@ -367,20 +372,11 @@ def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator
 # Ruled out
 
 
-def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
-    """The newest texts rejected, resampled away or unreadable, a line each."""
-    alike = survivors(view, ideas) if ideas else {}
-    gone = without_survivors(ruled_out(view, dataset), alike)
-    if not gone:
-        yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."
-        return
-    more = f"; the newest {in_words(NEWEST)}, of which posterior.json has all" if len(gone) > NEWEST else ""
-    yield f"{counts_words(gone)}{more}:"
-    lines = (
-        (status_of(entry)[1], one_line(without_seed(entry.text, view.seed_text)), why_words(entry, alike))
-        for entry in gone[:NEWEST]
-    )
-    yield "\n".join(f"- {status}: {markdown_text(words)} ({markdown_text(why)})" for status, words, why in lines)
+def what_was_ruled_out(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | None) -> str:
+    """Return the newest texts rejected, dropped or unreadable, a line each."""
+    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+    lines = ruled_out_lines(gone, seed_text=view.seed_text, most=NEWEST)
+    return markdown((*ruled_out_heading(gone, config), *([lines] if gone else [])), level=3)
 
 
 # Cells

@@ -36,6 +36,7 @@ from vpp.findings.points import (
     reject_option,
     votes_on,
 )
+from vpp.findings.trial import parting_rows, read_trial
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers, Asking
@@ -44,7 +45,6 @@ from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
-from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording.verdicts import reason_words
 
 DIGITS = 12
