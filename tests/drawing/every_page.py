@@ -3,12 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
-from vpp.drawing.idea_deck import verdict as near_verdict
-from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-
 from vpp.drawing import dissent
-from vpp.drawing.cards import CardMaker, ancestry_html
+from vpp.drawing.cards import CardMaker
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
 from vpp.drawing.figures import charts
@@ -18,9 +14,18 @@ from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, conditions
 from vpp.findings.genealogy import genealogy
+from vpp.findings.hypotheses import (
+    compared_words,
+    constant_words,
+    deck,
+    hypotheses,
+    odds_words,
+    order_words,
+    shares_words,
+)
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.points import by_answers, points
-from vpp.findings.ruled_out import ruled_out, without_survivors
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label, ensemble
 from vpp.findings.summary import result
 from vpp.reporting.document import report_body
@@ -29,16 +34,8 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
-from vpp.wording.brief import (
-    compared_words,
-    ensemble_metrics,
-    evidence_measure,
-    held_by,
-    shares_sentence,
-    unread_html,
-    voting,
-    weights_measure,
-)
+from vpp.show.page import block_html, html
+from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, unread_html, voting, weights_measure
 from vpp.wording.counts import label_cells
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
@@ -47,6 +44,7 @@ from vpp.wording.progress import happened, headline, phase, shown_step
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
+MOST_OPENED = 3
 
 
 def draw_all(reader: RunReader) -> list[str]:
@@ -91,33 +89,25 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Ideas, how near they are, the genealogy and the ledger."""
+    """The hypotheses apart and merged, and every line of what was ruled out."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     ideas = merge_ideas(view, dataset)
     if ideas is None or view.started is None:
         return
-    seed_text, weighted = view.started.seed_text, config.is_weighted
+    seed_text, family = view.started.seed_text, genealogy(view)
+    compared_words(ideas), weights_measure(snapshot), list(evidence_measure(snapshot))
+    odds_words(view, config, dataset), constant_words(view, config, dataset)
+    label_cells(by_label(view.evaluated.get("test"), dataset))
+    for near in (None, nearness(ideas, dataset)):
+        every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
+        shares_words(every, config, view), order_words(every, config)
+        yield block_html(deck(every, config, readings={}, family=family, seed_text=seed_text))
     gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
-    (
-        shares_sentence(ideas, config, view),
-        ruled_out_sentence(gone, config),
-        compared_words(ideas),
-        weights_measure(snapshot),
-    )
-    evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
-    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
-    yield ruled_out_html(gone, seed_text=seed_text, survivors=survivors(view, ideas))
+    yield html(ruled_out_heading(gone, config))
+    for opened in (None, *range(min(len(gone), MOST_OPENED))):
+        yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None
-    near = nearness(ideas, dataset)
-    if near is not None and near.n > 1:
-        groups = near.groups(0.95)
-        near_verdict(near, groups, 0.95), meaning(near, 0.95)
-        yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
-    family = genealogy(view)
-    if family is not None:
-        for slot in range(len(family.last)):
-            yield ancestry_html(family.ancestry(slot), seed_text=seed_text, is_weighted=weighted, most=None)
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

@@ -3,12 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
-from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
-
 from tests import inspected
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
 from vpp.events import Certified, hypothesis_id
-from vpp.findings.programs import Apart, ProgramReading, branch_of, program_readings
+from vpp.findings.programs import (
+    Apart,
+    ProgramReading,
+    branch_of,
+    branch_rows,
+    certificate_words,
+    program_readings,
+    question_words,
+    reading_words,
+)
 from vpp.problem import Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader

@@ -3,16 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from vpp.drawing.ledger import ruled_out_html
-
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.events import Event
-from vpp.findings.ruled_out import ruled_out
+from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.show.page import html
 from vpp.wording.brief import summary
 from vpp.wording.progress import calls_metric, population_metrics
 
@@ -44,9 +43,10 @@ def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path
     assert "unreadable" not in refused
     assert "refused" not in unreadable
     assert "the answer is empty" in unreadable
-    ledger = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED, survivors={})
-    assert ledger.count(">refused</span>") == 1
-    assert "Refused as no rule for this table: it gives" in ledger
+    entries = ruled_out(reader.refresh().view, YES_NO)
+    lines = [ruled_out_lines(entries, seed_text=SEED, opened=place).items[place] for place in range(2)]
+    assert {line.status for line in lines} == {"refused", "unreadable"}
+    assert any("which is no label of this table" in html(line.details) for line in lines)
 
 
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
@@ -62,4 +62,4 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
         "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
     )
     assert "7 answers contradict their own explanation: the learner may not follow its own reading of a rule." in report
-    assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
+    assert "(refused: step 1)" in report.replace("\\", "")

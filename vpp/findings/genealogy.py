@@ -121,8 +121,11 @@ MOST_VERSIONS = 12
 NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
 
 
-def history(line: Sequence[Node], seed_text: str) -> Fold:
-    """Return a particle's ancestors as versions of its text. line: oldest first, from `Genealogy.ancestry`."""
+def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
+    """Return a fold with a particle's ancestors as versions of its text; empty if it was never rewritten.
+
+    line: oldest first, from `Genealogy.ancestry`.
+    """
     changed = [node for node in line if node.changed]
     texts = [node.text.removeprefix(seed_text).strip() or node.text for node in changed]
     versions = [
@@ -134,5 +137,7 @@ def history(line: Sequence[Node], seed_text: str) -> Fold:
         )
         for node, before, after in zip(changed, ["", *texts], texts, strict=False)
     ]
-    title = f"history: {counted(len(versions) - 1, 'change')}" if len(versions) > 1 else "never rewritten"
-    return Fold(name="history", title=title, blocks=(Versions(tuple(versions[-MOST_VERSIONS:])),))
+    if len(versions) == 1:
+        return ()
+    title = f"history: {counted(len(versions) - 1, 'change')}"
+    return (Fold(name="history", title=title, blocks=(Versions(tuple(versions[-MOST_VERSIONS:])),)),)

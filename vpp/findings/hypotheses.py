@@ -133,7 +133,7 @@ def deck(
         elif not config.is_weighing and copies > 1:
             facts.append(f"× {copies} copies")
         slots = [slot for slot in each.members[0].slots if family and family.last[slot].text == first.text]
-        past = [history(family.ancestry(slots[0]), seed_text)] if family and slots and not config.is_weighing else []
+        past = history(family.ancestry(slots[0]), seed_text) if family and slots else ()
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, seed_text)))
         return Card(
             key=each.members[0].slots[0],

@@ -18,7 +18,8 @@ from vpp.show.cards import Version, Versions
 from vpp.show.words import counted, fixed, integer, listed, number, percent, value_text, weight_text
 
 MOST_NAMED = 12
-HEAD = ("row", "outcome", "true", "before", "your text", "inputs")
+HEAD = ("row", "true", "before", "your text", "outcome", "inputs")
+MOST_OPEN = 6
 
 
 def rows_name(view: RunView, config: Config) -> str:
@@ -61,15 +62,16 @@ def comparison_blocks(
     lines = {
         row.id: (
             str(row.id),
-            outcome[row.id],
             *(_answer(value) for value in (row.target, old.value, new.value)),
+            outcome[row.id],
             inputs_words(row, reworded.new),
         )
         for row, old, new in zip(compared.rows, compared.old, compared.new, strict=True)
         if row.id in outcome
     }
     if lines:
-        yield Table(head=HEAD, rows=list(lines.values()), fold=f"{counted(len(lines), 'row')} won or lost")
+        fold = f"{counted(len(lines), 'row')} won or lost" if len(lines) > MOST_OPEN else ""
+        yield Table(head=HEAD, rows=list(lines.values()), fold=fold)
 
 
 def _score(compared: Comparison, dataset: Dataset) -> str:

@@ -19,7 +19,7 @@ from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.show.blocks import Heading, Note, Quote, Table
+from vpp.show.blocks import Heading, Note, Table
 from vpp.show.cards import Line, Lines
 from vpp.show.markup import Mark
 from vpp.show.words import capitalised, counted, fixed, in_words, integer, listed, nth_step, number, percent, value_text
@@ -283,7 +283,7 @@ def ruled_out_lines(
                 status="refused" if entry.newest.is_refused else MARKS[entry.reason][1],
                 words=_sentence(entry, seed_text),
                 reason=_reason(entry),
-                details=tuple(_details(entry, seed_text)) if place == opened else (),
+                details=tuple(_details(entry)) if place == opened else (),
             )
             for place, entry in enumerate(entries[:most])
         )
@@ -303,8 +303,8 @@ def _reason(entry: RuledOut) -> str:
     return f"{step}, {verb} on {integer(len(rows))} of {counted(entry.newest.n_rows, 'row')}"
 
 
-def _details(entry: RuledOut, seed_text: str) -> Iterator[object]:
-    """Yield the whole text, when and why it was ruled out, and the rows that decided."""
+def _details(entry: RuledOut) -> Iterator[object]:
+    """Yield when and why it was ruled out, and the rows that decided."""
     newest, rows = entry.newest, entry.newest.contradictions
     times = f"{capitalised(in_words(entry.times))} times, last at" if entry.times > 1 else "At"
     words = [f"{times} {nth_step(newest.step)}."]
@@ -315,7 +315,7 @@ def _details(entry: RuledOut, seed_text: str) -> Iterator[object]:
         words.append(f"{_rival(newest)} does better on {integer(decisive)} of {counted(len(rows), 'such row')}.")
     words += arithmetic(newest)
     words += ["The same words are in the posterior again."] if entry.held_by else []
-    yield Quote(_sentence(entry, seed_text), (" ".join(words),))
+    yield Note(" ".join(words))
     if rows:
         yield Table(head=HEAD, rows=[_row(each, entry.text) for each in rows[:MOST_ROWS]], name=entry.text)
 

@@ -17,7 +17,7 @@ from vpp.show.words import cut
 
 FAINT_BELOW = 0.02
 LONGEST_LINE = 200
-"""Characters of a line; the page cuts it where it ends."""
+"""Characters of a closed line; the page cuts it where it ends."""
 _TOKEN = re.compile(
     r"""(?P<str>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(?P<num>(?<!\w)\d[\w.]*)|(?P<word>[^\W\d]\w*)"""
 )
@@ -147,11 +147,12 @@ def _(block: Lines) -> str:
 
 def _line(line: Line) -> str:
     details = f"<div>{html(line.details)}</div>" if line.details else ""
+    words = line.words if details else cut(one_line(line.words), LONGEST_LINE)
     return (
         f'<li class="out" data-key="{line.key}">'
         f'<button type="button" data-pick="{line.key}" aria-expanded="{str(bool(details)).lower()}">'
         f"{markup.badge(line.mark, line.status)}"
-        f'<span class="hyp">{text(cut(one_line(line.words), LONGEST_LINE))}</span>'
+        f'<span class="hyp">{text(words)}</span>'
         f'<span class="cap">{text(line.reason)}</span></button>{details}</li>'
     )
 
