@@ -21,14 +21,14 @@ from vpp.findings.hypotheses import (
 )
 from vpp.findings.ideas import Ideas, Nearness, merge_ideas, nearness, survivors
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
-from vpp.findings.scores import by_label, ensemble
+from vpp.findings.scores import by_label
 from vpp.findings.summary import deciding_rows
 from vpp.runs.reader import Snapshot
 from vpp.show import page
-from vpp.show.blocks import Heading, Metrics, Note, Say, Table
+from vpp.show.blocks import Heading, Note, Say, Table
 from vpp.show.cards import Fold
 from vpp.show.words import integer
-from vpp.wording.brief import deciding_sentence, ensemble_metrics, evidence_measure, unread_html, weights_measure
+from vpp.wording.brief import deciding_sentence, evidence_measure, unread_html, weights_measure
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.wording.progress import nothing_yet
 
@@ -111,8 +111,6 @@ def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
     if lines := by_label(view.evaluated.get("test"), dataset):
         fold = "Label by label, on the test rows"
         parts.append(Table(head=LABEL_HEAD, rows=label_cells(lines), right=LABEL_NUMBERS, fold=fold))
-    if config.method == "vml5" and (five := ensemble(view, dataset)):
-        parts.append(Metrics(tuple(ensemble_metrics(five))))
     blocks.draw(*parts)
 
 

@@ -174,8 +174,6 @@ def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name:
     for words in SAID[name]:
         assert words in watched
     assert ("Effective sample size" in watched) == VARIANTS[name].is_weighted
-    if name == "vml5":
-        assert "Best of five on test (oracle)" in html["pages/posterior.py"]
     if name in ("incremental", "adaptive"):
         assert "Log evidence" in html["pages/posterior.py"]
 

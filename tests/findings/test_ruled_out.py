@@ -46,7 +46,7 @@ def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_w
         proposed(0, 1, "other", "bad"),
     )
     (out,) = rejected(view, YES_NO)
-    assert (out.reason, out.text, out.times, out.steps) == ("rejected", "bad", 1, (0,))
+    assert (out.reason, out.text, out.times, out.newest.step) == ("rejected", "bad", 1, 0)
     newest = out.newest
     assert (newest.particles, newest.log_alpha, newest.u, newest.n_rows) == ((1,), -4.0, 0.5, 3)
     assert (newest.log_likelihood, newest.log_likelihood_proposal) == (-1.0, -5.0)
@@ -85,7 +85,7 @@ def test_a_text_rejected_again_is_one_entry_newest_first() -> None:
         proposed(1, 1, "b", "bad", u=0.9),
     )
     bad, worse = rejected(view, YES_NO)
-    assert (bad.text, bad.times, bad.steps, bad.newest.u) == ("bad", 2, (1, 0), 0.9)
+    assert (bad.text, bad.times, bad.newest.step, bad.newest.u) == ("bad", 2, 1, 0.9)
     assert worse.text == "worse"
 
 
@@ -129,7 +129,7 @@ def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     )
     by_reason = {out.why_unread: out for out in unparsable(view)}
     assert by_reason["no rule"].text == "I cannot"
-    assert by_reason["no rule"].steps == (0, -1)
+    assert [each.step for each in by_reason["no rule"].occasions] == [0, -1]
     assert by_reason["empty"].newest.particles == (1,)
 
 

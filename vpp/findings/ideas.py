@@ -244,13 +244,10 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    ideas: Ideas
     n: int
     """Ideas compared: the heaviest, at most `MOST`."""
     similarity: Floats
     """(n, n) between 0 and 1, by number of the idea."""
-    span: float | None
-    """Range of the training targets, at which the similarity is 0; None for labels."""
 
     def groups(self, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
         """Numbers of the ideas by group; those of a group agree pairwise at least `threshold` (0 to 1)."""
@@ -260,13 +257,9 @@ class Nearness:
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
     if not ideas.rows:
         return None
-    answers = [idea.answers for idea in ideas.all[:MOST]]
-    if dataset.task == "classification":
-        similarity, span = share_alike(answers), None
-    else:
-        span = dataset.target_range
-        similarity = closeness(root_mean_squared_differences(answers, span=span), span=span)
-    return Nearness(ideas=ideas, n=len(answers), similarity=similarity, span=span)
+    answers, is_label = [idea.answers for idea in ideas.all[:MOST]], dataset.task == "classification"
+    similarity = share_alike(answers) if is_label else closeness(answers, span=dataset.target_range)
+    return Nearness(n=len(answers), similarity=similarity)
 
 
 def share_alike(answers: Sequence[Votes]) -> Floats:
@@ -276,33 +269,18 @@ def share_alike(answers: Sequence[Votes]) -> Floats:
     return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
 
 
-def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> Floats:
-    """(n, n) differences in the target's unit. answers: n of N numbers each, N at least 1.
+def closeness(answers: Sequence[Votes], *, span: float) -> Floats:
+    """(n, n) 1 minus the root mean squared difference in units of `span`, at least 0. answers: n of N numbers each.
 
-    span: the difference between an abstention and an answer.
+    An abstention is a span off any answer. With a span of 0 it is 1 for no difference and else 0.
     """
-    with np.errstate(over="ignore"):
-        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
-        return np.array([np.sqrt(np.mean(np.square(apart), axis=1)) for apart in _apart(answers, span)])
-
-
-def _apart(answers: Sequence[Votes], span: float) -> Iterator[Floats]:
-    """Yield, for each hypothesis, (n, N) the differences of all answers from its own."""
     f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
     silent = np.isnan(f)
-    for i, own in enumerate(f):
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = np.where(silent | silent[i], span, f - own)
-        apart[silent & silent[i]] = 0.0
-        yield apart
-
-
-def closeness(differences: Floats, *, span: float) -> Floats:
-    """1 - difference / span, at least 0; with a span of 0, 1 for no difference and else 0."""
-    if span <= 0:
-        return np.asarray(differences == 0, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = (np.where(silent | own, span * (silent != own), f - f[i]) for i, own in enumerate(silent))
+        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+        d = np.array([np.sqrt(np.mean(np.square(each), axis=1)) for each in apart])
+        return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
 
 
 def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:

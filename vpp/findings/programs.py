@@ -219,22 +219,6 @@ def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
 
 
-def reading_words(reading: ProgramReading) -> str:
-    """`read by a program`, `read row by row: the model says that no program can follow it`, or `not read yet`."""
-    if reading.by == "program":
-        return "read by a program"
-    if reading.by == "nothing" and not reading.reason:
-        return "not read yet"
-    return (
-        f"{'read row by row' if reading.by == 'rows' else 'no answers'}{f': {reading.reason}' * bool(reading.reason)}"
-    )
-
-
-def branch_line(number: int, branch: BranchScore) -> str:
-    """`branch 2, math >= 80: 'admitted' (12 of 14 rows right)`. number: from 1."""
-    return f"branch {integer(number)}, {branch.words} ({branch_rows(branch)})"
-
-
 def branch_rows(branch: BranchScore) -> str:
     """`12 of 14 rows right`, `14 rows, off by 0.52 on average`, or `no training row`."""
     if not branch.n:
@@ -284,13 +268,14 @@ def program_folds(reading: ProgramReading | None, within: str = "") -> tuple[Fol
     """
     if reading is None or (reading.program is None and not reading.reason):
         return ()
-    if reading.program is None:
-        words = (Note(capitalised(f"{reading_words(reading)}.")),)
-        return (Fold(name=f"{within}program", title="no program", blocks=words),)
-    return (Fold(name=f"{within}program", title="program", blocks=tuple(_program_blocks(reading, reading.program))),)
+    title, blocks = "program", tuple(program_blocks(reading, reading.program)) if reading.program else ()
+    if not blocks:
+        how = "Read row by row" if reading.by == "rows" else "No answers"
+        title, blocks = "no program", (Note(f"{how}: {reading.reason}."),)
+    return (Fold(name=f"{within}program", title=title, blocks=blocks),)
 
 
-def _program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
+def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
     yield Code(program.code)
     yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
     if n := reading.n_unanswered:

@@ -101,10 +101,6 @@ class RuledOut:
     def times(self) -> int:
         return len(self.occasions)
 
-    @property
-    def steps(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
-
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     every = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))

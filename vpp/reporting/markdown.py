@@ -19,15 +19,7 @@ from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.hypotheses import noise_words, right_words
 from vpp.findings.ideas import Idea, Ideas, merge_ideas, survivors
 from vpp.findings.points import Point, points, reject_option
-from vpp.findings.programs import (
-    ProgramReading,
-    apart_words,
-    branch_line,
-    certificate_words,
-    program_readings,
-    question_words,
-    reading_words,
-)
+from vpp.findings.programs import ProgramReading, program_folds, program_readings
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label, score_text
 from vpp.findings.summary import deciding_rows
@@ -257,24 +249,9 @@ def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> 
         known.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
     if any(known):
         yield f"{capitalised('; '.join(filter(None, known)))}."
-    yield from _program(reading)
+    yield from (markdown(fold.blocks, level=4) for fold in program_folds(reading))
     if n := len(idea.wordings) - 1:
         yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."
-
-
-def _program(reading: ProgramReading | None) -> Iterator[str]:
-    """The program as text, its branches and questions, and the certificate; or why there is none."""
-    if reading is None:
-        return
-    certificate = reading.certificate
-    words = [reading_words(reading), *([certificate_words(certificate)] if certificate else [])]
-    yield f"{capitalised(markdown_text('; '.join(words)))}."
-    if reading.program is None:
-        return
-    yield markdown_code(reading.program.code)
-    found = [branch_line(number, branch) for number, branch in enumerate(reading.branches, 1)]
-    yield "\n".join(f"- {markdown_text(each)}" for each in (*found, *map(question_words, reading.questions)))
-    yield from map(markdown_text, filter(None, [apart_words(certificate)] if certificate else []))
 
 
 # Disagreement

@@ -188,16 +188,7 @@ def _(block: Deck, level: int) -> str:
 
 @block_markdown.register
 def _(block: Lines, level: int) -> str:
-    return _bulleted(f"{each.words} ({each.status}: {each.reason})" for each in block.items)
-
-
-@block_markdown.register
-def _(block: Versions, level: int) -> str:
-    return _bulleted(f"{each.when}: {each.after}" for each in block.items)
-
-
-def _bulleted(items: Iterator[str]) -> str:
-    return "\n".join(f"- {markdown_text(each)}" for each in items)
+    return "\n".join(f"- {markdown_text(f'{each.words} ({each.status}: {each.reason})')}" for each in block.items)
 
 
 @block_markdown.register
@@ -209,9 +200,3 @@ def _(block: Code, level: int) -> str:
 def _(block: Deck) -> Iterator[str]:
     for card in block.cards:
         yield one_line(f"{' · '.join(filter(None, (card.value, *card.facts)))}: {card.words}")
-
-
-@block_lines.register
-def _(block: Lines) -> Iterator[str]:
-    for each in block.items:
-        yield one_line(f"{each.status}, {each.reason}: {each.words}")
