@@ -11,10 +11,8 @@ from vpp.drawing.figures import Figure, doubt_figures
 from vpp.drawing.matrix import TABLE, Matrix, Opened, picks_html, usual_distance
 from vpp.events import Evaluated
 from vpp.findings.points import Point, by_answers, points, reject_option
-from vpp.findings.programs import apart_blocks
 from vpp.runs.reader import Snapshot
 from vpp.show import markup
-from vpp.show.blocks import Heading
 from vpp.show.words import ROW_OF, counted
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
@@ -66,8 +64,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
-    if parted := tuple(apart_blocks(drawing.readings, snapshot.view.texts, snapshot.view.seed_text)):
-        blocks.draw(Heading("Where program and model part", "training rows that both read"), *parted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
         draw_verdict(run, test, test_points, measure)
 

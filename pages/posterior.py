@@ -14,7 +14,6 @@ from vpp.findings.hypotheses import (
     deck,
     hypotheses,
     meaning_words,
-    more_words,
     odds_words,
     order_words,
     shares_words,
@@ -27,13 +26,14 @@ from vpp.runs.reader import Snapshot
 from vpp.show import page
 from vpp.show.blocks import Heading, Note, Say, Table
 from vpp.show.cards import Fold
-from vpp.show.words import integer
+from vpp.show.words import counted, integer
 from vpp.wording.brief import deciding_sentence, evidence_measure, unread_html, weights_measure
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
 AT_ONCE = 3  # cards drawn until the others are asked for, so that the parts below stay near
+FOLDED = 3  # fewest cards that are worth a button
 NEWEST = 3  # lines drawn of what was ruled out, until the others are asked for
 
 
@@ -77,11 +77,12 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
     words = (shares_words(every, config, view), odds_words(view, config, dataset))
     head = Heading("Hypotheses", order_words(every, config))
     blocks.draw(unread_html(view), Say(" ".join(filter(None, words))), head)
-    more = more_words(every, AT_ONCE, is_weighted=config.is_weighted)
-    first = every if st.session_state.get(all_key) else every[: AT_ONCE if more else None]
+    is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
+    first = every[:AT_ONCE] if is_cut else every
     draw_deck(run, snapshot, first)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if len(first) < len(every):
+        if is_cut:
+            more = f"Show {counted(len(every) - AT_ONCE, 'more hypothesis', 'more hypotheses')}"
             st.button(more, key="posterior.more", on_click=st.session_state.update, args=({all_key: True},))
         if is_apart or len(every) < len(ideas):
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))

@@ -176,7 +176,7 @@ def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
     else:
         rows = rows_name(snapshot.view, config)
-        parts = comparison_blocks(wording, result, dataset, rows=rows, seed_text=snapshot.view.seed_text)
+        parts = comparison_blocks(wording, result, rows=rows, seed_text=snapshot.view.seed_text)
         blocks.draw(*parts, label="both texts on the same rows")
         keep(run, snapshot, wording)
 

@@ -15,7 +15,6 @@ from vpp.findings.programs import (
     Apart,
     Certificate,
     ProgramReading,
-    apart_blocks,
     apart_words,
     program_folds,
     program_readings,
@@ -91,6 +90,3 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     assert html.count("branch <code>") == 1, "the other sentence has no program"
     assert f"branch <code>{branch}</code>" in html
     assert f"<td>{branch}</td>" in opened.answers_html(first, {}), "in place of a reason"
-    apart = page_html(apart_blocks(found, view.texts, view.seed_text))
-    assert apart.count('<p class="hyp">') == 1
-    assert IN_FOLD[3] in apart

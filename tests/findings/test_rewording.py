@@ -23,7 +23,7 @@ def numbers(*new: Value | None) -> tuple[Comparison, str]:
     ]
     likelihood = GaussianLikelihood(tau=2.0, abstention_error=4.0)
     found = compare(*said, data.train, dataset=data, likelihood=likelihood, exponent=0.5)
-    blocks = comparison_blocks(wording(4, exponent=0.5), found, data, rows="training rows", seed_text=SEED)
+    blocks = comparison_blocks(wording(4, exponent=0.5), found, rows="training rows", seed_text=SEED)
     return found, html(blocks)
 
 
@@ -35,10 +35,8 @@ def test_numbers_are_compared_in_the_targets_unit_and_an_abstention_is_named() -
         "Acceptance probability 47 %: an accept step would take your text with this probability. "
         "No random number is drawn here.",
         "Log-likelihood −4.25 on 4 training rows, against −2.75 of the one it would replace, times φ = 0.5.",
-        "α = min(1, exp(−0.75)), which is 0.472.",
         "2 rows won (0 and 3). 2 rows lost (1 and 2). 1 row without a readable answer (2).",
     ]
-    assert "off by 2.06" in shown
     assert "<td>no answer</td><td>lost</td>" in shown
     assert "<img" not in shown
     assert "&lt;img src=x onerror=alert(1)&gt;" in shown

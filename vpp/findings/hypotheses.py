@@ -36,8 +36,6 @@ from vpp.show.words import (
     target_text,
 )
 
-FOLDED = 3
-"""Fewest hypotheses that are worth a button."""
 MOST_MEMBERS = 12
 MILLION = 1e6
 """Odds from which no number is given."""
@@ -127,7 +125,8 @@ def deck(
 
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
-        value, facts = short_percent(each.weight), [right_words(each.fit, is_train=bool(each.members[0].train))]
+        row = "training row" if each.members[0].train else "row"
+        value, facts = short_percent(each.weight), [right_words(each.fit, row)]
         if not config.is_weighted:
             value = f"{copies} of {config.size}" if config.size > 1 else ""
         elif not config.is_weighing and copies > 1:
@@ -148,11 +147,11 @@ def deck(
     return Deck(tuple(map(card, every)))
 
 
-def right_words(score: Score | None, *, is_train: bool = True, row: str = "training row") -> str:
+def right_words(score: Score | None, row: str) -> str:
     """`right on 47 of 50 training rows`, or `off by 1.2 on 50 training rows`: root mean squared error."""
     if score is None:
         return ""
-    rows = counted(score.n, row if is_train else "row")
+    rows = counted(score.n, row)
     if score.n_correct is not None:
         return f"right on {integer(score.n_correct)} of {rows}"
     return f"off by {number(math.sqrt(score.mse or 0.0), 3)} on {rows}"
@@ -161,7 +160,7 @@ def right_words(score: Score | None, *, is_train: bool = True, row: str = "train
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
     """Yield further scores and the noise, and the other texts."""
     first, idea = each.texts[0], each.members[0]
-    facts = [right_words(idea.test, row="test row")]
+    facts = [right_words(idea.test, "test row")]
     if idea.noise:
         facts.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
     unread = sum(score.n_abstained for score in (idea.test, idea.train) if score)
@@ -188,15 +187,6 @@ def noise_words(noise: Noise, *, is_label: bool) -> str:
     if is_label:
         return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
     return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
-
-
-def more_words(every: Sequence[Hypothesis], most: int, *, is_weighted: bool) -> str:
-    """`Show 4 more hypotheses, 2 % of the weight`: what a press adds to `most`; empty for fewer than three."""
-    left = every[most:]
-    if len(left) < FOLDED:
-        return ""
-    weight = f", {percent(sum(each.weight for each in left))} of the weight" if is_weighted else ""
-    return f"Show {counted(len(left), 'more hypothesis', 'more hypotheses')}{weight}"
 
 
 # What the weights say
@@ -232,7 +222,9 @@ def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> 
     n, weights = len(every), [each.weight for each in every]
     constant = constant_weight(view) if config.is_weighted else 0.0
     if not config.is_weighted:
-        return _heads_words(every, config)
+        chain, found = "chain" if config.method == "mh" else "run", f"{in_words(n)} hypothes{'is' if n == 1 else 'es'}"
+        ended = f"{capitalised(in_words(config.size))} {chain}s end in {found}; each {chain} counts alike."
+        return ended if config.size > 1 else "There is one hypothesis."
     if constant >= NOTICEABLE:
         others = "the one hypothesis has the rest" if n == 1 else f"{in_words(n)} hypotheses share the rest"
         return f"A constant answer has {percent(constant)} of the weight; {others}."
@@ -244,15 +236,6 @@ def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> 
         others = "another has" if n == 2 else f"{in_words(n - 1)} others share"
         return f"One hypothesis has {percent(min(weights[0], 1 - EQUAL))} of the weight; {others} the rest."
     return f"No hypothesis has a majority: the heaviest of {in_words(n)} has {percent(weights[0])} of the weight."
-
-
-def _heads_words(every: Sequence[Hypothesis], config: Config) -> str:
-    n, size, first = len(every), sum(len(each.slots) for each in every), len(every[0].slots)
-    if size == 1:
-        return "There is one hypothesis."
-    chains = "chains" if config.method == "mh" else "runs"
-    said = f"{capitalised(in_words(size))} {chains} end in {in_words(n)} hypothes{'is' if n == 1 else 'es'}"
-    return f"{said}; each counts alike." if n in (1, size) else f"{said}; {in_words(first)} share the most common."
 
 
 def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:

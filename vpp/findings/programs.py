@@ -15,7 +15,7 @@ from vpp.runs.journal import AnswerReader
 from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Note, Quote, Table
+from vpp.show.blocks import Note, Table
 from vpp.show.cards import Code, Fold
 from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
@@ -283,13 +283,3 @@ def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object
     if found := reading.certificate:
         yield Note(f"{capitalised(certificate_words(found))}. {apart_words(found)}".rstrip())
     yield from (Note(question_words(question)) for question in reading.questions)
-
-
-def apart_blocks(readings: Mapping[str, ProgramReading], texts: Mapping[str, str], seed_text: str) -> Iterator[object]:
-    """Yield the hypotheses of which the learner read some certified rows otherwise than their program, with the rows.
-
-    readings, texts: by hypothesis id.
-    """
-    for id_, each in readings.items():
-        if each.certificate and (words := apart_words(each.certificate)):
-            yield Quote(texts[id_].removeprefix(seed_text).strip(), (words,))

@@ -1,12 +1,9 @@
 """A person's text beside a hypothesis on the same rows: the acceptance probability, and the rows won and lost."""
 
-import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.dataset import Dataset
 from vpp.findings.ruled_out import against_words, inputs_words, log_text
 from vpp.findings.slots import scored_rows
-from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
@@ -15,7 +12,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Say, Table
 from vpp.show.cards import Version, Versions
-from vpp.show.words import counted, fixed, integer, listed, number, percent, value_text, weight_text
+from vpp.show.words import counted, integer, listed, number, percent, value_text
 
 MOST_NAMED = 12
 HEAD = ("row", "true", "before", "your text", "outcome", "inputs")
@@ -38,9 +35,6 @@ def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> It
     again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
     against = against_words(compared.log_likelihood, None if reworded.exponent == 1 else reworded.exponent)
     yield f"Log-likelihood {log_text(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}"
-    difference = reworded.exponent * (compared.log_likelihood_new - compared.log_likelihood)
-    if math.isfinite(difference):
-        yield f"α = min(1, exp({fixed(difference)})), which is {weight_text(compared.acceptance)}."
     won, lost = _named("won", compared.won), _named("lost", compared.lost)
     yield f"{won}. {lost}. {_named('without a readable answer', compared.unread)}."
 
@@ -50,14 +44,12 @@ def _named(what: str, ids: Sequence[int]) -> str:
     return f"{counted(len(ids), 'row') if ids else 'No row'} {what}{f' ({names})' if ids else ''}"
 
 
-def comparison_blocks(
-    reworded: Rewording, compared: Comparison, dataset: Dataset, *, rows: str, seed_text: str
-) -> Iterator[object]:
+def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, seed_text: str) -> Iterator[object]:
     first, *others = comparison_words(reworded, compared, rows)
     yield Say(first)
     yield from map(Note, others)
     old, new = (text.removeprefix(seed_text).strip() for text in (reworded.old, reworded.new))
-    yield Versions((Version(when="your text", before=old, after=new, note=_score(compared, dataset)),))
+    yield Versions((Version(when="your text", before=old, after=new),))
     outcome = dict.fromkeys(compared.lost, "lost") | dict.fromkeys(compared.won, "won")
     lines = {
         row.id: (
@@ -71,19 +63,7 @@ def comparison_blocks(
     }
     if lines:
         fold = f"{counted(len(lines), 'row')} won or lost" if len(lines) > MOST_OPEN else ""
-        yield Table(head=HEAD, rows=list(lines.values()), fold=fold)
-
-
-def _score(compared: Comparison, dataset: Dataset) -> str:
-    if dataset.task == "classification":
-        right = sum(said.value == row.target for row, said in zip(compared.rows, compared.new, strict=True))
-        return f"right on {integer(right)} of {counted(len(compared.rows), 'row')}"
-    return f"off by {number(_error(compared, dataset), 3)}"
-
-
-def _error(compared: Comparison, dataset: Dataset) -> float:
-    answers, targets = [said.value for said in compared.new], [row.target for row in compared.rows]
-    return math.sqrt(mean_squared_error(answers, targets, abstention_error=dataset.target_range))
+        yield Table(head=HEAD, rows=list(lines.values()), name="rows won and lost", fold=fold)
 
 
 def _answer(value: Value | None) -> str:

@@ -244,7 +244,7 @@ def _posterior(
 def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
-    known = [right_words(idea.test, row="test row"), right_words(idea.train)]
+    known = [right_words(idea.test, "test row"), right_words(idea.train, "training row")]
     if idea.noise:
         known.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
     if any(known):
