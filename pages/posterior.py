@@ -138,9 +138,12 @@ def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
 
     def open_or_close(line: int) -> None:
-        st.session_state[key] = None if st.session_state.get(key) == line else line
+        text = entries[line].text
+        st.session_state[key] = None if st.session_state.get(key) == text else text
 
-    most, opened = None if everything else NEWEST, st.session_state.get(key)
+    # By its text: while a run goes on, new lines come before it.
+    opened = next((place for place, each in enumerate(entries) if each.text == st.session_state.get(key)), None)
+    most = None if everything else NEWEST
     lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
     with place:
         pieces.steady(page.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)

@@ -119,8 +119,8 @@ def _card(place: int, card: Card) -> str:
         f'<article class="card{faint}" data-key="{card.key}" style="--w:{card.bar:.4f}" '
         f'aria-label="{text(", ".join(filter(None, (f"Hypothesis {place}", card.value, *card.facts))))}">'
         f'<div class="slot"><span class="wt num">{text(card.value)}</span></div>'
-        f'<div>{markup.hypothesis(card.words)}<div class="foot">{copy}{html(card.folds)}</div></div>'
-        f'<div class="rail">{facts}</div></article>'
+        f'{markup.hypothesis(card.words)}<div class="rail">{facts}</div>'
+        f'<div class="foot">{copy}{html(card.folds)}</div></article>'
     )
 
 
