@@ -107,18 +107,17 @@ def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     return tuple(sorted(every, key=lambda each: -each.newest.step))
 
 
-def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
-    """True if resampling dropped only a copy: a text with the same answers was drawn each time, or is held now.
+def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
+    """Leave out what resampling dropped while a text with the same answers was drawn each time, or is held now.
 
     survivors: current idea with the same answers, by hypothesis id.
     """
-    is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
-    return entry.reason == "resampled away" and (is_held or all(occasion.alike for occasion in entry.occasions))
 
+    def lives_on(entry: RuledOut) -> bool:
+        is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
+        return entry.reason == "resampled away" and (is_held or all(each.alike for each in entry.occasions))
 
-def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
-    """Leave out what chance dropped while its answers lived on."""
-    return tuple(entry for entry in entries if not lives_on(entry, survivors))
+    return tuple(entry for entry in entries if not lives_on(entry))
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
