@@ -7,7 +7,6 @@ from typing import get_args
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces, settling
-from vpp.drawing.programs import apart_html
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import Rows, Which, asked_when, evaluated_rows, headline, opened_row, row_table, table_words
@@ -49,8 +48,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     blocks.draw(tiles(rows, simple), *sure_and_right(rows))
     readings = pieces.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
-    if parted := apart_html(readings, snapshot.view.texts, snapshot.view.seed_text):
-        blocks.draw(parted)
 
 
 def draw_rows(run: opening.OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:

@@ -1,75 +1,72 @@
-"""Jobs beside a run, offered with their cost: another wording, and the trial of its ideas."""
+"""Jobs beside a run, offered with their cost: another wording, and the trial of its hypotheses."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
-from vpp.drawing import idea_deck
-from vpp.drawing.deck import without_seed
-from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.findings.new_rows import plan_blocks
+from vpp.findings.rewording import comparison_blocks, keeping_words, rows_name
 from vpp.findings.slots import grouped
+from vpp.findings.trial import read_trial, trial_blocks
 from vpp.inference.plan import plan
 from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
+from vpp.show.blocks import Heading
 from vpp.show.markup import one_line
 from vpp.show.page import html
-from vpp.show.words import counted, cut, particles, short_weight
-from vpp.trials.trial import TrialAsking, read_trial
+from vpp.show.words import counted, cut, percent
+from vpp.trials.trial import TrialAsking
 
-TRIAL, REFUSED = "trial", "The trial could not be held"
+TRIAL, REFUSED = "trial", "The test could not be run"
 ABOUT_TRIAL = (
-    "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
-    "leaves out each clause, and the rule, and scores the loss."
+    "It changes cells so that a hypothesis’s answer must change, or must stay, and asks the model. Then it leaves out "
+    "each clause, and the whole rule, and scores what is lost."
 )
 
 
 def draw_trial(run: opening.OpenRun) -> None:
-    blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
+    blocks.draw(Heading("Does the model obey the rule?", "changed rows, and what each clause is worth"))
     refreshed(run, TRIAL, trial)
 
 
 def trial(run: opening.OpenRun) -> None:
     snapshot = opening.fresh(run)
-    view = snapshot.view
     if follow(run, TRIAL, "posterior.trial.stop", stop="Stop"):
         return
-    if found := read_trial(run.directory, view):
-        verdict = markup.saying(idea_deck.trial_verdict(found))
-        blocks.draw(verdict, idea_deck.trial_html(found, view.seed_text), label="the trial")
-        return
-    blocks.captions(ABOUT_TRIAL)
+    if found := read_trial(run.directory, snapshot.view):
+        blocks.draw(*trial_blocks(found, snapshot.view.seed_text), label="the trial")
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
-        blocks.captions("The ideas can be put on trial once the run has ended or is paused.")
+        blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
         return
-    offer_trial(run)
+    offer_trial(run, snapshot, is_again=found is not None)
 
 
-def offer_trial(run: opening.OpenRun) -> None:
+def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:
     """Draw what became of the last trial, the cost of a new one, and its button."""
-    job, endpoint = job_of(run, TRIAL), run.snapshot.spec.endpoint
+    job, endpoint = job_of(run, TRIAL), snapshot.spec.endpoint
     if job and job.outcome == "failed":
         blocks.failed(REFUSED, job.failure)
     elif job and job.outcome == "stopped":
         rest = "the answers so far are in the cache, so asking again takes less"
         blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
-    view = opening.fresh(run).view
     try:
         asking = pieces.remembered(
-            f"trial.{run.directory.id}", view.last_at, lambda: TrialAsking(run.reader, view=view)
+            f"trial.{run.directory.id}", snapshot.view.last_at, lambda: TrialAsking(run.reader, view=snapshot.view)
         )
     except VppError as error:
         blocks.captions(str(error))
         return
     allowed = consent(run, TRIAL)
     left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
-    if left.button("Put the ideas on trial", key="posterior.trial", width="stretch", disabled=not allowed):
+    cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
+    right.html(markup.block(markup.caption(cost if is_again else f"{ABOUT_TRIAL} {cost}")))
+    label = "Test again" if is_again else "Test the hypotheses"
+    if left.button(label, key="posterior.trial", width="stretch", disabled=not allowed):
         with opening.refusals(REFUSED):
             ask_beside(run, TRIAL, asking)
             st.rerun()
@@ -77,12 +74,12 @@ def offer_trial(run: opening.OpenRun) -> None:
         person.ask_keys(endpoint)
 
 
-# Another wording: a person's text beside a particle's on the same rows, and a new run with it if they say so
+# Another wording: a person's text beside a hypothesis on the same rows, and a new run with it if they say so
 
 REWORDING, TITLE = "reword", "Try another wording"
 FOLD = "rewording.fold"
 LONGEST = 110
-"""Characters of a text in the list of particles."""
+"""Characters of a hypothesis in the list."""
 
 
 def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
@@ -121,9 +118,9 @@ def form(run: opening.OpenRun) -> None:
     snapshot = opening.fresh(run)
     view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
     slot = choose(run, snapshot)
-    old = without_seed(view.texts[view.population[slot].hypothesis], view.seed_text)
+    old = sentence(view, view.population[slot].hypothesis)
     begins = blocks.begun(_text_key(run, slot, view), old)
-    text = str(st.text_area(f"New text of particle {slot}", height="content", **begins))
+    text = str(st.text_area("Your text", height="content", **begins))
     failure = ""
     try:
         wording = rewording(view, config, slot, text)
@@ -133,11 +130,12 @@ def form(run: opening.OpenRun) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center")
     where = "the demo model" if endpoint.is_demo else endpoint.model
     cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
-    rows = f"the {rows_name(view, config)} that scored the particle last"
+    rows = f"the {rows_name(view, config)} that scored it last"
     right.html(markup.block(markup.caption(f"By {where}, on {rows}{cached}. The run stays as it is.")))
     questions = len(set(last_rows(view)))
     asking = asking_of(run.reader, wording, view) if wording else None
-    label = button_words(questions, config.learner_samples * (asking.total if asking else questions))
+    calls = config.learner_samples * (asking.total if asking else questions)
+    label = f"Score it on {counted(questions, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
     if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
         if asking is None:
             blocks.failed("This wording cannot be scored", failure)
@@ -150,16 +148,19 @@ def form(run: opening.OpenRun) -> None:
 
 
 def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
-    view = snapshot.view
-    held = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
-    weights = {hypothesis: sum(view.weights[slot] for slot in slots) for hypothesis, slots in held.items()}
+    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    slots = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
+    weights = {hypothesis: sum(view.weights[slot] for slot in each) for hypothesis, each in slots.items()}
     names = {}
-    for hypothesis in sorted(held, key=lambda each: -weights[each]):
-        weight = [short_weight(weights[hypothesis])] if snapshot.spec.config.is_weighted else []
-        words = cut(one_line(without_seed(view.texts[hypothesis], view.seed_text)), LONGEST)
-        names[held[hypothesis][0]] = " · ".join((*weight, particles(held[hypothesis]), words))
+    for hypothesis in sorted(slots, key=lambda each: -weights[each]):
+        weight = f"{percent(weights[hypothesis])} · " if is_weighted else ""
+        names[slots[hypothesis][0]] = weight + cut(one_line(sentence(view, hypothesis)), LONGEST)
     keep = blocks.lasting(_key(run, f"particle.{view.last_step}"))
-    return int(st.selectbox("Text to reword", list(names), format_func=names.__getitem__, **keep))
+    return int(st.selectbox("Hypothesis", list(names), format_func=names.__getitem__, **keep))
+
+
+def sentence(view: RunView, hypothesis: str) -> str:
+    return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
 
 
 def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -176,8 +177,8 @@ def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
     else:
         rows = rows_name(snapshot.view, config)
-        html = comparison_html(wording, result, dataset, rows=rows, seed_text=snapshot.view.seed_text)
-        blocks.draw(html, label="both texts on the same rows")
+        parts = comparison_blocks(wording, result, rows=rows, seed_text=snapshot.view.seed_text)
+        blocks.draw(*parts, label="both texts on the same rows")
         keep(run, snapshot, wording)
 
 

@@ -81,18 +81,18 @@ def open_point(page: Page) -> None:
     page.locator(".mx tr.now:nth-child(2) + tr.under").wait_for()
 
 
-def open_ancestors(page: Page) -> None:
-    """Open a particle of the genealogy."""
-    page.get_by_label("Ancestors of particle").click()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.locator(".vpp .way").wait_for()
+def open_line(page: Page) -> None:
+    """Open the history of a hypothesis, and the rows against a ruled-out text."""
+    page.locator(".card [data-fold=history] summary").first.press("Enter")
+    page.locator(".vpp .way").first.wait_for()
+    page.locator(".ledger button").first.press("Enter")
+    page.locator(".ledger table").wait_for()
 
 
 PLACES = {
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch", is_walked=True),
-    "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_ancestors, title="Posterior", is_walked=True),
+    "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_line, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", "table.t", title="Compare", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h2", title="Report", is_walked=True),

@@ -152,7 +152,7 @@ MEANT_FOR_HARM = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** 
 
 
 def write(page: Page, text: str) -> None:
-    page.get_by_label("New text of particle 0").fill(text)
+    page.get_by_label("Your text").fill(text)
     page.get_by_role("button", name="Score it on 4 rows").click()
 
 
@@ -164,7 +164,7 @@ def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
     page = visit.page
     page.goto(f"{app.url}/posterior?run={earlier.name}")
     page.get_by_text("Try another wording").click()
-    expect(page.get_by_label("New text of particle 0")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
+    expect(page.get_by_label("Your text")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
     expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
     write(page, MEANT_FOR_HARM)
     scored = page.get_by_label("both texts on the same rows")
@@ -174,7 +174,6 @@ def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
     chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
     expect(scored).to_contain_text(f"Acceptance probability {chance}")
     expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
-    expect(scored.locator(".sq i.ok")).to_have_count(3)
     expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
     assert set(app.runs.glob("*/run.json")) == runs
     page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away

@@ -62,7 +62,7 @@ def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTe
 def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> None:
     reader = run(tmp_path)
     for page, said in (
-        ("posterior", "No particles yet"),
+        ("posterior", "No hypotheses yet"),
         ("disagreement", "have not been asked yet"),
         ("report", "Nothing to report yet"),
     ):

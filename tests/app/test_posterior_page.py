@@ -11,37 +11,33 @@ from tests.app.drawn import opened, shown
 from tests.reporting.builders import SEED
 from vpp.show import markup
 
-OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
+OUT = (inspected.LUCK, inspected.NONE, "Sorry.")
 
 
-def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    page = shown(opened(app, reader, "posterior"))
+def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
+    page = shown(opened(app, inspected.labels(tmp_path), "posterior"))
     for words in (
-        'under a constant answer: about 360 : 1. <a href="#ruled-out">Three texts were ruled out.</a>',
+        "One hypothesis has 60 % of the weight; two others share the rest.",
+        "about 360 times more probable under the heaviest hypothesis than under always answering “no”.",
         "heaviest first",
         "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
         markup.DEMO_CHIP,
-        "Compared on 10 rows: 6 test and 4 training. Bar length = summed weight.",
-        "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
-        "2 rejected, 1 resampled away and 1 unreadable",
+        "Compared on 10 rows: 6 test and 4 training.",
+        "a posterior over the sentences found; the texts were written from the rows that weigh them.",
+        "2 rejected, 1 dropped and 1 unreadable",
     ):
         assert words in page
     sections = re.findall(r"<h2><button[^>]*>([^<]+)|<h2>([^<]+)", page)
     assert ["".join(names) for names in sections] == [
-        "Hypotheses grouped by identical predictions",
+        "Hypotheses",
         "Ask the posterior",
-        "Agreement between hypotheses",
-        "Put it on trial",
-        "Genealogy",
+        "Does the model obey the rule?",
         "Ruled out",
     ]
-    places = [page.find(text.removeprefix(SEED).strip() + "</p>", page.find('class="ledger"')) for text in OUT]
-    assert 0 < places[0] < places[1] < places[2]
-    assert "from first hypothesis" not in page
-    app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(2).run()
-    assert "Ancestors of particle 2 after step 1, from first hypothesis" in shown(app)
-    app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(None).run()
-    assert "from first hypothesis" not in shown(app)
+    lines = page[page.index('class="ledger"') :]
+    places = [lines.index(f">{text.removeprefix(SEED).strip()}</span>") for text in OUT]
+    assert places == sorted(places)
+    assert "log α" not in lines, "a closed line has no details"
+    assert inspected.SEVEN.removeprefix(SEED).strip() not in lines, "the newest three are shown"
     assert not app.warning
     assert not app.exception

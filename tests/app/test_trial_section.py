@@ -9,7 +9,7 @@ from tests.app import drawn
 from tests.app.drawn import shown
 from tests.processes import Model
 from tests.trials.test_trial import A_ONLY, AND, run_of
-from vpp.trials.trial import read_trial
+from vpp.findings.trial import read_trial
 
 WITHIN_S = 60
 
@@ -23,7 +23,8 @@ def test_rows_that_part_two_ideas_are_offered_for_labelling(
     app.button(key="posterior.trial").click().run()
     job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
     assert job.wait(WITHIN_S)
-    assert "nats over no rule" in shown(app.run())
+    assert "improvement over no rule" in shown(app.run())
+    assert app.button(key="posterior.trial").label == "Test again"
     trial = read_trial(reader.directory, reader.refresh().view)
     assert trial is not None
     html = shown(drawn.opened(app, reader, "disagreement"))

@@ -48,7 +48,7 @@ def test_a_text_is_compared_then_kept_as_a_new_run_that_verifies(
     said = desk.vpp("reword", first, "--particle", "1", "--text", text)
     assert said.code == 0, said.err
     assert said.out.startswith("Acceptance probability ")
-    assert "of the text it would replace" in said.out
+    assert "of the one it would replace" in said.out
     result = desk.vpp("reword", first, "--particle", "1", "--text", text, "--json", "--quiet").result
     view = RunReader(desk.directory("first")).refresh().view
     if view.final_scored:

@@ -3,23 +3,29 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing.cards import CardMaker, ancestry_html
+from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
-from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
-from vpp.drawing.idea_deck import verdict as near_verdict
-from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
 from vpp.findings.counts import label_cells
 from vpp.findings.genealogy import genealogy
+from vpp.findings.hypotheses import (
+    compared_words,
+    constant_words,
+    deck,
+    hypotheses,
+    odds_words,
+    order_words,
+    shares_words,
+)
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.listing import listed, when_words
 from vpp.findings.result import evidence_measure, result, weights_measure
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
-from vpp.findings.ruled_out import ruled_out, without_survivors
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label
 from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.reporting.document import report_html
@@ -27,13 +33,14 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
-from vpp.show.page import html
-from vpp.wording.brief import compared_words, shares_sentence, unread_html
+from vpp.show.page import block_html, html
+from vpp.wording.brief import unread_html
 from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
+MOST_OPENED = 3
 
 
 def draw_all(reader: RunReader) -> list[str]:
@@ -78,31 +85,23 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Ideas, how near they are, the genealogy and the ledger."""
+    """The hypotheses apart and merged, and every line of what was ruled out."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     ideas = merge_ideas(view, dataset)
     if ideas is None or view.started is None:
         return
-    seed_text, weighted = view.started.seed_text, config.is_weighted
+    seed_text, family = view.started.seed_text, genealogy(view)
+    compared_words(ideas), weights_measure(snapshot), list(evidence_measure(snapshot))
+    odds_words(view, config, dataset), constant_words(view, config, dataset)
+    label_cells(by_label(view.evaluated.get("test"), dataset))
+    for near in (None, nearness(ideas, dataset)):
+        every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
+        shares_words(every, config, view), order_words(every, config)
+        yield block_html(deck(every, config, readings={}, family=family, seed_text=seed_text))
     gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
-    (
-        shares_sentence(ideas, config, view),
-        ruled_out_sentence(gone, config),
-        compared_words(ideas),
-        weights_measure(snapshot),
-    )
-    evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
-    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
-    yield ruled_out_html(gone, seed_text=seed_text, survivors=survivors(view, ideas))
-    near = nearness(ideas, dataset)
-    if near is not None and near.n > 1:
-        groups = near.groups(0.95)
-        near_verdict(near, groups, 0.95), meaning(near, 0.95)
-        yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
-    family = genealogy(view)
-    if family is not None:
-        for slot in range(len(family.last)):
-            yield ancestry_html(family.ancestry(slot), seed_text=seed_text, is_weighted=weighted, most=None)
+    yield html(ruled_out_heading(gone, config))
+    for opened in (None, *range(min(len(gone), MOST_OPENED))):
+        yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

@@ -8,22 +8,28 @@ from tests.inspected import MOOD, SHORT, programs
 from tests.reporting.builders import evaluated
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
-from vpp.drawing.idea_deck import ideas_html
-from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
-from vpp.findings.ideas import merge_ideas
 from vpp.findings.points import points
-from vpp.findings.programs import Apart, Certificate, ProgramReading, program_readings
+from vpp.findings.programs import (
+    MOST_APART,
+    Apart,
+    Certificate,
+    ProgramReading,
+    apart_words,
+    program_folds,
+    program_readings,
+)
 from vpp.findings.rows import Rows, opened_row
 from vpp.programs.source import read_program
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
-from vpp.show.page import html
-from vpp.wording.programs import MOST_APART, apart_words
+from vpp.show.cards import Code
+from vpp.show.page import block_html, html
+from vpp.show.page import html as page_html
 
 TAG = re.compile(r"<[^>]+>")
 FOLD = 'data-fold="program"><summary>program</summary><pre class="raw code">'
 IN_FOLD = (
-    "<li><code>otherwise: &#x27;no&#x27;</code><span>1 of 2 rows right</span></li>",
+    "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
     "No answer on 1 training row.",
     "The model reads it alike on 1 of 2 rows",
     "Row 1: no by the program, no answer by the model. The sentence may have two meanings.",
@@ -40,24 +46,23 @@ def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: P
     snapshot, data, found = reader.refresh(), reader.dataset(), readings(reader)
     prompts = PromptMaker(snapshot.spec, data)
     maker = CardMaker(snapshot.view, snapshot.spec.config, data, prompts, readings=found)
-    ideas = merge_ideas(snapshot.view, data)
-    assert ideas is not None
-    for deck in (deck_html(maker.final(), seed_text=""), ideas_html(ideas, seed_text="", readings=found)):
-        assert deck.count(FOLD) == 1
-        assert all(words in deck for words in IN_FOLD)
-        assert "read row by row: *no program*" in deck
+    html = deck_html(maker.final(), seed_text="")
+    assert html.count(FOLD) == 1
+    assert all(words in html for words in IN_FOLD)
+    assert "Read row by row: *no program*" in html
 
 
 def test_a_sentence_that_is_not_read_yet_or_always_by_row_says_nothing() -> None:
     for silent in (None, ProgramReading(by="nothing"), ProgramReading(by="rows")):
-        assert exception_html(silent) == program_html(silent) == ""
-    assert "the model says &lt;no&gt;" in exception_html(ProgramReading(by="rows", reason="the model says <no>"))
+        assert program_folds(silent) == ()
+    row_by_row = ProgramReading(by="rows", reason="the model says <no>")
+    assert "the model says &lt;no&gt;" in page_html(program_folds(row_by_row))
 
 
 def test_code_is_escaped_and_keeps_its_text() -> None:
     text = "def predict(a):\n    if a != 'x</pre><script>\"' and a > 1.5e3: return 'not'\n    return '''b\n'''"
     code = read_program(text, ("a",)).code
-    html = code_html(code)
+    html = block_html(Code(code))
     assert "<script>" not in html
     assert '<i class="kw">return</i> <i class="str">&#x27;not&#x27;</i>' in html
     assert '<i class="num">1500.0</i>' in html
@@ -77,7 +82,7 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     said = {SHORT: ["yes", "no", "yes", "no", "no", "no"], MOOD: ["no"] * 6}
     test = evaluated(reader.dataset(), said, slots=(SHORT, MOOD))
     test = replace(test, branches=(tuple(int(answer == "no") for answer in said[SHORT]), ()))
-    view, data, found = reader.refresh().view, reader.dataset(), readings(reader)
+    data, found = reader.dataset(), readings(reader)
     every = tuple(points(test, data))
     rows = Rows(test=test, points=every, dataset=data, measure="weight", texts=(SHORT, MOOD), columns=data.inputs)
     first = next(point for point in rows.points if point.row.id == test.rows[0])
@@ -86,7 +91,3 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     assert drawn.count("branch <code>") == 1, "the other sentence has no program"
     assert f"branch <code>{branch}</code>" in drawn
     assert f"<td>{branch}</td>" in drawn, "in place of a reason"
-    apart = apart_html(found, view.texts, view.seed_text)
-    assert apart.count('<p class="hyp">') == 1
-    assert IN_FOLD[3] in apart
-    assert apart_html({}, view.texts, view.seed_text) == ""

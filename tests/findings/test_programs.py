@@ -6,12 +6,21 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
 from vpp.events import Certified, hypothesis_id
-from vpp.findings.programs import Apart, ProgramReading, branch_of, program_readings
+from vpp.findings.programs import (
+    Apart,
+    ProgramReading,
+    branch_of,
+    branch_rows,
+    certificate_words,
+    program_folds,
+    program_readings,
+    question_words,
+)
 from vpp.problem import Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
+from vpp.show.terminal import lines
 
 SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"
@@ -23,6 +32,11 @@ def readings(reader: RunReader, *programs: Translation) -> list[ProgramReading]:
         log.add_entry(each)
     log.close()
     return list(program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values())
+
+
+def said(reading: ProgramReading) -> str:
+    """Why there is no program."""
+    return " ".join(lines(block for fold in program_folds(reading) for block in fold.blocks))
 
 
 def program(text: str, code: str | None, reason: str | None = None) -> Translation:
@@ -41,7 +55,7 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert short.certificate.apart == (Apart(1, "no", None),)
     assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
     assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
-    assert reading_words(mood) == "read row by row: *no program*"
+    assert said(mood) == "Read row by row: *no program*."
     train = reader.refresh().view.evaluated["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
 
@@ -61,10 +75,10 @@ def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tm
 
 def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
     for number, (way, words) in enumerate(
-        {"auto": "read row by row: no program", "program": "no answers: no program"}.items()
+        {"auto": "Read row by row: no program.", "program": "No answers: no program."}.items()
     ):
         reader = run(tmp_path / str(number), started(Config(reading=way), YES_NO), *drawn(MOOD, NEW))
         found = readings(reader, program(MOOD, None, "no program"))
-        assert [reading_words(each) for each in found] == [words, "not read yet"]
+        assert [said(each) for each in found] == [words, ""]
     by_row = run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD))
-    assert [reading_words(each) for each in readings(by_row)] == ["read row by row"]
+    assert [said(each) for each in readings(by_row)] == [""]

@@ -5,11 +5,34 @@ from typing import Any
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import NUMBERS, YES_NO, drawn, proposed, resampled, reweighted, scored, started, view_of
+from tests.reporting.builders import (
+    NUMBERS,
+    SEED,
+    YES_NO,
+    drawn,
+    proposed,
+    resampled,
+    reweighted,
+    scored,
+    started,
+    view_of,
+)
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
-from vpp.findings.ruled_out import RuledOut, rejected, resampled_away, ruled_out, unparsable
+from vpp.findings.ruled_out import (
+    RuledOut,
+    rejected,
+    resampled_away,
+    ruled_out,
+    ruled_out_heading,
+    ruled_out_lines,
+    unparsable,
+    without_survivors,
+)
 from vpp.settings import Config
+from vpp.show.blocks import Heading
+from vpp.show.cards import Line
+from vpp.show.page import html
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 
@@ -23,7 +46,7 @@ def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_w
         proposed(0, 1, "other", "bad"),
     )
     (out,) = rejected(view, YES_NO)
-    assert (out.reason, out.text, out.times, out.steps) == ("rejected", "bad", 1, (0,))
+    assert (out.reason, out.text, out.times, out.newest.step) == ("rejected", "bad", 1, 0)
     newest = out.newest
     assert (newest.particles, newest.log_alpha, newest.u, newest.n_rows) == ((1,), -4.0, 0.5, 3)
     assert (newest.log_likelihood, newest.log_likelihood_proposal) == (-1.0, -5.0)
@@ -62,7 +85,7 @@ def test_a_text_rejected_again_is_one_entry_newest_first() -> None:
         proposed(1, 1, "b", "bad", u=0.9),
     )
     bad, worse = rejected(view, YES_NO)
-    assert (bad.text, bad.times, bad.steps, bad.newest.u) == ("bad", 2, (1, 0), 0.9)
+    assert (bad.text, bad.times, bad.newest.step, bad.newest.u) == ("bad", 2, 1, 0.9)
     assert worse.text == "worse"
 
 
@@ -106,7 +129,7 @@ def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     )
     by_reason = {out.why_unread: out for out in unparsable(view)}
     assert by_reason["no rule"].text == "I cannot"
-    assert by_reason["no rule"].steps == (0, -1)
+    assert [each.step for each in by_reason["no rule"].occasions] == [0, -1]
     assert by_reason["empty"].newest.particles == (1,)
 
 
@@ -126,3 +149,48 @@ def test_a_tempered_decision_knows_its_exponent() -> None:
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
     view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
     assert rejected(view, YES_NO)[0].newest.exponent == 0.25
+
+
+def lines_of(folder: Path, *, opened: int | None = None) -> tuple[Line, ...]:
+    reader = inspected.labels(folder)
+    entries = ruled_out(reader.refresh().view, reader.dataset())
+    return ruled_out_lines(entries, seed_text=SEED, opened=opened).items
+
+
+def test_a_text_is_a_line_with_its_reason_in_eight_words_at_most(tmp_path: Path) -> None:
+    lines = lines_of(tmp_path)
+    assert [(line.status, line.words, line.reason) for line in lines] == [
+        ("rejected", "Say no.", "step 2, wrong on 1 of 2 rows"),
+        ("dropped", "Say yes.", "step 2, wrong on 2 of 4 rows"),
+        ("unreadable", "Sorry.", "step 2"),
+        ("rejected", "Say yes if a holds a 7, else no.", "step 1, wrong on 2 of 2 rows"),
+    ]
+    assert all(len(line.reason.split()) <= 8 for line in lines)
+    assert not any(line.details for line in lines)
+
+
+def test_an_opened_line_has_the_rows_that_decided_and_the_arithmetic(tmp_path: Path) -> None:
+    """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
+    lines = lines_of(tmp_path, opened=3)
+    assert [bool(line.details) for line in lines] == [False, False, False, True]
+    shown = html(lines[3].details)
+    for words in ("does better on 1 of 2 such rows.", "log α = −2.25 is below log u = −0.29.", "<td>a 0</td>"):
+        assert words in shown
+    assert "The answer has no “New rule:” line." in html(lines_of(tmp_path / "again", opened=2)[2].details)
+
+
+def test_reasons_are_counted_apart_and_a_method_that_drops_nothing_has_no_section(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    (head,) = ruled_out_heading(ruled_out(reader.refresh().view, reader.dataset()), SMC)
+    assert isinstance(head, Heading)
+    assert head.caption == "2 rejected, 1 dropped and 1 unreadable"
+    assert len(list(ruled_out_heading((), SMC))) == 2
+    assert not list(ruled_out_heading((), Config(method="vml")))
+
+
+def test_a_text_dropped_while_its_answers_live_on_is_not_ruled_out(tmp_path: Path) -> None:
+    """NONE was dropped by resampling; LUCK, rejected, was judged by rows whoever answers alike."""
+    reader = inspected.labels(tmp_path)
+    found = ruled_out(reader.refresh().view, reader.dataset())
+    gone = without_survivors(found, {hypothesis_id(inspected.NONE): 2, hypothesis_id(inspected.LUCK): 1})
+    assert [entry.text for entry in found if entry not in gone] == [inspected.NONE]

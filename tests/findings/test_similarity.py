@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.findings.ideas import Nearness, groups_at, merge_ideas, nearness, root_mean_squared_differences, share_alike
+from vpp.findings.ideas import Nearness, closeness, groups_at, merge_ideas, nearness, share_alike
 from vpp.runs.reader import RunReader
 
 LABELS = st.integers(1, 8).flatmap(
@@ -25,26 +25,16 @@ def test_labels_agree_on_the_rows_where_ideas_answer_alike(labels: RunReader) ->
     BIG and ODD: 4, 5, 8 and 0, 1, 3. An abstention of one alone, row 6 of ODD, is no agreement."""
     near = near_of(labels)
     assert near.similarity.tolist() == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
-
-
-def test_groups_sum_the_weights_and_say_what_they_agree_on_at_least(labels: RunReader) -> None:
-    near = near_of(labels)
-    first, second = near.groups(0.8)
-    assert (first.numbers, first.n_particles, first.least) == ((0, 1), 3, 0.8)
-    assert (second.numbers, second.n_particles, second.least) == ((2,), 1, 1.0)
-    assert (first.weight, second.weight) == (pytest.approx(0.9), pytest.approx(0.1))
-    assert len(near.groups(0.81)) == 3
-    assert len(near.groups(0.6)) == 1
+    assert (near.groups(0.81), near.groups(0.8), near.groups(0.6)) == (((0,), (1,), (2,)), ((0, 1), (2,)), ((0, 1, 2),))
 
 
 def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbers: RunReader) -> None:
     """The training targets range over 4. LINE and SLOPE: 1 0 2 and 4 (abstained), then 0 0 0 1: 22 / 8;
     LINE and FLAT: 1 0 0 2, 2 1 0 1: 11 / 8; SLOPE and FLAT: 2 0 2 4, 2 1 0 2: 33 / 8."""
     near = near_of(numbers)
-    assert near.span == 4
     alike = [1 - near.similarity[a, b] for a, b in ((0, 1), (0, 2), (1, 2))]
     assert alike == pytest.approx([(22 / 8) ** 0.5 / 4, (11 / 8) ** 0.5 / 4, (33 / 8) ** 0.5 / 4])
-    assert [group.numbers for group in near.groups(0.7)] == [(0, 2), (1,)]
+    assert near.groups(0.7) == ((0, 2), (1,))
 
 
 def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
@@ -53,11 +43,12 @@ def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
     assert found.tolist() == [[1.0, 0.5], [0.5, 1.0]]
 
 
-def test_numbers_differ_by_their_root_mean_squared_difference() -> None:
-    """Differences 3, 0, and 4 for the one abstention: sqrt((9 + 0 + 16) / 3); two abstentions are alike."""
-    found = root_mean_squared_differences([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=4.0)
-    assert found[0, 1] == found[1, 0] == pytest.approx((25 / 3) ** 0.5)
-    assert root_mean_squared_differences([[None], [None]], span=4.0).tolist() == [[0, 0], [0, 0]]
+def test_numbers_are_close_by_their_root_mean_squared_difference() -> None:
+    """Differences 3, 0, and 8 for the one abstention: sqrt((9 + 0 + 64) / 3) of 8; two abstentions are alike."""
+    found = closeness([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=8.0)
+    assert found[0, 1] == found[1, 0] == pytest.approx(1 - (73 / 3) ** 0.5 / 8)
+    assert closeness([[None], [None]], span=4.0).tolist() == [[1, 1], [1, 1]]
+    assert closeness([[1.0], [2.0]], span=0.0).tolist() == [[1, 0], [0, 1]]
 
 
 def test_groups_are_those_of_complete_linkage() -> None:
@@ -87,8 +78,6 @@ def test_any_two_of_a_group_are_as_similar_as_asked_and_no_two_groups_can_join(
         for second in groups[:i]:
             both = (*first, *second)
             assert similarity[np.ix_(both, both)].min() < threshold
-    ordered = sum(groups, ())
-    assert sorted(ordered) == list(range(len(answers)))
+    assert sorted(sum(groups, ())) == list(range(len(answers)))
     others = groups_at(similarity, threshold=other)
-    assert sum(others, ()) == ordered
     assert (len(groups) <= len(others)) or other < threshold

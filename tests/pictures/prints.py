@@ -94,9 +94,9 @@ def ask_row(page: Page) -> None:
 
 
 def put_on_trial(page: Page) -> None:
-    """Put the ideas on trial, and wait for what came of it."""
-    page.get_by_role("button", name="Put the ideas on trial").click()
-    page.locator(".tried").first.wait_for()
+    """Test whether the model obeys, and wait for what came of it."""
+    page.get_by_role("button", name="Test the hypotheses").click()
+    page.get_by_label("the trial").wait_for()
 
 
 def ask_inputs(page: Page) -> None:
@@ -119,8 +119,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 TOP = ".vpp .title"
-ASK, NEARNESS = section("Ask about new rows"), section("Agreement between hypotheses")
-TRIAL = section("Put it on trial")
+ASK, TRIAL, OUT = map(section, ("Ask the posterior", "Does the model obey the rule?", "Ruled out"))
 POINTS, LABELS = section("Row by row"), section("Most informative labels")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
@@ -133,10 +132,8 @@ PRINTS = (
     Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
-    Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=NEARNESS),
-    Print(
-        name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=section("Genealogy")
-    ),
+    Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
+    Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=LABELS),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
-from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.findings.result import result, summary
-from vpp.findings.ruled_out import ruled_out
+from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.show.page import html
 from vpp.show.terminal import lines
 from vpp.wording.progress import calls_metric, population_metrics
 
@@ -43,9 +43,10 @@ def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path
     assert "unreadable" not in refused
     assert "refused" not in unreadable
     assert "the answer is empty" in unreadable
-    ledger = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED, survivors={})
-    assert ledger.count(">refused</span>") == 1
-    assert "Refused as no rule for this table: it gives" in ledger
+    entries = ruled_out(reader.refresh().view, YES_NO)
+    lines = [ruled_out_lines(entries, seed_text=SEED, opened=place).items[place] for place in range(2)]
+    assert {line.status for line in lines} == {"refused", "unreadable"}
+    assert any("which is no label of this table" in html(line.details) for line in lines)
 
 
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from scipy.special import betaln
-from vpp.drawing.answering import going_on_words
 
 from tests import inspected
 from tests.processes import Desk, beside_the_constant, but_times_and_ids, model, wait_until
@@ -19,6 +18,7 @@ from vpp.demo.learner import SURE
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
 from vpp.findings.command import repeat_command
+from vpp.findings.new_rows import going_on_words
 from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence

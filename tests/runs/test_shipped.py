@@ -11,11 +11,11 @@ import pytest
 from pages.parts.opening import SHIPPED, TITANIC
 from tests.example import PREPARED, made
 from vpp.errors import RunError
+from vpp.findings.trial import Obeyed, read_trial
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
-from vpp.trials.trial import Obeyed, read_trial
 
 
 def read(directory: RunDirectory) -> Snapshot:

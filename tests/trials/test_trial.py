@@ -15,8 +15,9 @@ from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
-from vpp.drawing.idea_deck import clause_rows
 from vpp.events import hypothesis_id
+from vpp.findings.trial import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
+from vpp.findings.trial import trial_json as in_json
 from vpp.posterior.metric import wilson
 from vpp.problem import Translation
 from vpp.programs.source import read_program
@@ -26,19 +27,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import (
-    FOLLOWS,
-    Change,
-    Obeyed,
-    Trial,
-    TrialAsking,
-    TrialSize,
-    changes,
-    clauses,
-    plain_rule_of,
-    read_trial,
-)
-from vpp.trials.trial import trial_json as in_json
+from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses, plain_rule_of
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
@@ -305,9 +294,9 @@ def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served:
     assert [idea["weight"] for idea in result["ideas"]] == sorted((i["weight"] for i in result["ideas"]), reverse=True)
     printed = desk.vpp("trial", desk.folder / "run", "--rows", "10")
     assert re.match(r"[\d,]+ calls of the learner", printed.err)
-    assert "The learner follows the heaviest idea" in printed.out
-    assert result["verdict"] == printed.out.splitlines()[0]
-    assert "nats over no rule" in printed.out
+    assert "The model obeys the heaviest hypothesis" in printed.out
+    assert result["verdict"].replace("\N{NO-BREAK SPACE}", " ") == printed.out.splitlines()[0]
+    assert "improvement over no rule" in printed.out
     refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")
     assert refused.code != 0
     assert "rows is 0: give at least 1" in refused.err

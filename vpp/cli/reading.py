@@ -17,12 +17,12 @@ from vpp.cli.system import environment, find_run, keys, read_table, until_interr
 from vpp.cli.working import work_on
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
-from vpp.drawing import idea_deck
-from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
 from vpp.findings.points import reject_option
+from vpp.findings.rewording import comparison_words, rows_name
 from vpp.findings.scores import Score, averaged_score, score_text
+from vpp.findings.trial import trial_blocks, trial_json, trial_verdict
 from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html, report_markdown, ways, write_all, write_html
 from vpp.reporting.mlflow_run import log_run
@@ -38,9 +38,10 @@ from vpp.runs.asking import (
     score_rewording,
 )
 from vpp.runs.reader import RunReader
+from vpp.show import terminal
 from vpp.show.markup import one_line
 from vpp.show.words import counted, cut, integer, listed, step_words
-from vpp.trials.trial import TrialAsking, TrialSize, trial_json
+from vpp.trials.trial import TrialAsking, TrialSize
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
@@ -175,17 +176,10 @@ def trial(options: Namespace) -> int:
         return 0
     found = _answers(asking.go)
     if options.json:
-        verdict = {"verdict": idea_deck.trial_verdict(found)}
+        verdict = {"verdict": trial_verdict(found)}
         print(to_json({**trial_json(reader.directory.id, found), **verdict}, inf_nan_mode="strings").decode())
         return 0
-    print(idea_deck.trial_verdict(found))
-    started = reader.refresh().view.started
-    for place, idea in enumerate(found.ideas, 1):
-        print(f"\nIdea {place}: {one_line(idea_deck.sentence_of(idea, started.seed_text if started else ''))}")
-        names = zip(idea_deck.HEAD[1:], idea_deck.table_rows(found)[place - 1][1:], strict=True)
-        print("\n".join(f"  {name}: {value}" for name, value in names))
-        rows = idea_deck.clause_rows(idea, found)
-        print("\n".join(f"  {lost:>8}  {one_line(clause)}: {better}" for clause, lost, better in rows))
+    print("\n".join(terminal.lines(trial_blocks(found, reader.refresh().view.seed_text))))
     return 0
 
 

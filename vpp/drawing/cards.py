@@ -1,23 +1,20 @@
-"""Cards of a run’s particles at each step: a hypothesis, its weight, score and what became of it; and its ancestors.
+"""Cards of a run’s particles at each step: a hypothesis, its weight, score and what became of it.
 
 A card of smc at step t shows the text weighed at t; a card of the other methods the text after the decision of t.
 """
 
 import math
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vpp.data.dataset import Dataset, Row
-from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Marks, reworded, without_seed
-from vpp.drawing.ledger import arithmetic
+from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Marks, without_seed
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.findings.counts import cut_words
-from vpp.findings.genealogy import Happened, Node
 from vpp.findings.ideas import compare
 from vpp.findings.programs import ProgramReading
-from vpp.findings.ruled_out import decision
+from vpp.findings.ruled_out import arithmetic, decision
 from vpp.findings.scores import rows_by_id, rows_of, score
 from vpp.findings.slots import (
     RecordedAnswers,
@@ -35,8 +32,8 @@ from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CAUTIOUS_TEMPERATURE, Config
-from vpp.show.markup import Mark, badge, caption, group
-from vpp.show.words import MINUS, counted, fixed, number, particles, percent, step_words, weight_text
+from vpp.show.markup import Mark
+from vpp.show.words import MINUS, counted, fixed, number, particles, percent
 from vpp.wording.progress import end_rows, step_rows
 
 MOST_ROWS = 6
@@ -467,88 +464,3 @@ class CardMaker:
 def _place(card: Card) -> tuple[float, int]:
     value = card.log_likelihood if card.is_chain else card.total
     return math.inf if value is None else -value, card.slot
-
-
-CHANGED: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
-"""What happened to a text that changed."""
-AFRESH_TAKEN = f"{AFRESH}, accepted"
-
-
-def step_name(step: int) -> str:
-    """`step 4`, or `the first hypothesis`."""
-    return "the first hypothesis" if step == INITIAL_STEP else f"step {step}"
-
-
-MOST_MOVES = 2
-MARKS: dict[Happened, Mark] = {"accepted": "acc", "taken": "acc"}
-STILL: dict[Happened, tuple[str, str]] = {
-    "rejected": ("proposal rejected", "proposals rejected"),
-    "unchanged": ("proposal of the same words", "proposals of the same words"),
-    "unparsable": ("unreadable proposal", "unreadable proposals"),
-    "not rewritten": ("step without a rewriting", "steps without a rewriting"),
-}
-
-
-def n_changes(line: Sequence[Node]) -> int:
-    return sum(each.changed for each in line) - 1
-
-
-def ancestry_html(line: Sequence[Node], *, seed_text: str, is_weighted: bool, most: int | None = None) -> str:
-    """The particle's ancestors. line: oldest first, the particle last. most: newest changes shown."""
-    last, changes = line[-1], n_changes(line)
-    changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"
-    marked = " · underlined: added · struck: removed" if changes else ""
-    entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
-    title = f"Ancestors of particle {last.slot} after {step_words(last.step)}, from first hypothesis {line[0].slot} on"
-    return f'{group(title)}{caption(f"Oldest first · {changed}{marked}")}<ol class="way">{"".join(entries)}</ol>'
-
-
-def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
-    stretches = _stretches(line)
-    texts = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
-    changes = [i for i, stretch in enumerate(stretches) if stretch[0].changed]
-    begin = changes[skipped + 1] if skipped > 0 else 1
-    yield _change(line[0], "", texts[0], is_weighted=is_weighted)
-    if skipped > 0:
-        words = f"{counted(skipped, 'change')} not shown, before step {stretches[begin][0].step}."
-        yield f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
-    for i, stretch in enumerate(stretches[begin:], begin):
-        first = stretch[0]
-        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if first.changed else _still(stretch)
-
-
-def _stretches(line: Sequence[Node]) -> list[list[Node]]:
-    stretches: list[list[Node]] = []
-    for each in line:
-        if not stretches or each.changed or stretches[-1][0].changed:
-            stretches.append([])
-        stretches[-1].append(each)
-    return stretches
-
-
-def _change(each: Node, before: str, says: str, *, is_weighted: bool) -> str:
-    weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
-    sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
-    marks: list[tuple[Mark, str]] = []
-    if each.copied_from is not None:
-        marks.append(("", f"copied from particle {each.copied_from}"))
-    if not says:
-        marks.append(("", "the seed sentence alone"))
-    if each.step != INITIAL_STEP or each.happened == "yours":
-        marks.append((MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else CHANGED[each.happened]))
-    return (
-        f'<li><div class="when"><b>{step_name(each.step).removeprefix("the ")}</b>{weight}</div>'
-        f'<div>{sentence}<div class="foot">{"".join(badge(*mark) for mark in marks)}{fold}</div></div></li>'
-    )
-
-
-def _still(stretch: Sequence[Node]) -> str:
-    happened = Counter(each.happened for each in stretch)
-    events = [counted(n, *STILL.get(why, STILL["unchanged"])) for why, n in happened.items()]
-    moved = [each for each in stretch if each.copied_from is not None]
-    events += [f"copied from particle {each.copied_from} at step {each.step}" for each in moved[-MOST_MOVES:]]
-    events += [f"copied {counted(len(moved) - MOST_MOVES, 'time')} before"] if len(moved) > MOST_MOVES else []
-    first, last = stretch[0].step, stretch[-1].step
-    steps = f"step {first}" if first == last else f"steps {first} to {last}"
-    words = f"Unchanged: {'; '.join(events)}."
-    return f'<li class="still"><div class="when">{steps}</div>{caption(words)}</li>'

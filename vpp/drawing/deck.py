@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vpp.drawing.programs import exception_html, program_html
-from vpp.findings.programs import ProgramReading
+from vpp.findings.programs import ProgramReading, program_folds
 from vpp.show.markup import (
     Mark,
     badge,
@@ -20,6 +19,7 @@ from vpp.show.markup import (
     refused_html,
     text,
 )
+from vpp.show.page import html
 from vpp.show.words import capitalised, counted, fixed, integer, percent, short_weight, weight_text
 
 Marks = tuple[tuple[Mark, str], ...]
@@ -194,8 +194,8 @@ def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
     sentence, before = reworded(card.parent, card.sentence, fold_name=f"{within}parent")
     marks, fate = ("".join(badge(*mark) for mark in each) for each in (card.marks, card.fate))
     folds = "".join(_fold(part, within) for part in card.folds)
-    foot = f'<div class="foot">{program_html(card.reading, within)}{folds}{before}{twins}</div>'
-    made = f"{marks}{_effect(card)}{fate}{exception_html(card.reading)}"
+    foot = f'<div class="foot">{html(program_folds(card.reading, within))}{folds}{before}{twins}</div>'
+    made = f"{marks}{_effect(card)}{fate}"
     return f'{sentence}{_refused(card)}<div class="marks">{made}{rail}</div>{foot}'
 
 

@@ -12,6 +12,8 @@ from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
 from vpp.findings.slots import came_from, weights_of
 from vpp.runs.view import RunView, StepView
+from vpp.show.cards import Fold, Version, Versions
+from vpp.show.words import counted, nth_step
 
 Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
 """Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
@@ -112,3 +114,30 @@ def _happened(view: RunView, at: StepView, slot: int, proposed: Proposed | None)
     if proposed.why == "likelihood":
         return "accepted" if proposed.accepted else "rejected"
     return proposed.why
+
+
+MOST_VERSIONS = 12
+"""Newest versions of a hypothesis that its history holds."""
+NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
+
+
+def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
+    """Return a fold with a particle's ancestors as versions of its text; empty if it was never rewritten.
+
+    line: oldest first, from `Genealogy.ancestry`.
+    """
+    changed = [node for node in line if node.changed]
+    texts = [node.text.removeprefix(seed_text).strip() or node.text for node in changed]
+    versions = [
+        Version(
+            when=nth_step(node.step),
+            before="" if node.is_afresh else before,
+            after=after,
+            note="drawn afresh, without data" if node.is_afresh else NOTES.get(node.happened, ""),
+        )
+        for node, before, after in zip(changed, ["", *texts], texts, strict=False)
+    ]
+    if len(versions) == 1:
+        return ()
+    title = f"history: {counted(len(versions) - 1, 'change')}"
+    return (Fold(name="history", title=title, blocks=(Versions(tuple(versions[-MOST_VERSIONS:])),)),)

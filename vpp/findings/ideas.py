@@ -10,7 +10,6 @@ So within a group any two members are at least as similar as the threshold, whic
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -244,51 +243,23 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Ideas that agree pairwise at least as much as the threshold."""
-
-    numbers: tuple[int, ...]
-    weight: float
-    n_particles: int
-    least: float
-    """Smallest pairwise similarity; 1 for a single idea."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    ideas: Ideas
     n: int
     """Ideas compared: the heaviest, at most `MOST`."""
     similarity: Floats
     """(n, n) between 0 and 1, by number of the idea."""
-    span: float | None
-    """Range of the training targets, at which the similarity is 0; None for labels."""
 
-    def groups(self, threshold: float) -> tuple[Group, ...]:
-        """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
-        groups = []
-        for numbers in map(sorted, groups_at(self.similarity, threshold=threshold)):
-            members = [self.ideas.all[number] for number in numbers]
-            group = Group(
-                numbers=tuple(numbers),
-                weight=sum(idea.weight for idea in members),
-                n_particles=sum(len(idea.slots) for idea in members),
-                least=float(self.similarity[np.ix_(numbers, numbers)].min()),
-            )
-            groups.append(group)
-        return tuple(sorted(groups, key=lambda group: (-group.weight, group.numbers)))
+    def groups(self, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the ideas by group; those of a group agree pairwise at least `threshold` (0 to 1)."""
+        return groups_at(self.similarity, threshold=threshold)
 
 
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
     if not ideas.rows:
         return None
-    answers = [idea.answers for idea in ideas.all[:MOST]]
-    if dataset.task == "classification":
-        similarity, span = share_alike(answers), None
-    else:
-        span = dataset.target_range
-        similarity = closeness(root_mean_squared_differences(answers, span=span), span=span)
-    return Nearness(ideas=ideas, n=len(answers), similarity=similarity, span=span)
+    answers, is_label = [idea.answers for idea in ideas.all[:MOST]], dataset.task == "classification"
+    similarity = share_alike(answers) if is_label else closeness(answers, span=dataset.target_range)
+    return Nearness(n=len(answers), similarity=similarity)
 
 
 def share_alike(answers: Sequence[Votes]) -> Floats:
@@ -298,48 +269,27 @@ def share_alike(answers: Sequence[Votes]) -> Floats:
     return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
 
 
-def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> Floats:
-    """(n, n) differences in the target's unit. answers: n of N numbers each, N at least 1.
+def closeness(answers: Sequence[Votes], *, span: float) -> Floats:
+    """(n, n) 1 minus the root mean squared difference in units of `span`, at least 0. answers: n of N numbers each.
 
-    span: the difference between an abstention and an answer.
+    An abstention is a span off any answer. With a span of 0 it is 1 for no difference and else 0.
     """
-    with np.errstate(over="ignore"):
-        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
-        return np.array([np.sqrt(np.mean(np.square(apart), axis=1)) for apart in _apart(answers, span)])
-
-
-def _apart(answers: Sequence[Votes], span: float) -> Iterator[Floats]:
-    """Yield, for each hypothesis, (n, N) the differences of all answers from its own."""
     f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
     silent = np.isnan(f)
-    for i, own in enumerate(f):
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = np.where(silent | silent[i], span, f - own)
-        apart[silent & silent[i]] = 0.0
-        yield apart
-
-
-def closeness(differences: Floats, *, span: float) -> Floats:
-    """1 - difference / span, at least 0; with a span of 0, 1 for no difference and else 0."""
-    if span <= 0:
-        return np.asarray(differences == 0, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = (np.where(silent | own, span * (silent != own), f - f[i]) for i, own in enumerate(silent))
+        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+        d = np.array([np.sqrt(np.mean(np.square(each), axis=1)) for each in apart])
+        return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
 
 
 def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:
-    """Members by group, similar ones side by side; any two members of a group are at least `threshold` similar.
-
-    The order of all members is the same at every threshold. similarity: (n, n) symmetric.
-    """
-    if len(similarity) == 1:
-        return ((0,),)
-    # Imported late: the import takes a quarter of a second. scipy comes with scikit-learn.
-    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    tree = linkage(squareform(1 - similarity, checks=False), method="complete", optimal_ordering=True)
-    group = fcluster(tree, 1 - threshold, criterion="distance")
-    ordered = leaves_list(tree).tolist()
-    forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
-    return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))
+    """Members by group; any two members of a group are at least `threshold` similar. similarity: (n, n) symmetric."""
+    groups, alike = [[place] for place in range(len(similarity))], np.array(similarity)
+    np.fill_diagonal(alike, -1.0)
+    while len(groups) > 1 and alike.max() >= threshold:
+        one, other = sorted(divmod(int(alike.argmax()), len(groups)))
+        groups[one] += groups.pop(other)
+        alike[one] = alike[:, one] = np.minimum(alike[one], alike[other])
+        alike = np.delete(np.delete(alike, other, axis=0), other, axis=1)
+    return tuple(tuple(sorted(members)) for members in groups)

@@ -1,7 +1,7 @@
-"""How each hypothesis is read: its program with the rows of each branch, its certificate, and its questions."""
+"""How each hypothesis is read: its program with the rows of each branch, its certificate, its questions; in words."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,9 @@ from vpp.runs.journal import AnswerReader
 from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.show.blocks import Note, Table
+from vpp.show.cards import Code, Fold
+from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
 ROUNDING = 0.01
 """Largest difference of two numbers that count as alike, as a share of the targets' range."""
@@ -208,3 +211,75 @@ def _yes_counts(answers: AnswerReader) -> Mapping[str, Counter[bool]]:
 def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
     found = ((words, columns.names[alias], counts.get(words, Counter())) for words, alias in program.questions)
     return tuple(QuestionShare(question=words, column=name, n=n.total(), n_yes=n[True]) for words, name, n in found)
+
+
+# In words, which quote models
+
+
+NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
+
+
+def branch_rows(branch: BranchScore) -> str:
+    """`12 of 14 rows right`, `14 rows, off by 0.52 on average`, or `no training row`."""
+    if not branch.n:
+        return "no training row"
+    if branch.n_right is not None:
+        return f"{integer(branch.n_right)} of {counted(branch.n, 'row')} right"
+    error = "" if branch.mean_error is None else f", off by {number(branch.mean_error, 3)} on average"
+    return f"{counted(branch.n, 'row')}{error}"
+
+
+def certificate_words(certificate: Certificate) -> str:
+    """`the model reads it alike on 8 of 8 rows (68 % to 100 %)`: Wilson's 95 % interval."""
+    rows = f"{integer(certificate.n_alike)} of {counted(certificate.n, 'row')}"
+    return f"the model reads it alike on {rows} ({interval_text(certificate.n_alike, certificate.n)})"
+
+
+def question_words(question: QuestionShare) -> str:
+    """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
+    share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
+    of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
+    return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"
+
+
+MOST_APART = 4
+
+
+def apart_words(certificate: Certificate) -> str:
+    """`Row 12: Gentoo by the program, Adelie by the model. …`: rows read in two ways; empty without any."""
+    parts = [
+        f"Row {each.row}: {_answer(each.program)} by the program, {_answer(each.reading)} by the model."
+        for each in certificate.apart[:MOST_APART]
+    ]
+    more = len(certificate.apart) - MOST_APART
+    parts += [f"{counted(more, 'more row')}."] if more > 0 else []
+    parts += [NUMBERS_ALIKE] if any(isinstance(each.program, float) for each in certificate.apart) else []
+    return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
+
+
+def _answer(value: Value | None) -> str:
+    return number(value) if isinstance(value, float) else value_text(value)
+
+
+def program_folds(reading: ProgramReading | None, within: str = "") -> tuple[Fold, ...]:
+    """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet.
+
+    within: begins the name of the fold.
+    """
+    if reading is None or (reading.program is None and not reading.reason):
+        return ()
+    title, blocks = "program", tuple(program_blocks(reading, reading.program)) if reading.program else ()
+    if not blocks:
+        how = "Read row by row" if reading.by == "rows" else "No answers"
+        title, blocks = "no program", (Note(f"{how}: {reading.reason}."),)
+    return (Fold(name=f"{within}program", title=title, blocks=blocks),)
+
+
+def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
+    yield Code(program.code)
+    yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
+    if n := reading.n_unanswered:
+        yield Note(f"No answer on {counted(n, 'training row')}.")
+    if found := reading.certificate:
+        yield Note(f"{capitalised(certificate_words(found))}. {apart_words(found)}".rstrip())
+    yield from (Note(question_words(question)) for question in reading.questions)

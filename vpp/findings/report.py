@@ -10,7 +10,8 @@ from statistics import mean, quantiles
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Evaluated
 from vpp.findings.baselines import Baselines, Name
-from vpp.findings.ideas import NEAR, Group, Ideas, merge_ideas, nearness, survivors
+from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
+from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.points import Point
 from vpp.findings.rows import Rows, headline, row_table
 from vpp.findings.ruled_out import RuledOut, ruled_out, without_survivors
@@ -65,46 +66,34 @@ HASH = 12
 # The hypotheses
 
 
-def hypotheses(view: RunView, dataset: Dataset) -> Iterator[object]:
+def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
     """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
     ideas = merge_ideas(view, dataset)
     if ideas is None:
         yield Note("No population is complete yet.")
         return
-    near = nearness(ideas, dataset)
-    alone = [Group(numbers=(i,), weight=each.weight, n_particles=0, least=1.0) for i, each in enumerate(ideas)]
-    groups = near.groups(NEAR) if near and near.n == len(ideas) else alone
-    bars = [_bar(group, ideas, view.seed_text) for group in groups[:MOST_HYPOTHESES]]
+    every = hypotheses(ideas, nearness(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
+    bars = [Weight(weight=each.weight, words=each.words, facts=tuple(_facts(each))) for each in every[:MOST_HYPOTHESES]]
     if (constant := constant_weight(view)) >= NOTICEABLE:
         answer = value_text(dataset.constant)
         bars.append(Weight(weight=constant, words=f"Always {answer}", facts=("the constant answer, without a rule",)))
     yield Weights(tuple(sorted(bars, key=lambda bar: -bar.weight)))
-    if rest := groups[MOST_HYPOTHESES:]:
-        others, share = in_words(len(rest)), percent(math.fsum(group.weight for group in rest))
+    if rest := every[MOST_HYPOTHESES:]:
+        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
         yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
 
 
-def _bar(group: Group, ideas: Ideas, seed_text: str) -> Weight:
-    members = [ideas.all[place] for place in group.numbers]
-    first = members[0]
-    facts = [_right(score, split) for split, score in (("test", first.test), ("train", first.train)) if score]
-    facts += [f"prior {fixed(first.prior, 3)}"] if first.prior is not None else []
-    if copies := sum(len(each.slots) for each in members) - 1:
-        n = sum(len(each.wordings) for each in members) - 1
-        similar = f", {counted(n, 'similar wording')}" if n else ""
-        facts.append(f"{counted(copies + 1, 'copy', 'copies')}{similar}")
-    return Weight(weight=min(group.weight, 1.0), words=sentence(first.text, seed_text), facts=tuple(facts))
+def _facts(each: Hypothesis) -> Iterator[str]:
+    first, copies = each.members[0], len(each.slots)
+    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
+    if first.prior is not None:
+        yield f"prior {fixed(first.prior, 3)}"
+    if copies > 1:
+        yield f"{integer(copies)} copies"
 
 
 def sentence(text: str, seed_text: str) -> str:
     return text.removeprefix(seed_text).strip() or text
-
-
-def _right(score: Score, split: str) -> str:
-    rows = counted(score.n, ROW_OF[split])
-    if score.n_correct is None:
-        return f"off by {number(math.sqrt(score.mse or 0.0), 3)} on {rows}"
-    return f"{integer(score.n_correct)} of {rows} right"
 
 
 # Mistakes

@@ -1,9 +1,11 @@
-"""Ruled out: rejected proposals, hypotheses resampled away, and optimizer answers without a readable hypothesis.
+"""Ruled out: rejected proposals, hypotheses that resampling dropped, and answers without a readable hypothesis.
 
 Logarithms are natural. The rows that contradict a text are computed on demand, so that long lists stay cheap.
 """
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,9 +18,18 @@ from vpp.findings.slots import grouped
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
+from vpp.show.blocks import Heading, Note, Table
+from vpp.show.cards import Line, Lines
+from vpp.show.markup import Mark
+from vpp.show.words import capitalised, counted, fixed, in_words, integer, listed, nth_step, number, percent, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
-REASONS: tuple[Reason, ...] = ("rejected", "resampled away", "unparsable")
+MARKS: dict[Reason, tuple[Mark, str]] = {
+    "rejected": ("rej", "rejected"),
+    "resampled away": ("gone", "dropped"),
+    "unparsable": ("abs", "unreadable"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,28 +101,23 @@ class RuledOut:
     def times(self) -> int:
         return len(self.occasions)
 
-    @property
-    def steps(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
-
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     every = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
     return tuple(sorted(every, key=lambda each: -each.newest.step))
 
 
-def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
-    """True if resampling dropped only a copy: a text with the same answers was drawn each time, or is held now.
+def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
+    """Leave out what resampling dropped while a text with the same answers was drawn each time, or is held now.
 
     survivors: current idea with the same answers, by hypothesis id.
     """
-    is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
-    return entry.reason == "resampled away" and (is_held or all(occasion.alike for occasion in entry.occasions))
 
+    def lives_on(entry: RuledOut) -> bool:
+        is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
+        return entry.reason == "resampled away" and (is_held or all(each.alike for each in entry.occasions))
 
-def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
-    """Leave out what chance dropped while its answers lived on."""
-    return tuple(entry for entry in entries if not lives_on(entry, survivors))
+    return tuple(entry for entry in entries if not lives_on(entry))
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
@@ -236,3 +242,115 @@ class Case:
             span = self.dataset.target_range
             losses = abs(regression_errors(scored.predictions, targets, abstention_error=span))
         return dict(zip(scored.rows, losses.tolist(), strict=True))
+
+
+# In words
+
+PLACE = "ruled-out"
+"""Element id, for links to the section."""
+MOST_ROWS = 6
+MOST_INPUTS = 4
+HEAD = ("row", "true", "its answer", "the rival", "inputs")
+NOTHING_OUT = "Nothing so far: no proposal was rejected, and no hypothesis was dropped."
+
+
+def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[object]:
+    """Yield the heading with the counts; nothing for a method that rules out nothing."""
+    if not entries and (config.is_weighing or not (config.is_filtered or config.is_weighted)):
+        return
+    counts = Counter(entry.reason for entry in entries)
+    yield Heading(
+        "Ruled out", listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]]), PLACE
+    )
+    if not entries:
+        yield Note(NOTHING_OUT)
+
+
+def ruled_out_lines(
+    entries: Sequence[RuledOut], *, seed_text: str, most: int | None = None, opened: int | None = None
+) -> Lines:
+    """Return a line a text. most: how many; all if None. opened: place of the one with its details."""
+    return Lines(
+        tuple(
+            Line(
+                key=place,
+                mark=MARKS[entry.reason][0],
+                status="refused" if entry.newest.is_refused else MARKS[entry.reason][1],
+                words=_sentence(entry, seed_text),
+                reason=_reason(entry),
+                details=tuple(_details(entry)) if place == opened else (),
+            )
+            for place, entry in enumerate(entries[:most])
+        )
+    )
+
+
+def _sentence(entry: RuledOut, seed_text: str) -> str:
+    return entry.text.removeprefix(seed_text).strip() or entry.text.strip() or "an empty answer"
+
+
+def _reason(entry: RuledOut) -> str:
+    """`step 4, wrong on 2 of 10 rows`: eight words at most."""
+    step, rows = nth_step(entry.newest.step), entry.newest.contradictions
+    if entry.reason == "unparsable" or not entry.newest.n_rows:
+        return step
+    verb = "further off" if rows and isinstance(rows[0].row.target, float) else "wrong"
+    return f"{step}, {verb} on {integer(len(rows))} of {counted(entry.newest.n_rows, 'row')}"
+
+
+def _details(entry: RuledOut) -> Iterator[object]:
+    """Yield when and why it was ruled out, and the rows that decided."""
+    newest, rows = entry.newest, entry.newest.contradictions
+    times = f"{capitalised(in_words(entry.times))} times, last at" if entry.times > 1 else "At"
+    words = [f"{times} {nth_step(newest.step)}."]
+    if entry.reason == "unparsable":
+        words.append(f"{capitalised(entry.why_unread or 'no reason is recorded')}.")
+    elif rows:
+        decisive = sum(each.is_decisive for each in rows)
+        words.append(f"{_rival(newest)} does better on {integer(decisive)} of {counted(len(rows), 'such row')}.")
+    words += arithmetic(newest)
+    words += ["The same words are in the posterior again."] if entry.held_by else []
+    yield Note(" ".join(words))
+    if rows:
+        yield Table(head=HEAD, rows=[_row(each, entry.text) for each in rows[:MOST_ROWS]], name=entry.text)
+
+
+def _rival(occasion: Occasion) -> str:
+    return "The hypothesis it would replace" if occasion.weight is None else "The heaviest hypothesis"
+
+
+def _row(against: Contradiction, hypothesis: str) -> tuple[str, ...]:
+    row, rival = against.row, "better" if against.is_decisive else "no better"
+    return str(row.id), value_text(row.target), value_text(against.said), rival, inputs_words(row, hypothesis)
+
+
+def inputs_words(row: Row, hypothesis: str) -> str:
+    """Return a few cells of a row in a line: those that the hypothesis names come first."""
+    named = [cell for cell in row.inputs if re.search(rf"(?<!\w){re.escape(cell[0])}(?!\w)", hypothesis)]
+    cells = (named or row.inputs)[:MOST_INPUTS]
+    return " · ".join(f"{name} {'missing' if cell is None else cell}" for name, cell in cells)
+
+
+def arithmetic(occasion: Occasion) -> Iterator[str]:
+    """Eq. 9 in numbers, or the weight before resampling; natural logarithms."""
+    own, other = log_text(occasion.log_likelihood), log_text(occasion.log_likelihood_heaviest)
+    if occasion.weight is not None:
+        yield f"Weight {percent(occasion.weight)} before resampling, no copy after."
+        yield f"Log-likelihood {own}, against {other} of the heaviest."
+    elif occasion.u is not None and occasion.log_alpha is not None:
+        log_u = math.log(occasion.u) if occasion.u > 0 else -math.inf
+        against = against_words(occasion.log_likelihood, occasion.exponent)
+        yield f"Log-likelihood {log_text(occasion.log_likelihood_proposal)}, {against}"
+        compared = "is below" if occasion.log_alpha < log_u else "is not below"
+        yield f"log α = {fixed(occasion.log_alpha)} {compared} log u = {fixed(log_u)}."
+
+
+def against_words(log_likelihood: float | None, exponent: float | None = None) -> str:
+    """`against −10.30 of the one it would replace.` exponent: of a tempered likelihood; None if 1."""
+    tempered = f", times φ = {number(exponent, 3)}" if exponent is not None else ""
+    return f"against {log_text(log_likelihood)} of the one it would replace{tempered}."
+
+
+def log_text(value: float | None) -> str:
+    """A natural logarithm."""
+    return "not recorded" if value is None else fixed(value)

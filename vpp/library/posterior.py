@@ -28,6 +28,7 @@ from vpp.findings.points import Point, points, possible_labels, possible_range, 
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
+from vpp.findings.trial import Trial
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
@@ -49,7 +50,7 @@ from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
 from vpp.show.words import NBSP, particles, prior_text, weight_text
-from vpp.trials.trial import Trial, TrialAsking, TrialSize
+from vpp.trials.trial import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -519,7 +520,7 @@ def reword(
 
 
 def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> Trial:
-    """Put a run's ideas on trial: does the learner follow them, and what is each clause worth.
+    """Put a run's hypotheses on trial: does the model obey them, and what is each clause worth.
 
     The result is kept in the run's directory. ideas: the heaviest so many. changes: changed rows of each of two kinds
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.

@@ -48,7 +48,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, (*surpassed_sentences(view, dataset), view.detail)))
     yield Heading("Hypotheses by weight")
-    yield from report.hypotheses(view, dataset)
+    yield from report.weights(view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
         yield from report.mistakes(rows.test, rows.points, dataset)

@@ -38,6 +38,7 @@ from vpp.findings.points import (
     votes_on,
 )
 from vpp.findings.rows import reason_words
+from vpp.findings.trial import parting_rows, read_trial
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers, Asking
@@ -46,7 +47,6 @@ from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
-from vpp.trials.trial import parting_rows, read_trial
 
 DIGITS = 12
 """Significant digits of sums of weights and of what is made from them."""

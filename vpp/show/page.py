@@ -23,8 +23,8 @@ def _(block: Say) -> str:
 
 @block_html.register
 def _(block: Heading) -> str:
-    place = f' id="{markup.text(block.place)}" tabindex="-1"' if block.place else ""
-    return f"<div{place}>{markup.heading(block.title, block.caption)}</div>"
+    heading = markup.heading(block.title, block.caption)
+    return f'<div id="{markup.text(block.place)}" tabindex="-1">{heading}</div>' if block.place else heading
 
 
 @block_html.register

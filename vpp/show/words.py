@@ -134,6 +134,11 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
+def short_percent(fraction: float) -> str:
+    """`62 %`, `< 0.1 %` or `> 99.9 %`: a share in little space."""
+    return percent(fraction).replace("under", "<").replace("over", ">")
+
+
 def share_words(share: float) -> str:
     """`two thirds`, or `90 %`."""
     return "two thirds" if math.isclose(share, 2 / 3) else percent(share)
@@ -182,6 +187,11 @@ def particles(slots: Sequence[int], *, most: int | None = None) -> str:
 def step_words(step: int) -> str:
     """`step 3`, or `the first draw` for -1."""
     return f"step {step}" if step >= 0 else "the first draw"
+
+
+def nth_step(step: int) -> str:
+    """Return `step 4` for the journal's step 3, which counts from 0; `first draw` for -1."""
+    return f"step {step + 1}" if step >= 0 else "first draw"
 
 
 def cut(words: str, most: int) -> str:

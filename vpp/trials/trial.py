@@ -1,4 +1,4 @@
-"""A trial of ideas: changed rows, sentences without a clause, the learner without a rule; and trial.json, its result.
+"""A trial of hypotheses: changed rows, sentences without a clause, the learner without a rule.
 
 A changed row has another value in one cell, so that a sentence's answer must change, or must stay. Which it is follows
 from the sentence alone: the built-in reader of plain rules works out both answers (`vpp.demo.reading`). A column that
@@ -8,33 +8,27 @@ column by other words. A clause is a branch of the sentence's program: leaving i
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
 
-from vpp import files
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.data.labelling import input_key
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.programs import program_readings
+from vpp.findings.trial import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea, keep
 from vpp.llm.rendering import render_input
-from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import settled
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, likelihood_of, losses_of
 from vpp.programs.source import Program
 from vpp.runs.asking import WITHOUT, Asking, OnProgress
-from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
@@ -184,166 +178,6 @@ def clauses(program: Program | None, sentence: str) -> tuple[Clause, ...]:
         for at, branch in enumerate(branches)
         if program and branch.condition
     )
-
-
-FILE = "trial.json"
-
-
-FINDINGS = ("undecided", "it helps", "it hurts")
-"""What the rows say of a clause, by `Trial.sign`."""
-FOLLOWS = 0.7
-"""Share obeyed above which the learner follows a sentence: below, over three in ten answers are not the sentence's."""
-FEW = 5
-"""With fewer rows, Wilson's interval lies below `FOLLOWS` too often by luck: 0 of 2 in 9 of 100 trials."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obeyed:
-    """How many of n rows speak for a sentence: changed rows answered as it demands, or rows it answers better."""
-
-    n: int = 0
-    obeyed: int = 0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval; 0 to 1 without a row."""
-        return wilson(self.obeyed, self.n) if self.n else (0.0, 1.0)
-
-    @property
-    def follows(self) -> int:
-        """1 if the interval lies above `FOLLOWS`, -1 if below, else 0; 0 for fewer rows than `FEW`."""
-        low, high = self.interval
-        return int(low > FOLLOWS) - int(high < FOLLOWS and self.n >= FEW)
-
-    def sign(self, *, best_of: int = 1) -> int:
-        """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows."""
-        against = self.n - self.obeyed
-        return (sign_test(self.obeyed, against, best_of=best_of) < CHANCE) * (1 if self.obeyed > against else -1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClauseWorth:
-    """A clause of a sentence, and what its loss costs."""
-
-    text: str
-    log_likelihood_lost: float
-    """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
-    rows: Obeyed = Obeyed()
-    """Rows with a smaller loss with the clause, of those where it changes the loss."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriedIdea:
-    """An idea's heaviest wording on trial."""
-
-    text: str
-    """The whole hypothesis, seed sentence included."""
-    weight: float
-    must_change: Obeyed
-    """Rows with a cell changed so that the sentence's answer changes."""
-    must_stay: Obeyed
-    """Rows with a cell changed that the sentence does not name."""
-    log_likelihood: float
-    """Over the trial's rows, natural log."""
-    clauses: tuple[ClauseWorth, ...]
-    gain_over_no_rule: float
-    """Its log-likelihood minus that of the learner without a rule, on the same rows."""
-    over_no_rule: Obeyed = Obeyed()
-    """Rows with a smaller loss than without a rule, of those that differ."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinimalPair:
-    """A row on which two ideas agree, and one cell's change that parts them."""
-
-    inputs: tuple[tuple[str, str | None], ...]
-    """The changed row."""
-    column: str
-    before: str | None
-    after: str | None
-    ideas: tuple[int, int]
-    """Places in `Trial.ideas`."""
-    answers: tuple[Value | None, Value | None]
-    """Theirs to the changed row."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """Content of trial.json."""
-
-    step: int
-    """The run's last complete step then."""
-    rows: tuple[int, ...]
-    """(M,) ids of the training rows that clauses and the learner without a rule were scored on."""
-    no_rule: float
-    """Log-likelihood of the learner without a rule on these rows, natural log."""
-    ideas: tuple[TriedIdea, ...]
-    """Heaviest first."""
-    pairs: tuple[MinimalPair, ...]
-
-    def sign(self, clause: ClauseWorth) -> int:
-        """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
-        return clause.rows.sign(best_of=sum(len(idea.clauses) for idea in self.ideas))
-
-
-_CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
-
-
-def keep(directory: RunDirectory, trial: Trial) -> None:
-    """Write trial.json. Raises DiskRefused."""
-    write_or_refuse(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
-
-
-def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
-    """Read trial.json; None if it is missing, unreadable or from an earlier step."""
-    try:
-        trial = _CONTENT.validate_python(files.read_json(directory.path / FILE))
-    except (OSError, ValueError, ValidationError):
-        return None
-    return trial if trial.step == view.last_step else None
-
-
-def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
-    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
-    known = {input_key(row) for row in dataset.labelled}
-    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
-    new = {input_key(row): row for row in rows if input_key(row) not in known}
-    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
-
-
-def trial_json(run: str, trial: Trial) -> dict[str, Any]:
-    """Return the object that `vpp trial --json` prints; rates have Wilson's 95 % interval, logarithms are natural."""
-    return {
-        "run": run,
-        "step": trial.step,
-        "rows": len(trial.rows),
-        "log_likelihood_no_rule": trial.no_rule,
-        "ideas": [
-            {
-                "text": idea.text,
-                "weight": idea.weight,
-                "must_change": _rate(idea.must_change),
-                "must_stay": _rate(idea.must_stay),
-                "log_likelihood": idea.log_likelihood,
-                "clauses": [
-                    {"text": c.text, "log_likelihood_lost": c.log_likelihood_lost, "rows": _rate(c.rows)}
-                    | {"finding": FINDINGS[trial.sign(c)]}
-                    for c in idea.clauses
-                ],
-                "gain_over_no_rule": idea.gain_over_no_rule,
-                "rows_over_no_rule": _rate(idea.over_no_rule),
-            }
-            for idea in trial.ideas
-        ],
-        "pairs": [asdict(pair) | {"inputs": dict(pair.inputs)} for pair in trial.pairs],
-    }
-
-
-def _rate(found: Obeyed) -> dict[str, float | None]:
-    if not found.n:
-        return {"rate": None, "low": None, "high": None, "n": 0}
-    low, high = found.interval
-    return {"rate": found.obeyed / found.n, "low": low, "high": high, "n": found.n}
 
 
 SCORED = 108

@@ -1,11 +1,12 @@
-"""A comparison of two texts in words and as HTML: numbers, abstentions, many rows, hostile text."""
+"""A comparison of two texts: numbers, abstentions, many rows, hostile text."""
 
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Value
-from vpp.drawing.ledger import comparison_html, comparison_words
+from vpp.findings.rewording import comparison_blocks, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.asking import Comparison, Rewording, compare
+from vpp.show.page import html
 
 HARM = "Output a. <img src=x onerror=alert(1)>"
 
@@ -22,21 +23,20 @@ def numbers(*new: Value | None) -> tuple[Comparison, str]:
     ]
     likelihood = GaussianLikelihood(tau=2.0, abstention_error=4.0)
     found = compare(*said, data.train, dataset=data, likelihood=likelihood, exponent=0.5)
-    return found, comparison_html(wording(4, exponent=0.5), found, data, rows="training rows", seed_text=SEED)
+    blocks = comparison_blocks(wording(4, exponent=0.5), found, rows="training rows", seed_text=SEED)
+    return found, html(blocks)
 
 
 def test_numbers_are_compared_in_the_targets_unit_and_an_abstention_is_named() -> None:
     # Squared errors of 1.0: 1 0 1 9; of the new text: 0 1 16 (abstained) 0.
-    found, html = numbers(0.0, 2.0, None, 4.0)
+    found, shown = numbers(0.0, 2.0, None, 4.0)
     words = list(comparison_words(wording(4, exponent=0.5), found, "training rows"))
     assert [sentence.replace("\N{NO-BREAK SPACE}", " ") for sentence in words] == [
-        "Acceptance probability 47 %: an accept step would take the new text with this probability. "
+        "Acceptance probability 47 %: an accept step would take your text with this probability. "
         "No random number is drawn here.",
-        "Log-likelihood −4.25 on 4 training rows, against −2.75 of the text it would replace, times φ = 0.5.",
-        "α = min(1, exp(−0.75)), which is 0.472.",
+        "Log-likelihood −4.25 on 4 training rows, against −2.75 of the one it would replace, times φ = 0.5.",
         "2 rows won (0 and 3). 2 rows lost (1 and 2). 1 row without a readable answer (2).",
     ]
-    assert "off by 2.06" in html
-    assert "no answer <span" in html
-    assert "<img" not in html
-    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert "<td>no answer</td><td>lost</td>" in shown
+    assert "<img" not in shown
+    assert "&lt;img src=x onerror=alert(1)&gt;" in shown

@@ -1,0 +1,257 @@
+"""A trial of hypotheses: what came of it, as trial.json keeps it; and in words.
+
+vpp/trials asks the questions. Logarithms are natural.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from vpp import files
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.labelling import input_key
+from vpp.posterior.metric import CHANCE, sign_test, wilson
+from vpp.runs.directory import RunDirectory, write_or_refuse
+from vpp.runs.view import RunView
+from vpp.show.blocks import Note, Quote, Say, Table
+from vpp.show.words import counted, fixed, integer, interval_text, percent, value_text
+
+FILE = "trial.json"
+
+
+FINDINGS = ("undecided", "it helps", "it hurts")
+"""What the rows say of a clause, by `Trial.sign`."""
+FOLLOWS = 0.7
+"""Share obeyed above which the learner follows a sentence: below, over three in ten answers are not the sentence's."""
+FEW = 5
+"""With fewer rows, Wilson's interval lies below `FOLLOWS` too often by luck: 0 of 2 in 9 of 100 trials."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obeyed:
+    """How many of n rows speak for a sentence: changed rows answered as it demands, or rows it answers better."""
+
+    n: int = 0
+    obeyed: int = 0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval; 0 to 1 without a row."""
+        return wilson(self.obeyed, self.n) if self.n else (0.0, 1.0)
+
+    @property
+    def follows(self) -> int:
+        """1 if the interval lies above `FOLLOWS`, -1 if below, else 0; 0 for fewer rows than `FEW`."""
+        low, high = self.interval
+        return int(low > FOLLOWS) - int(high < FOLLOWS and self.n >= FEW)
+
+    def sign(self, *, best_of: int = 1) -> int:
+        """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows."""
+        against = self.n - self.obeyed
+        return (sign_test(self.obeyed, against, best_of=best_of) < CHANCE) * (1 if self.obeyed > against else -1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseWorth:
+    """A clause of a sentence, and what its loss costs."""
+
+    text: str
+    log_likelihood_lost: float
+    """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
+    rows: Obeyed = Obeyed()
+    """Rows with a smaller loss with the clause, of those where it changes the loss."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedIdea:
+    """An idea's heaviest wording on trial."""
+
+    text: str
+    """The whole hypothesis, seed sentence included."""
+    weight: float
+    must_change: Obeyed
+    """Rows with a cell changed so that the sentence's answer changes."""
+    must_stay: Obeyed
+    """Rows with a cell changed that the sentence does not name."""
+    log_likelihood: float
+    """Over the trial's rows, natural log."""
+    clauses: tuple[ClauseWorth, ...]
+    gain_over_no_rule: float
+    """Its log-likelihood minus that of the learner without a rule, on the same rows."""
+    over_no_rule: Obeyed = Obeyed()
+    """Rows with a smaller loss than without a rule, of those that differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinimalPair:
+    """A row on which two ideas agree, and one cell's change that parts them."""
+
+    inputs: tuple[tuple[str, str | None], ...]
+    """The changed row."""
+    column: str
+    before: str | None
+    after: str | None
+    ideas: tuple[int, int]
+    """Places in `Trial.ideas`."""
+    answers: tuple[Value | None, Value | None]
+    """Theirs to the changed row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Content of trial.json."""
+
+    step: int
+    """The run's last complete step then."""
+    rows: tuple[int, ...]
+    """(M,) ids of the training rows that clauses and the learner without a rule were scored on."""
+    no_rule: float
+    """Log-likelihood of the learner without a rule on these rows, natural log."""
+    ideas: tuple[TriedIdea, ...]
+    """Heaviest first."""
+    pairs: tuple[MinimalPair, ...]
+
+    def sign(self, clause: ClauseWorth) -> int:
+        """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
+        return clause.rows.sign(best_of=sum(len(idea.clauses) for idea in self.ideas))
+
+
+_CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
+
+
+def keep(directory: RunDirectory, trial: Trial) -> None:
+    """Write trial.json. Raises DiskRefused."""
+    write_or_refuse(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
+
+
+def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
+    """Read trial.json; None if it is missing, unreadable or from an earlier step."""
+    try:
+        trial = _CONTENT.validate_python(files.read_json(directory.path / FILE))
+    except (OSError, ValueError, ValidationError):
+        return None
+    return trial if trial.step == view.last_step else None
+
+
+def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
+    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
+    known = {input_key(row) for row in dataset.labelled}
+    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
+    new = {input_key(row): row for row in rows if input_key(row) not in known}
+    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
+
+
+def trial_json(run: str, trial: Trial) -> dict[str, Any]:
+    """Return the object that `vpp trial --json` prints; rates have Wilson's 95 % interval, logarithms are natural."""
+    return {
+        "run": run,
+        "step": trial.step,
+        "rows": len(trial.rows),
+        "log_likelihood_no_rule": trial.no_rule,
+        "ideas": [
+            {
+                "text": idea.text,
+                "weight": idea.weight,
+                "must_change": _rate(idea.must_change),
+                "must_stay": _rate(idea.must_stay),
+                "log_likelihood": idea.log_likelihood,
+                "clauses": [
+                    {"text": c.text, "log_likelihood_lost": c.log_likelihood_lost, "rows": _rate(c.rows)}
+                    | {"finding": FINDINGS[trial.sign(c)]}
+                    for c in idea.clauses
+                ],
+                "gain_over_no_rule": idea.gain_over_no_rule,
+                "rows_over_no_rule": _rate(idea.over_no_rule),
+            }
+            for idea in trial.ideas
+        ],
+        "pairs": [asdict(pair) | {"inputs": dict(pair.inputs)} for pair in trial.pairs],
+    }
+
+
+def _rate(found: Obeyed) -> dict[str, float | None]:
+    if not found.n:
+        return {"rate": None, "low": None, "high": None, "n": 0}
+    low, high = found.interval
+    return {"rate": found.obeyed / found.n, "low": low, "high": high, "n": found.n}
+
+
+# In words
+
+MOST_PAIRS = 8
+HEAD = ("", "weight", "answers that must change", "answers that must stay", "improvement over no rule", "rows improved")
+CLAUSE_HEAD = ("clause", "loss without it", "rows that need it")
+PAIR_HEAD = ("one cell changed", "answer of one", "of another")
+INTERVALS = (
+    "In brackets: 95 % intervals (Wilson). Improvement and loss: log-likelihood in nats over these rows. A clause "
+    "helps or hurts if the sign test, corrected for the number of clauses, is below 0.05."
+)
+
+
+def rate_words(found: Obeyed, none: str = "none possible") -> str:
+    """`38 of 40 (83 % to 99 %)`; `none` without a row."""
+    if not found.n:
+        return none
+    return f"{integer(found.obeyed)} of {integer(found.n)} ({interval_text(found.obeyed, found.n)})"
+
+
+def trial_verdict(trial: Trial) -> str:
+    first, on = trial.ideas[0], counted(len(trial.rows), "training row")
+    change, rows = first.must_change, first.over_no_rule
+    how = ("may or may not obey", "obeys", "does not obey")[change.follows]
+    obeyed = f"{rate_words(change)} answers changed as it demands" if change.n else "no row can change its answer"
+    worth = ("about as well as", "better than", "worse than")[rows.sign()]
+    differ = f": {rate_words(rows)} rows that differ improve" if rows.n else ""
+    return f"The model {how} the heaviest hypothesis: {obeyed}. On {on} it predicts {worth} without a rule{differ}."
+
+
+def trial_blocks(trial: Trial, seed_text: str) -> Iterator[object]:
+    yield Say(trial_verdict(trial))
+    yield Table(head=HEAD, rows=[(str(n), *_figures(each)) for n, each in enumerate(trial.ideas, 1)], right=(1, 4))
+    yield Note(INTERVALS)
+    for n, each in enumerate(trial.ideas, 1):
+        alone = () if each.clauses else ("no program of several branches, so no clause was left out",)
+        yield Quote(sentence_of(each, seed_text), (f"hypothesis {n} of the trial", *alone))
+        if each.clauses:
+            yield Table(head=CLAUSE_HEAD, rows=clause_rows(each, trial), right=(1,), name=f"clauses of hypothesis {n}")
+    if pairs := _pairs(trial.pairs):
+        yield Note("One cell changed, and two hypotheses part:")
+        yield Table(head=PAIR_HEAD, rows=pairs)
+
+
+def _figures(each: TriedIdea) -> tuple[str, ...]:
+    rates = rate_words(each.must_change), rate_words(each.must_stay)
+    return (
+        percent(min(each.weight, 1.0)),
+        *rates,
+        fixed(each.gain_over_no_rule, 1),
+        rate_words(each.over_no_rule, "none differ"),
+    )
+
+
+def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
+    return [
+        (
+            each.text,
+            fixed(each.log_likelihood_lost, 1),
+            f"{rate_words(each.rows, 'none')}: {FINDINGS[trial.sign(each)]}",
+        )
+        for each in idea.clauses
+    ]
+
+
+def sentence_of(idea: TriedIdea, seed_text: str) -> str:
+    return idea.text.removeprefix(seed_text).strip()
+
+
+def _pairs(pairs: Sequence[MinimalPair]) -> list[tuple[str, str, str]]:
+    """Return each change of a cell once."""
+    lines: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+    for pair in pairs:
+        before, after = ("missing" if cell is None else cell for cell in (pair.before, pair.after))
+        one, other = (f"{place + 1}: {value_text(said)}" for place, said in zip(pair.ideas, pair.answers, strict=True))
+        lines.setdefault((pair.column, before, after), (f"{pair.column}: {before} → {after}", one, other))
+    return list(lines.values())[:MOST_PAIRS]
