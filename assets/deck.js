@@ -96,18 +96,12 @@ function read(bytes) {
   return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
 }
 
-function around(root, name, html) {
-  const place = root.querySelector(name)
-  if (place.whole === html) return
-  place.innerHTML = place.whole = html
-}
-
 function parse(html) {
   const holder = document.createElement("template")
   holder.innerHTML = html
   const cards = [...holder.content.querySelectorAll("[data-key]")]
   for (const card of cards) card.whole = card.outerHTML
-  return { seed: holder.content.querySelector(".seed"), cards }
+  return cards
 }
 
 export default function ({ data: sent, parentElement, setStateValue }) {
@@ -116,8 +110,8 @@ export default function ({ data: sent, parentElement, setStateValue }) {
   if (!root) {
     root = document.createElement("div")
     root.className = "vpp"
-    root.innerHTML = '<div class="above"></div><p class="seed"></p><p class="cap held" hidden>The order is held while you read.</p>' +
-      '<div class="deck"></div><div class="below"></div><span class="told sr" role="status"></span>'
+    root.innerHTML = '<p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>' +
+      '<span class="told sr" role="status"></span>'
     root.addEventListener("click", (event) => copyClicked(root, event))
     root.wanted = "[]"
     root.addEventListener("toggle", () => want(root), true)
@@ -165,8 +159,6 @@ function keepPlace(deck, selected, change) {
 
 function draw(root) {
   const data = root.data
-  around(root, ".above", data.head ?? "")
-  around(root, ".below", data.foot ?? "")
   if (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck) return
   root.whole = null
   if (root.pressed) return
@@ -184,8 +176,7 @@ function draw(root) {
 function fill(root, deck, selected, isReading) {
   const data = root.data
   const held = root.querySelector(".held")
-  const { seed, cards } = parse(data.html)
-  root.querySelector(".seed").textContent = seed ? seed.textContent : ""
+  const cards = parse(data.html)
   const sameDeck = deck.dataset.deck === data.deck
   const known = new Map([...deck.children].map((card) => [card.dataset.key, card]))
   let isWhole = true

@@ -9,8 +9,10 @@ from vpp.drawing.cards import ancestry_html, n_changes
 from vpp.drawing.idea_deck import best_first, groups_html, ideas_html, meaning, more_words, order_words, verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.events import hypothesis_id
+from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import NEAR, Ideas, Nearness, merge_ideas, nearness, survivors
+from vpp.findings.progress import nothing_yet
 from vpp.findings.ruled_out import RuledOut, ruled_out, without_survivors
 from vpp.findings.scores import by_label, ensemble
 from vpp.findings.summary import deciding_rows
@@ -29,8 +31,6 @@ from vpp.wording.brief import (
     unread_html,
     weights_measure,
 )
-from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
-from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
 AT_ONCE = 3  # ideas drawn until the others are asked for, so that the parts below stay near

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import InputError
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.markdown import report_markdown
@@ -17,7 +18,6 @@ from vpp.runs.reader import RunReader
 from vpp.show import markup
 from vpp.wording.brief import unread_html
 from vpp.wording.command import repeat_command
-from vpp.wording.progress import nothing_yet
 
 
 def page(run: opening.OpenRun) -> None:

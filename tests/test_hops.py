@@ -18,7 +18,6 @@ from vpp.cli import main
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import card_html
 from vpp.events import Event, Scored, Usage
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
@@ -32,6 +31,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import Recorder
 from vpp.settings import Config
+from vpp.show.deck import card_html
 
 ROOT = Path(__file__).parents[1]
 START = process.start

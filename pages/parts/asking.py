@@ -14,12 +14,12 @@ from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
 from vpp.findings.points import known_row, reject_option, votes_on
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.show import markup
 from vpp.show.markup import markdown_text
 from vpp.show.words import counted, in_words, integer, seconds
-from vpp.wording.progress import nothing_yet
 
 WHAT = ("row", "table")
 ACROSS = 4

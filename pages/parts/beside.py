@@ -7,7 +7,6 @@ from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
 from vpp.drawing import idea_deck
 from vpp.drawing.answering import plan_html
-from vpp.drawing.deck import without_seed
 from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.findings.slots import grouped
@@ -17,6 +16,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
+from vpp.show.deck import without_seed
 from vpp.show.markup import one_line
 from vpp.show.words import counted, cut, particles, short_weight
 from vpp.trials.trial import TrialAsking, read_trial

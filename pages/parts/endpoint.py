@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
+from vpp.findings.status import model_file_words, wait_words, window_words
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import checked_address
 from vpp.runs.budget import Pace
@@ -22,7 +23,6 @@ from vpp.show import markup
 from vpp.show.words import capitalised
 from vpp.wording.planned import demo_pace
 from vpp.wording.servers import checks_html, failure, verdict, verdict_html
-from vpp.wording.status import model_file_words, wait_words, window_words
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")

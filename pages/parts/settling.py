@@ -24,13 +24,13 @@ from vpp.findings.points import (
     reject_option,
     tau_of,
 )
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.show import markup
 from vpp.show.words import counted
 from vpp.trials.trial import parting_rows, read_trial
-from vpp.wording.progress import nothing_yet
 
 JOB = "settle"
 AT_ONCE, USUAL, MOST = 8, 24, 200

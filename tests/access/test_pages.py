@@ -10,8 +10,8 @@ from tests.access import axe, walk
 from tests.access.places import PLACES, settle
 from tests.access.survey import survey
 from tests.app.conftest import App
-from vpp.drawing.deck import skeletons_html
 from vpp.show import markup
+from vpp.show.deck import skeletons_html
 
 pytestmark = pytest.mark.browser
 

@@ -15,9 +15,9 @@ from tests.app.drawn import shown, upload
 from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
 from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config
+from vpp.show.deck import deck_html
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 

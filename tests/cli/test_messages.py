@@ -11,11 +11,11 @@ from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed, Usage
+from vpp.findings.status import pending_words
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
 from vpp.wording.brief import summary
-from vpp.wording.status import pending_words
 
 Made = Callable[..., RunReader]
 

@@ -3,24 +3,28 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from vpp.drawing.rail import band_html, bars_html
+from vpp.wording.progress import headline
+
 from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker, ancestry_html
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
-from vpp.drawing.deck import deck_html
 from vpp.drawing.figures import charts
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
-from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, conditions
+from vpp.findings.counts import label_cells
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.points import by_answers, points
+from vpp.findings.progress import phase
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, ensemble
+from vpp.findings.step import happened, shown_step
 from vpp.findings.summary import result
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
@@ -28,6 +32,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
+from vpp.show.deck import deck_html
 from vpp.wording.brief import (
     compared_words,
     ensemble_metrics,
@@ -38,10 +43,8 @@ from vpp.wording.brief import (
     voting,
     weights_measure,
 )
-from vpp.wording.counts import label_cells
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
-from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6

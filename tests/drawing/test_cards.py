@@ -3,16 +3,17 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from vpp.drawing.deck import Effect
 
 from tests.inspected import BIG, EVEN, LABELS, ODD, labels, numbers
 from tests.reporting.builders import drawn, finished, proposed, run, scored, started
 from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, Effect, Fold, deck_html
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.view import StepView
 from vpp.settings import Config
+from vpp.show.deck import Card, Fold, deck_html
 from vpp.show.words import NBSP
 
 TASKS = ("classification", "regression")

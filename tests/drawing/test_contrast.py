@@ -10,12 +10,12 @@ from tests import inspected
 from tests.reporting.builders import SEED, evaluated
 from vpp.data.dataset import Dataset, Value
 from vpp.drawing import dissent
-from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
 from vpp.findings.points import Point, by_answers, camps, points
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Metric
+from vpp.show.deck import without_seed
 from vpp.show.words import NBSP
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from tests.inspected import MOOD, SHORT, programs
 from tests.reporting.builders import evaluated
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
 from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.matrix import Opened
 from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
@@ -17,6 +16,7 @@ from vpp.findings.programs import Apart, Certificate, ProgramReading, program_re
 from vpp.programs.source import read_program
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
+from vpp.show.deck import deck_html
 from vpp.wording.programs import MOST_APART, apart_words
 
 TAG = re.compile(r"<[^>]+>")

@@ -2,10 +2,10 @@ import pytest
 
 from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated, view_of
 from vpp.data.dataset import Dataset, Row
+from vpp.findings.counts import label_cells
 from vpp.findings.scores import LabelLine, averaged_score, baseline, by_label, ensemble, particle_scores
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
-from vpp.wording.counts import label_cells
 
 
 def test_the_averaged_vote_is_scored_with_its_weights() -> None:

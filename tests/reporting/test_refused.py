@@ -3,17 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.wording.progress import population_metrics
+
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
+from vpp.findings.progress import calls_metric
 from vpp.findings.ruled_out import ruled_out
 from vpp.findings.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.brief import summary
-from vpp.wording.progress import calls_metric, population_metrics
 
 A = f"{SEED} Always yes."
 REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"

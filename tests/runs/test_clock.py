@@ -9,11 +9,11 @@ import pytest
 from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
 from vpp.events import Event, RunFinished, RunPaused, Usage
+from vpp.findings.status import retry_words
 from vpp.runs import worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.view import RunView
 from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
-from vpp.wording.status import retry_words
 
 Attempt = Callable[[worker._Attempt], Awaitable[None]]
 

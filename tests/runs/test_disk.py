@@ -14,12 +14,12 @@ import pytest
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from tests.runs.conftest import surroundings
 from vpp.errors import DiskRefused
+from vpp.findings.status import cache_sentence
 from vpp.llm.limits import Counters
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import is_of_the_disk, refusal
 from vpp.runs.session import open_cache
 from vpp.runs.worker import work
-from vpp.wording.status import cache_sentence
 
 IN_A_STEP = 20
 VML = ("--method", "vml")

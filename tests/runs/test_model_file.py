@@ -10,11 +10,11 @@ from tests.llama import model_file
 from vpp.cli import main
 from vpp.environment import Environment
 from vpp.errors import InputError
+from vpp.findings.status import model_file_words
 from vpp.library.posterior import _endpoint
 from vpp.runs.keys import Keys, keys_for
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec
-from vpp.wording.status import model_file_words
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from vpp.wording.progress import headline
 
 from tests.llama import StandIn, model_file
 from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, resumed_steps, wait_until
-from vpp.wording.progress import headline, phase
+from vpp.findings.progress import phase
 
 WITHIN_S = 120.0
 

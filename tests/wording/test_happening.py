@@ -7,9 +7,9 @@ from tests.reporting.builders import SEED, started, view_of
 from tests.reporting.builders import YES_NO as DATA
 from tests.reporting.sampled import sampled_run
 from vpp.events import Event
+from vpp.findings.step import happened
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.progress import happened
 
 A, B, C = (f"{SEED} {letter}" for letter in "ABC")
 

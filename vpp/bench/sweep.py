@@ -21,6 +21,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
+from vpp.findings.counts import steps_done
 from vpp.findings.ideas import merge_ideas
 from vpp.findings.summary import result
 from vpp.llm import choices
@@ -34,7 +35,6 @@ from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, preset
-from vpp.wording.counts import steps_done
 
 # Cells
 

@@ -8,15 +8,15 @@ from pydantic_core import to_json
 
 from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
+from vpp.findings.counts import steps_done
+from vpp.findings.status import pending_words
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
-from vpp.wording.counts import steps_done
 from vpp.wording.listing import metric_text
-from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")

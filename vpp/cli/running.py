@@ -16,6 +16,7 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
+from vpp.findings.status import model_file_words
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import set_texts
@@ -26,7 +27,6 @@ from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
-from vpp.wording.status import model_file_words
 
 
 def run(options: Namespace) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import Field, Source
-from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, is_read, mean_and_range, read_html
 from vpp.findings.points import REACH, Consequence, Contender, Question, Vote, target_spread
@@ -16,6 +15,7 @@ from vpp.posterior.prediction import leaders
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Metric, count_metric
+from vpp.show.deck import without_seed
 from vpp.show.markup import badge, caption, saying, scrolling, strip, table, text, votes
 from vpp.show.words import (
     capitalised,

@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
+from vpp.findings.counts import other_scores_text, steps_done, steps_text
 from vpp.findings.scores import score_text
 from vpp.findings.summary import rounds
 from vpp.posterior.metric import PairedDifference
@@ -28,7 +29,6 @@ from vpp.show.words import (
     p_text,
     seconds,
 )
-from vpp.wording.counts import other_scores_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
 from vpp.wording.options import changed_words, name_of
 from vpp.wording.verdicts import chance_verdict

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.dissent import judged, order_verdict
-from vpp.drawing.rail import ess_bars
+from vpp.findings.curves import ess_bars
 from vpp.findings.points import SpreadReliability, VoteReliability, points
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
@@ -57,13 +57,13 @@ def charts(view: RunView, dataset: Dataset) -> tuple[go.Figure, ...]:
 
 def ess_chart(view: RunView, mode: Mode) -> go.Figure:
     """Effective sample size over K by step, and at the end. A ring: resampled. Dashes: resampled below this."""
-    bars, c = ess_bars(view, None), palette(mode)
+    bars, c = ess_bars(view, at=None), palette(mode)
     line = _scatter(
         tuple(bars.values.items()),
         mode="lines+markers",
         line={"color": c["ink"], "width": 1.8},
         marker={"size": 6, "color": c["ink"]},
-        customdata=["end" if step == view.total_steps else f"step {step}" for step in bars.values],
+        customdata=[f"step {step}" for step in bars.values],
         hovertemplate="%{customdata}: %{y:.0%} of K<extra></extra>",
     )
     ring = {"symbol": "circle-open", "size": 15, "color": c["gone"], "line": {"width": 1.5}}
@@ -75,7 +75,7 @@ def ess_chart(view: RunView, mode: Mode) -> go.Figure:
         mode,
         _scatter(resampled, mode="markers", marker=ring, hoverinfo="skip"),
         line,
-        title=f"{bars.name} by step; ring: resampled",
+        title=f"{bars.title} by step; ring: resampled",
         margin={"t": TITLE},
         xaxis={"range": [-0.6, end + 0.6], "tickvals": [*steps, end], "ticktext": [*map(str, steps), "end"]},
         yaxis=WHOLE,

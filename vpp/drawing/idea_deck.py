@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vpp.data.dataset import Row
-from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.drawing.programs import exception_html, program_html
 from vpp.events import hypothesis_id
@@ -14,6 +13,7 @@ from vpp.findings.programs import ProgramReading
 from vpp.findings.scores import Score
 from vpp.findings.slots import grouped
 from vpp.posterior.likelihood import Noise
+from vpp.show.deck import without_seed
 from vpp.show.markup import caption, copy_button, fold, group, hypothesis, table, text
 from vpp.show.words import (
     capitalised,
@@ -36,6 +36,7 @@ AT_FIRST: Mapping[Origin, str] = {
     "continued": "taken over from the earlier run",
     "yours": "yours, given at the start",
 }
+FAINT_BELOW = 0.02
 FOLDED = 3
 """Fewest ideas that are worth a button."""
 

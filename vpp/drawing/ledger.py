@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.comparison import grid
-from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
 from vpp.findings.ruled_out import REASONS, Occasion, Reason, RuledOut
@@ -20,6 +19,7 @@ from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.show.deck import Card, Hits, deck_html, without_seed
 from vpp.show.markup import Mark, badge, caption, fold, hypothesis, saying, text
 from vpp.show.words import (
     capitalised,
@@ -226,14 +226,12 @@ def _named(what: str, ids: Sequence[int]) -> str:
 
 def comparison_html(reworded: Rewording, compared: Comparison, dataset: Dataset, *, rows: str, seed_text: str) -> str:
     first, *others = comparison_words(reworded, compared, rows)
-    deck = deck_html([_card(reworded, compared, dataset, seed_text)], seed_text=seed_text)
+    deck = deck_html([_card(reworded, compared, dataset, seed_text)])
     return f"{saying(first)}{''.join(map(caption, others))}{deck}{_rows(reworded, compared)}"
 
 
 def _card(reworded: Rewording, compared: Comparison, dataset: Dataset, seed_text: str) -> Card:
     said, targets = [each.value for each in compared.new], [row.target for row in compared.rows]
-    n_won, n_lost = len(compared.won), len(compared.lost)
-    mark: Mark = "up" if n_won > n_lost else "down" if n_won < n_lost else "same"
     hits: Hits = ()
     if dataset.task == "classification":
         hits = tuple(None if v is None else v == y for v, y in zip(said, targets, strict=True))
@@ -242,16 +240,14 @@ def _card(reworded: Rewording, compared: Comparison, dataset: Dataset, seed_text
         error = mean_squared_error(said, targets, abstention_error=dataset.target_range)
         score = f"off by {number(math.sqrt(error), 3)}"
     return Card(
-        slot=reworded.slot,
+        number=reworded.slot,
         sentence=without_seed(reworded.new, seed_text),
-        parent=without_seed(reworded.old, seed_text),
+        before=without_seed(reworded.old, seed_text),
         is_chain=True,
-        log_likelihood=compared.log_likelihood_new,
-        n_rows=len(compared.rows),
+        value=log_text(compared.log_likelihood_new),
         marks=(("", "yours"),),
-        effect=Effect(mark=mark, words=f"{n_won} won, {n_lost} lost", n_rows=compared.n_rows),
         hits=hits,
-        rail=(score,),
+        score=score,
     )
 
 

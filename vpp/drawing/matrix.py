@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from vpp.data.dataset import Row
-from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
 from vpp.findings.points import Camp, Point, camps
 from vpp.findings.programs import ProgramReading, branch_of
@@ -15,6 +14,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.show import markup
+from vpp.show.deck import without_seed
 from vpp.show.markup import CUE, aligned, badge, is_reworded, is_rewritten, scrolling, term, text, votes
 from vpp.show.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 from vpp.wording.verdicts import possible_words, range_words, reason_words

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from vpp.drawing.rail import bars_html
+from vpp.findings.curves import ess_bars
 from vpp.reporting.markdown import report, report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -21,6 +21,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader
 from vpp.show.markup import scrolling
+from vpp.show.page import html
 from vpp.show.theme import css
 
 # The files
@@ -114,7 +115,7 @@ def report_html(reader: RunReader) -> str:
     """Return report.html: the report with bars by step at the end of its summary."""
     words, snapshot = report(reader), reader.refresh()
     view, config = snapshot.view, snapshot.spec.config
-    bars = "" if view.last_step is None else bars_html(view, config, reader.dataset(), None)
+    bars = html([ess_bars(view, at=None)]) if config.is_weighted and view.ess_by_step else ""
     summary, *others = (report_body(section.markdown) for section in words.sections)
     sections = (report_body(words.head), f"{summary}{bars}", *others)
     return (

@@ -13,16 +13,17 @@ from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
-from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
 from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.findings.baselines import Baselines, baselines, with_prompted
+from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, steps_text
 from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
 from vpp.findings.points import Point, points, reject_option
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.progress import calls_metric
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
 from vpp.findings.summary import deciding_rows
@@ -32,6 +33,7 @@ from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Metric
+from vpp.show.deck import without_seed
 from vpp.show.markup import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
 from vpp.show.words import (
     NBSP,
@@ -64,18 +66,9 @@ from vpp.wording.brief import (
     weights_measure,
 )
 from vpp.wording.command import repeat_command, without_credentials
-from vpp.wording.counts import (
-    LABEL_HEAD,
-    LABEL_NUMBERS,
-    cut_columns_sentence,
-    label_cells,
-    other_scores_text,
-    split_text,
-    steps_text,
-)
+from vpp.wording.counts import cut_columns_sentence, split_text
 from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
-from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 
@@ -196,7 +189,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield from result_metrics(snapshot, dataset)
     if ideas:
         yield weights_measure(snapshot)
-        yield from population_metrics(snapshot)
         yield from evidence_measure(snapshot)
         if view.size > 1:
             yield ideas_metric(ideas)

@@ -1,56 +1,8 @@
-"""Counts and figures in words: steps, rows, particles, prompts that were cut, errors, and the table of labels."""
-
-import math
-from collections.abc import Iterator, Sequence
+"""The rows of a run in words: how many train and test, how they were split, and cells that are shown in part."""
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, Proposed
-from vpp.findings.scores import LabelLine, Score
 from vpp.llm.rendering import cut_cells
-from vpp.posterior.metric import Estimate
-from vpp.runs.reader import Summary
-from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
-from vpp.show.words import counted, fixed, integer, number, percent, value_text
-
-# Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
-# both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
-
-
-def steps_done(view: RunView | Summary) -> int:
-    return 0 if view.last_step is None else view.last_step + 1
-
-
-def steps_text(view: RunView | Summary) -> str:
-    """`8 of 20 steps`."""
-    return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
-
-
-def step_name(view: RunView, step: int) -> str:
-    """`step 8`, or `step 8, under way` while it is not complete."""
-    return f"step {step}" + ("" if step < steps_done(view) else ", under way")
-
-
-def activity_words(view: RunView, config: Config) -> str:
-    """`writing programs: 4 of 10`: what a run does now, with the particles done."""
-    last, size = view.last_step, config.size
-    if last is None:
-        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
-    at = view.steps.get(last + 1, StepView(step=last + 1))
-    if last == view.total_steps - 1:
-        return _ending_words(view, config)
-    if at.reweighted or at.proposed:
-        return f"rewriting: {len(at.proposed)} of {size}"
-    if config.has_programs and last == INITIAL_STEP:
-        return f"writing programs: {len(at.scored)} of {size}"
-    return "scoring"
-
-
-def _ending_words(view: RunView, config: Config) -> str:
-    if "train" in view.evaluated and config.has_programs and config.certify:
-        return "reading some rows without the programs"
-    has_test = view.started is None or view.started.dataset.get("n_test")
-    return "final weights and test rows" if has_test else "training rows, for the summary"
+from vpp.show.words import counted, integer
 
 
 def rows_sentence(dataset: Dataset) -> str:
@@ -104,62 +56,3 @@ def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
     text = cut_cells_text(dataset, limit)
     by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
     return f"{text}: {by_column}." if text else ""
-
-
-def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
-    """Say what one proposal's prompt left out; empty if it was complete. n_batch: rows of its batch, if known."""
-    if proposed.shown is None:
-        return ()
-    of = f"a batch of {integer(n_batch)}" if n_batch else "its batch"
-    return (f"shown {counted(proposed.shown, 'row')} of {of}: the context had no room for more",)
-
-
-def cut_sentences(view: RunView) -> Iterator[str]:
-    proposed = [each for step in view.steps.values() for each in step.proposed.values()]
-    short = [each.shown for each in proposed if each.shown is not None]
-    if short:
-        low, high = min(short), max(short)
-        span = counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
-        few = f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt"
-        yield f"{few}, with {span} of the batch: the model's context had no room for more."
-
-
-def error_text(estimate: Estimate) -> str:
-    """` ± 0.07`; empty if the standard error is unknown or 0."""
-    error = estimate.standard_error
-    return f" ± {number(error, 2)}" if error and math.isfinite(error) else ""
-
-
-def miss_words(mse: float) -> str:
-    """`off by about 1.2 (root of the mean squared error 1.44)`, in the target's unit."""
-    return f"off by about {number(math.sqrt(mse))} (root of the mean squared error {number(mse)})"
-
-
-def other_scores_text(score: Score) -> str:
-    """Figures shown next to the metric: `balanced 95.1 %`, or `MAE 0.81, R² 0.92` for numbers."""
-    if score.labels:
-        return f"balanced {percent(score.labels.balanced.value, decimals=1)}"
-    if score.numbers is None:
-        return ""
-    r2 = score.numbers.r2
-    return f"MAE {number(score.numbers.mae.value)}" + (f", R² {r2_text(r2.value)}" if r2 else "")
-
-
-def r2_text(value: float) -> str:
-    """R² to three digits: decimals within -1 and 1, significant digits beyond."""
-    return number(value, 3) if abs(value) >= 1 else fixed(value, 3)
-
-
-LABEL_HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")
-LABEL_NUMBERS = (1, 2, 3, 4)
-
-
-def label_cells(lines: Sequence[LabelLine]) -> list[tuple[str, ...]]:
-    """Return the test rows label by label, a table row each. Labels come from the data and must be escaped."""
-    rows = []
-    for line in lines:
-        counts = map(integer, (line.n_trained, line.n, line.n_correct))
-        share = percent(line.n_correct / line.n) if line.n else "–"
-        mistaken = f"{value_text(line.mistaken[0])} ({integer(line.mistaken[1])})" if line.mistaken else ""
-        rows.append((line.label, *counts, share, mistaken))
-    return rows

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from vpp.findings.counts import steps_text
 from vpp.runs.directory import State
 from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
 from vpp.show.markup import Mark
 from vpp.show.words import number, percent
-from vpp.wording.counts import steps_text
 
 MARKS: dict[State, Mark] = {
     "queued": "uns",
