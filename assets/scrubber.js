@@ -74,13 +74,7 @@ function build(parent, data) {
   root.slider.max = data.end ?? data.total
   root.slider.value = data.step ?? latest(root)
   stop(root)
-  const toggle = () => (root.playing ? stop(root) : play(root))
-  root.play.onclick = toggle
-  root.slider.onkeydown = (event) => {
-    if (event.key !== " " || root.data.end === null) return
-    event.preventDefault()
-    toggle()
-  }
+  root.play.onclick = () => (root.playing ? stop(root) : play(root))
   root.slider.oninput = () => {
     stop(root)
     root.slider.value = Math.min(Number(root.slider.value), latest(root))

@@ -8,7 +8,7 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".stage") ?? build(parentElement)
   const sent = read(bytes)
   const last = sent.decks.length - 1
-  for (const part of sent.parts) steady({ data: { html: sent.html[part] }, parentElement: root.parts[part], setTriggerValue: () => {} })
+  for (const part of sent.parts) fill(root.parts[part], sent.html[part])
   root.heading.textContent = sent.title
   const marks = sent.phases.map((name) => `<li data-phase="${name}">${name[0].toUpperCase()}${name.slice(1)}</li>`).join("")
   if (root.marks !== marks) root.phases.innerHTML = root.marks = marks
@@ -38,6 +38,12 @@ function play(root, phase) {
   const moves = root.moves ? glide : null
   deck({ data: { deck: sent.deck, html: sent.decks[phase], moves, steady: true }, parentElement: root.parts.deck, setStateValue })
   root.timer = isLast ? null : setTimeout(() => play(root, Math.min(phase + 1, root.sent.decks.length - 1)), root.pace)
+}
+
+function fill(part, html) {
+  const next = part.cloneNode(false)
+  next.innerHTML = html
+  patch(part, next)
 }
 
 function read(bytes) {

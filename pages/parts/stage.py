@@ -23,7 +23,7 @@ from vpp.show import markup, page
 from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
 from vpp.wording.brief import unread_html
 
-_STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
+_STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16
 """Most cards whose phases are sent one by one: more do not move."""
 

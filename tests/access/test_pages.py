@@ -61,7 +61,7 @@ def test_planted_faults_are_found_and_what_waits_moves_unless_motion_is_reduced(
     page.eval_on_selector(
         place.shows,
         "(state, html) => state.insertAdjacentHTML('beforeend', html)",
-        planted + markup.block(skeletons_html([0])),
+        planted + markup.block(skeletons_html(1)),
     )
     found = [each for each in axe.faults(page) if each.is_ours]
     assert {"image-alt", "button-name", "color-contrast"} <= {each.rule for each in found}

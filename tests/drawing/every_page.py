@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing.rail import band_html, bars_html
-from vpp.wording.progress import headline
-
 from vpp.drawing import dissent
-from vpp.drawing.cards import CardMaker, ancestry_html
+from vpp.drawing.cards import ancestry_html
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.figures import charts
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
@@ -18,21 +15,27 @@ from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, conditions
 from vpp.findings.counts import label_cells
+from vpp.findings.curves import accuracy_curve, ess_bars
 from vpp.findings.genealogy import genealogy
+from vpp.findings.health import health
 from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.identity import Names, phases
 from vpp.findings.points import by_answers, points
-from vpp.findings.progress import phase
+from vpp.findings.progress import asking_words, calls_metric, pace, phase
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, ensemble
-from vpp.findings.step import happened, shown_step
+from vpp.findings.step import Cards, happened, shown_step
 from vpp.findings.summary import result
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
+from vpp.runs.budget import distinct_rows
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
+from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.deck import deck_html
+from vpp.show.markup import text
+from vpp.show.page import html
 from vpp.wording.brief import (
     compared_words,
     ensemble_metrics,
@@ -70,26 +73,26 @@ def exports(reader: RunReader) -> None:
 
 
 def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Every step, its cards, its numbers and its bars."""
+    """Every step, its cards, and its figures."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
-    phase(snapshot)
-    yield unread_html(view)
+    phase(snapshot), pace(snapshot, now=0.0, rows=distinct_rows(dataset)), calls_metric(snapshot)
+    yield unread_html(view) + text(asking_words(snapshot))
+    if view.started is None:
+        return
+    names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)
+    cards = Cards(view, config, dataset, prompts, names=names, wanted=range(config.size))
+    health(view, dataset, names)
     newest = shown_step(view)
-    maker = CardMaker(view, config, dataset, PromptMaker(snapshot.spec, dataset, answers=reader.read_answers))
-    seed_text = view.started.seed_text if view.started else ""
     steps = range((-1 if newest is None else newest) + 1)
-    for step in dict.fromkeys((None, *steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
-        headline(snapshot, step)
-        if view.last_step is not None:
-            balanced = balanced_accuracy(view, reader.dataset) if step is None else None
-            happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
-            yield band_html(view, shown=step, has_end=step is None)
-            yield bars_html(view, config, dataset, step)
-    if view.started is not None and view.drawn:
-        yield deck_html(maker.initial(), seed_text=seed_text)
-        if newest is not None:
-            yield deck_html(maker.final(), seed_text=seed_text)
-            yield deck_html(maker.at(newest), seed_text=seed_text)
+    for step in dict.fromkeys((*steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
+        happened(view, step, config, names)
+        yield html([accuracy_curve(view, dataset, at=step), ess_bars(view, at=step)])
+        for each in phases(view.steps[step]):
+            yield deck_html(cards.at(step, each))
+    happened(view, None if newest is not None else INITIAL_STEP, config, names)
+    yield deck_html(cards.first())
+    if newest is not None:
+        yield deck_html(cards.end())
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

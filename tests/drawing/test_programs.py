@@ -6,15 +6,14 @@ from pathlib import Path
 
 from tests.inspected import MOOD, SHORT, programs
 from tests.reporting.builders import evaluated
-from vpp.drawing.cards import CardMaker
 from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.matrix import Opened
 from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
 from vpp.findings.ideas import merge_ideas
 from vpp.findings.points import by_answers, points
 from vpp.findings.programs import Apart, Certificate, ProgramReading, program_readings
+from vpp.findings.step import Cards
 from vpp.programs.source import read_program
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.show.deck import deck_html
 from vpp.wording.programs import MOST_APART, apart_words
@@ -37,11 +36,11 @@ def readings(reader: RunReader) -> dict[str, ProgramReading]:
 def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: Path) -> None:
     reader = programs(tmp_path)
     snapshot, data, found = reader.refresh(), reader.dataset(), readings(reader)
-    prompts = PromptMaker(snapshot.spec, data)
-    maker = CardMaker(snapshot.view, snapshot.spec.config, data, prompts, readings=found)
+    cards = Cards(snapshot.view, snapshot.spec.config, data).end()
+    extra = {card.number: (exception_html(found.get(card.id)), program_html(found.get(card.id))) for card in cards}
     ideas = merge_ideas(snapshot.view, data)
     assert ideas is not None
-    for html in (deck_html(maker.final(), seed_text=""), ideas_html(ideas, seed_text="", readings=found)):
+    for html in (deck_html(cards, extra=extra), ideas_html(ideas, seed_text="", readings=found)):
         assert html.count(FOLD) == 1
         assert all(words in html for words in IN_FOLD)
         assert "read row by row: *no program*" in html

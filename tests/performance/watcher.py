@@ -186,6 +186,5 @@ def written_at(journal: Path) -> dict[int, float]:
 def _newest(component: Any) -> int | None:
     if not component.component_name.endswith(STAGE):
         return None
-    at = json.loads(component.bytes.split(b"\n", 1)[0])["at"]
-    step: int | None = at["newest"] if at else None
-    return step
+    newest: int | None = json.loads(component.bytes.split(b"\n", 1)[0])["newest"]
+    return newest

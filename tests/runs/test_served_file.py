@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vpp.wording.progress import headline
 
 from tests.llama import StandIn, model_file
 from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, resumed_steps, wait_until
@@ -84,7 +83,6 @@ def test_loading_is_shown_and_a_stop_or_a_kill_ends_it(desk: Desk, stand_in: Sta
     wait_until(lambda: desk.state("held") == "queued" and desk.look("held").loading_s is not None, "it loads")
     snapshot = desk.look("held")
     assert phase(snapshot).startswith("Loading the model: ")
-    assert headline(snapshot) == "The worker is loading the model file. Large files take minutes."
     wait_until(lambda: stand_in.loads, "the server loads")
     assert desk.vpp("stop", desk.folder / "held").code == 0
     assert held.finish(within_s=WITHIN_S).code == 130

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.dissent import judged, order_verdict
-from vpp.findings.curves import ess_bars
 from vpp.findings.points import SpreadReliability, VoteReliability, points
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
@@ -42,45 +41,14 @@ class Figure:
 
 
 def charts(view: RunView, dataset: Dataset) -> tuple[go.Figure, ...]:
-    """Return charts of the run, each with its title: ESS by step if it has weights, then doubt against error.
-
-    The second kind needs evaluated test rows and more than one particle.
-    """
-    every = [ess_chart(view, "light")] if view.ess_by_step else []
+    """Return charts of the run, each with its title: doubt against error on evaluated test rows."""
+    every: list[go.Figure] = []
     test = view.evaluated.get("test")
     if test is not None and len(test.weights) > 1:
         result, _, _ = judged(points(test, dataset), dataset, "weight")
         figures = doubt_figures(result, "light")
         every += [figure.chart.update_layout(title=figure.title, margin={"t": TITLE}) for figure in figures]
     return tuple(every)
-
-
-def ess_chart(view: RunView, mode: Mode) -> go.Figure:
-    """Effective sample size over K by step, and at the end. A ring: resampled. Dashes: resampled below this."""
-    bars, c = ess_bars(view, at=None), palette(mode)
-    line = _scatter(
-        tuple(bars.values.items()),
-        mode="lines+markers",
-        line={"color": c["ink"], "width": 1.8},
-        marker={"size": 6, "color": c["ink"]},
-        customdata=[f"step {step}" for step in bars.values],
-        hovertemplate="%{customdata}: %{y:.0%} of K<extra></extra>",
-    )
-    ring = {"symbol": "circle-open", "size": 15, "color": c["gone"], "line": {"width": 1.5}}
-    resampled = [(step, bars.values[step]) for step in bars.rings]
-    end, every = view.total_steps, max(1, round(view.total_steps / 8))
-    steps = [step for step in range(0, end, every) if end - step > every / 2]
-    limit = {"y": bars.limit, "line": {"color": c["ink-3"], "width": 1, "dash": "dash"}}
-    chart = _chart(
-        mode,
-        _scatter(resampled, mode="markers", marker=ring, hoverinfo="skip"),
-        line,
-        title=f"{bars.title} by step; ring: resampled",
-        margin={"t": TITLE},
-        xaxis={"range": [-0.6, end + 0.6], "tickvals": [*steps, end], "ticktext": [*map(str, steps), "end"]},
-        yaxis=WHOLE,
-    )
-    return chart.add_hline(**limit)
 
 
 def doubt_figures(result: VoteReliability | SpreadReliability, mode: Mode) -> tuple[Figure, ...]:

@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
@@ -17,23 +16,17 @@ from vpp.findings.scores import rows_by_id
 from vpp.findings.slots import batch_places, grouped, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
+from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.deck import PROMPT, Card, Fold, Marks, without_seed
 from vpp.show.markup import Mark
-from vpp.show.words import capitalised, counted, fixed, in_words, integer, number, percent
+from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
 
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh, without data"
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
-
-
-class Prompts(Protocol):
-    """Source of the optimizer's prompts."""
-
-    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """Prompt of a slot's proposal at a step; None if it is not known (yet)."""
 
 
 def shown_step(view: RunView) -> int | None:
@@ -64,12 +57,12 @@ class Cards:
         view: RunView,
         config: Config,
         dataset: Dataset,
-        prompts: Prompts,
+        prompts: PromptMaker | None = None,
         *,
         names: Names | None = None,
-        wanted: Collection[int] | None = None,
+        wanted: Collection[int] = (),
     ) -> None:
-        """wanted: slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
+        """wanted: slots whose prompts are included. Prompts are most of a deck's size, and seldom opened."""
         self._view, self._config, self._dataset = view, config, dataset
         self._rows = rows_by_id(dataset)
         self._names = names or Names(view)
@@ -167,12 +160,10 @@ class Cards:
         front = next((each for each in own if each.proposed and each.hypothesis == card.id), own[0])
         proposed = front.proposed
         is_new = proposed is not None and proposed.accepted and proposed.origin != "prior"
-        lost = next((each for each in made if each.why == "likelihood" and not each.accepted and each.proposal), None)
         return replace(
             card,
             before=self._text(proposed.parent) if is_new and proposed else "",
             marks=self._marks(own, proposed, at),
-            refused=self._text(lost.proposal) if lost and lost.proposal and card.is_chain and len(own) == 1 else "",
             folds=self._folds(at, made),
         )
 
@@ -249,31 +240,25 @@ class Cards:
         return (Fold(name="rewrites", title="rewrites", inner=folds),)
 
     def _fold(self, at: StepView, proposed: Proposed) -> Fold:
-        slot = proposed.particle
-        is_included = self._wanted is None or slot in self._wanted
-        prompt = (self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
+        slot, prompt = proposed.particle, None
+        if self._prompts and slot in self._wanted:
+            prompt = self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN
         mark, words = outcome(proposed)
-        is_other = proposed.proposal is not None and not proposed.accepted and proposed.why == "likelihood"
+        is_lost = proposed.why == "likelihood" and not proposed.accepted
         return Fold(
             name=f"rewrite-{slot}",
             mark=mark,
             title=f"{words}: prompt and answer",
-            sentence=self._text(proposed.proposal) if is_other and proposed.proposal else "",
-            notes=tuple(filter(None, (decision_words(proposed), *_cut(proposed), proposed.reason or ""))),
+            sentence=self._text(proposed.proposal) if is_lost and proposed.proposal else "",
+            notes=tuple(filter(None, (decision_words(proposed), proposed.reason))),
             raw=((PROMPT, prompt), *_answered(proposed)),
-            slot=None if self._wanted is None else slot,
+            slot=slot,
         )
 
 
 def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
     thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
     return (*thoughts, ("the whole answer", event.raw))
-
-
-def _cut(proposed: Proposed) -> tuple[str, ...]:
-    if proposed.shown is None:
-        return ()
-    return (f"Shown {counted(proposed.shown, 'row')} of its batch: the context had no room for more.",)
 
 
 def outcome(proposed: Proposed) -> tuple[Mark, str]:
@@ -334,15 +319,13 @@ def _beginning(view: RunView, config: Config) -> str:
         return ""
     if config.method in CHAINS_OF_VML:
         return "Every chain begins with the seed sentence."
+    source = "the task alone" if config.starts_from_prior else "the first rows"
+    origins = {"continued": "from the earlier run", "yours": "given by you", "drawn": f"written from {source}"}
     counts = Counter(each.origin for each in drawn)
-    parts = [f"{_hypotheses(counts['continued'])} from the earlier run"] if counts["continued"] else []
-    parts += [f"{_hypotheses(counts['yours'])} given by you"] if counts["yours"] else []
-    if n := counts["drawn"]:
-        source = "the task alone" if config.starts_from_prior else "the first rows"
-        different = len({each.hypothesis for each in drawn if each.origin == "drawn"})
-        unlike = "" if different == n else f", {in_words(different)} of them different"
-        parts.append(f"{_hypotheses(n)} written by the optimizer from {source}{unlike}")
-    return capitalised(f"{', '.join(parts)}.")
+    parts = [f"{_hypotheses(n)} {origins[origin]}" for origin, n in counts.items()]
+    different = len({each.hypothesis for each in drawn})
+    unlike = "" if different == len(drawn) else f"; {in_words(different)} of them differ"
+    return capitalised(f"{', '.join(parts)}{unlike}.")
 
 
 def _hypotheses(n: int) -> str:
@@ -364,18 +347,12 @@ def _weighing(at: StepView, names: Names) -> Iterator[str]:
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
-    made = list(at.proposed.values())
+    made, so_far = list(at.proposed.values()), "" if at.finished else " so far"
     if not made:
         return
-    taken, so_far = sum(each.accepted for each in made), "" if at.finished else " so far"
-    if not config.is_filtered:
-        yield f"{_first(taken)} of {in_words(len(made))} rewritten{so_far}, without an accept step."
-        return
-    why = Counter("refused" if each.refused else each.why for each in made)
-    rest = ((why["unparsable"], "unreadable"), (why["refused"], "refused as no rule"))
-    others = "".join(f", {in_words(n)} {what}" for n, what in rest if n)
     rewrites = f"{in_words(len(made))} {'rewrite' if len(made) == 1 else 'rewrites'}"
-    yield f"{_first(taken)} of {rewrites} accepted{so_far}{others}."
+    taken = f"{_first(sum(each.accepted for each in made))} of {rewrites}"
+    yield f"{taken} {'accepted' if config.is_filtered else 'taken'}{so_far}."
 
 
 def _first(n: int) -> str:
@@ -390,15 +367,10 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         yield f"The run ended after {integer(last + 1)} of {counted(view.total_steps, 'step')}."
     if view.final is not None:
         where = "all training rows" if is_final_on_train(config) else "the last rows"
-        yield f"The last hypotheses were weighed once more, on {where}."
-    test = view.evaluated.get("test")
-    if test and test.step == last:
-        n = len(test.rows)
-        if test.metric == "mse":
-            yield f"Together they are off by {number(math.sqrt(test.value), 3)} on {counted(n, 'test row')}."
-        else:
-            yield f"Together they are right on {integer(round(test.value * n))} of {counted(n, 'test row')}."
-    elif test or not view.started or view.started.dataset.get("n_test", 1):
+        yield f"The last hypotheses were weighed once more, each text once, on {where}."
+        if (constant := view.final.constant) and constant.weight >= NOTICEABLE:
+            yield f"A constant answer holds {percent(constant.weight)} of the weight."
+    if view.started and not view.started.dataset.get("n_test", 1):
+        yield "The run has no test rows."
+    elif (test := view.evaluated.get("test")) is None or test.step != last:
         yield "The test rows were not evaluated."
-    else:
-        yield "It has no test rows."

@@ -4,18 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vpp.show.markup import (
-    Mark,
-    badge,
-    caption,
-    diff_html,
-    fold,
-    hypothesis,
-    is_rewritten,
-    kept_share,
-    refused_html,
-    text,
-)
+from vpp.show.markup import Mark, badge, caption, diff_html, fold, hypothesis, is_rewritten, kept_share, text
 from vpp.show.words import counted, integer, percent
 
 Marks = tuple[tuple[Mark, str], ...]
@@ -69,8 +58,6 @@ class Card:
     hits: Hits = ()
     """A square each; empty for numbers."""
     marks: Marks = ()
-    refused: str = ""
-    """A text that was rejected in its place."""
     folds: tuple[Fold, ...] = ()
     others: tuple[str, ...] = ()
     """Other texts with the same answers."""
@@ -107,12 +94,13 @@ def card_html(card: Card, extra: tuple[str, str] = ("", "")) -> str:
     folds = "".join(map(_fold, card.folds))
     origins = " ".join(map(str, card.origins))
     marks = "".join(badge(*mark) for mark in card.marks)
-    foot = f'<div class="foot">{marks}{line}{folds}{program}{before}{_others(card)}{_score(card)}</div>'
+    more = f'<div class="folds">{folds}{program}{before}{_others(card)}</div>'
+    foot = f'<div class="foot">{marks}{line}{more}{_score(card)}</div>'
     return (
         f'<article class="card particle{" chain" if card.is_chain else ""}" data-key="{card.number}" '
         f'data-from="{origins}" style="--w:{card.bar:.4f}" aria-label="{text(_label(card))}">'
         f'<i class="bar" title="{text(card.why_bar)}"></i><div class="slot">{_slot(card)}</div>'
-        f"<div>{sentence}{_refused(card)}{foot}</div></article>"
+        f"<div>{sentence}{foot}</div></article>"
     )
 
 
@@ -138,14 +126,6 @@ def _score(card: Card) -> str:
     batch = f'<span class="sq" role="img" aria-label="{right}">{squares}</span>' if squares else ""
     score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
     return f'<div class="rail">{batch}{score}</div>' if batch or score else ""
-
-
-def _refused(card: Card) -> str:
-    if not card.refused:
-        return ""
-    is_other = is_rewritten(card.sentence, card.refused)
-    struck = f"<del>{text(card.refused)}</del>" if is_other else refused_html(card.sentence, card.refused)
-    return f'<p class="refused" title="{text(card.refused)}"><span class="sr">Rejected rewrite: </span>{struck}</p>'
 
 
 def _others(card: Card) -> str:
