@@ -73,12 +73,20 @@ export default function ({ data: sent, parentElement, setStateValue }) {
   root.html = data.html
   const selected = selectedNode()
   const isReading = isRead(deck, selected)
-  const change = () => fill(root, deck, data, isReading ? selected : null, isReading && deck.dataset.deck === data.deck)
+  const change = () => fill(root, deck, data, selected, isReading && deck.dataset.deck === data.deck)
   if (isReading) keepPlace(deck, selected, change)
   else if (data.moves) data.moves(deck, change)
   else change()
   // The height never shrinks, so that nothing below moves up while someone reads.
   if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
+}
+
+// A card stays as it is while words that change are selected, or a fold is open that its next state does not have.
+function isKept(card, next, selected) {
+  const [before, after] = [card, next].map((each) => each.querySelector(".hyp"))
+  const isMissing = (fold) => !next.querySelector(`details[data-fold="${CSS.escape(fold.dataset.fold)}"]`)
+  if (before?.contains(selected) && !before.isEqualNode(after)) return true
+  return [...card.querySelectorAll("details[data-fold][open]")].some(isMissing)
 }
 
 function fill(root, deck, data, selected, isHeld) {
@@ -88,8 +96,7 @@ function fill(root, deck, data, selected, isHeld) {
   const cards = [...holder.content.querySelectorAll("[data-key]")].map((next) => {
     const card = known.get(next.dataset.key)
     if (!card) return next
-    if (selected && card.querySelector(".hyp")?.contains(selected)) next.querySelector(".hyp")?.replaceWith(card.querySelector(".hyp").cloneNode(true))
-    patch(card, next)
+    if (!isHeld || !isKept(card, next, selected)) patch(card, next)
     return card
   })
   const isSorted = cards.every((card, i) => deck.children[i] === card) && deck.children.length === cards.length
@@ -97,6 +104,4 @@ function fill(root, deck, data, selected, isHeld) {
   if (isHeld) holdOrder(deck, cards, selected)
   else if (!isSorted) deck.replaceChildren(...cards)
   deck.dataset.deck = data.deck
-  // A sentence that is selected stays as it is until the next refresh.
-  if (selected) root.html = null
 }

@@ -37,19 +37,15 @@ class Moment:
     newest: int | None
     """The last step there is to see."""
     is_live: bool
-    choice: int | None
+    choice: int | None = None
     """The reader's choice; None while the latest step is followed."""
-    is_film: bool
+    is_film: bool = False
     """Whether a film reached the step."""
 
     @property
     def deck_id(self) -> str:
-        """Name of the deck: another one is sorted immediately. A film is one deck, held while it is read."""
-        if self.is_film and not self.is_live:
-            return "film"
-        if self.step is None:
-            return "initial" if self.newest is None else "end"
-        return "live" if self.step == self.newest and self.is_live else str(self.step)
+        """Name of the deck: while one is read its order is held, another one is sorted immediately."""
+        return "latest" if self.choice is None or self.is_film else str(self.choice)
 
 
 def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
@@ -58,8 +54,8 @@ def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
     choice, newest = at.get("step"), shown_step(snapshot.view)
     live = snapshot.state in opening.LIVE
     if choice is None or newest is None or int(choice) - 1 > newest:
-        return Moment(newest if live else None, newest, live, None, bool(at.get("film")))
-    return Moment(int(choice) - 1, newest, live, int(choice) - 1, bool(at.get("film")))
+        return Moment(newest if live else None, newest, live)
+    return Moment(int(choice) - 1, newest, live, choice=int(choice), is_film=bool(at.get("film")))
 
 
 def slider_key(run: opening.OpenRun) -> str:
@@ -73,7 +69,7 @@ def slider(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> dict[str
         return None
     has_end = not moment.is_live
     return {
-        "step": None if moment.choice is None else moment.choice + 1,
+        "step": moment.choice,
         "newest": moment.newest + 1,
         "total": view.total_steps,
         # A run that goes on has no place for its end, and no film.

@@ -172,7 +172,9 @@ class Cards:
             return ()
         if front is None or not front.accepted:
             waiting = not at.finished and any(each.proposed is None for each in own)
-            return (("live", "being rewritten"),) if waiting else (outcome(front),) if front else ()
+            if waiting:
+                return (("live", "being rewritten"),)
+            return (outcome(front),) if front and front.why != "unchanged" else ()
         return (outcome(front), *_gain(front))
 
     def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> Card:
@@ -236,7 +238,7 @@ class Cards:
     def _folds(self, at: StepView, made: Sequence[Proposed]) -> tuple[Fold, ...]:
         folds = tuple(self._fold(at, each) for each in made)
         if len(folds) <= 1:
-            return folds
+            return tuple(replace(each, mark="", title="prompt and answer") for each in folds)
         return (Fold(name="rewrites", title="rewrites", inner=folds),)
 
     def _fold(self, at: StepView, proposed: Proposed) -> Fold:
