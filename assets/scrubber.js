@@ -1,139 +1,93 @@
-// The step band, its slider and its film. Python sends the steps; the slider's position is kept here, so that a refresh
+// The slider of steps, counted from 1, and the film. Python sends the steps; the position is kept here, so that a refresh
 // never moves it during a drag. `at.step` is null while the latest step, or the end, is followed. The film requests a step
 // only after the server has confirmed the one before: a slow server makes a slow film, never a queue.
-const STEP_MS = 1600
-
-export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".vpp") ?? build(parentElement, data)
-  root.data = data
-  root.tell = (film) => setStateValue("at", { step: root.follow.checked ? null : Number(root.slider.value), film })
-  if (root.band !== data.band) root.querySelector(".slot-band").innerHTML = root.band = data.band
-  if (root.key !== data.key) root.querySelector(".key").innerHTML = root.key = data.key
-  root.style.setProperty("--n", data.top + 1)
-  root.slider.max = data.top
-  for (const part of root.querySelectorAll(".film, .end")) part.hidden = data.end === null
-  root.querySelector(".follow").hidden = data.end !== null
-  if (data.end === null) stop(root)
-  if (root.follow.checked) root.was = root.slider.value = latest(root)
-  // The server can miss a choice made while it draws the page: send it again.
-  if (root.follow.checked && data.step !== null && !root.playing) root.tell(false)
-  name(root)
-  if (root.playing && !root.timer && data.step === root.awaited) next(root)
-}
-
+const STEP_MS = 2400
+const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 const latest = (root) => root.data.end ?? root.data.newest
 
-// The end has its mark in the band and the heading of the cards: only a step is named here.
-function name(root) {
-  const { newest, end } = root.data
-  const place = Number(root.slider.value)
-  const isEnd = end !== null && place > newest
-  const step = place === newest ? root.data.called : `step ${place}`
-  root.output.textContent = isEnd ? "" : step
-  root.slider.setAttribute("aria-valuetext", isEnd ? "the end" : step)
-  root.querySelector(".end").style.visibility = root.follow.checked ? "hidden" : ""
+export default function ({ data, parentElement, setStateValue, heading }) {
+  const isNew = !parentElement.querySelector(".scrubber")
+  const root = isNew ? build(parentElement, data) : parentElement.querySelector(".scrubber")
+  Object.assign(root, { data, heading })
+  root.tell = (film) => setStateValue("at", { step: root.follows ? null : Number(root.slider.value), film })
+  root.slider.max = data.end ?? data.total
+  root.play.hidden = data.end === null
+  if (data.end === null) stop(root)
+  if (root.follows) root.slider.value = latest(root)
+  // The server can miss a choice made while it draws the page: send it again.
+  if (root.follows && data.step !== null && !root.playing) root.tell(false)
+  if (root.playing && !root.timer && data.step === root.awaited) next(root)
+  name(root)
+  if (isNew && data.plays && root.follows && !isStill() && !sessionStorage.getItem(location.search)) {
+    sessionStorage.setItem(location.search, "played")
+    play(root)
+  }
 }
 
-// There is no step between the newest one and the end.
-function moveTo(root, place) {
-  const { newest } = root.data
-  const isBack = place < root.was
-  root.was = place <= newest ? place : isBack && root.was > newest ? newest : latest(root)
-  root.slider.value = root.was
-  root.follow.checked = root.was >= latest(root)
+function name(root) {
+  const place = Number(root.slider.value)
+  const words = place === root.data.end ? "the end" : `step ${place} of ${root.data.total}`
+  root.slider.setAttribute("aria-valuetext", words)
+  root.latest.textContent = root.data.end === null ? "Latest" : "To the end"
+  root.latest.style.visibility = root.follows ? "hidden" : ""
+  return words
 }
 
 function stop(root) {
   clearTimeout(root.timer)
   root.timer = root.playing = null
-  root.play.textContent = "Play the film"
+  root.play.textContent = "Replay"
 }
 
 function play(root) {
   root.playing = true
-  root.play.textContent = "Pause the film"
-  if (root.follow.checked) return show(root, 0)
+  root.play.textContent = "Pause replay"
+  if (root.follows) return go(root, 1, true)
   root.awaited = Number(root.slider.value)
   if (root.data.step === root.awaited) next(root)
 }
 
 function next(root) {
-  if (root.follow.checked) return stop(root)
+  if (root.follows) return stop(root)
   root.timer = setTimeout(() => {
     root.timer = null
     if (!root.isConnected || document.hidden) return stop(root)
-    show(root, Number(root.slider.value) + 1)
+    go(root, Number(root.slider.value) + 1, true)
   }, STEP_MS)
 }
 
-function show(root, place) {
-  root.was = place - 1
-  moveTo(root, place)
-  root.awaited = root.follow.checked ? null : place
+function go(root, place, film) {
+  root.slider.value = Math.min(place, latest(root))
+  root.follows = place >= latest(root)
+  root.awaited = root.follows ? null : place
   name(root)
-  root.tell(true)
-}
-
-// Follow the latest step, or show the end, or stay at the step shown.
-function follow(root, is_followed) {
-  stop(root)
-  root.follow.checked = is_followed
-  if (is_followed) root.was = root.slider.value = latest(root)
-  name(root)
-  root.tell(false)
+  root.tell(film)
 }
 
 function build(parent, data) {
   const root = document.createElement("div")
-  root.className = "vpp scrubber"
-  root.innerHTML =
-    '<div class="slot-band"></div><div class="slide"><input type="range" min="0" step="1" aria-label="Step shown">' +
-    '<output></output><span class="film"><button type="button" class="plain"></button>' +
-    '</span><span class="key cap"></span>' +
-    '<button type="button" class="end">Go to the end</button>' +
-    '<label class="follow"><input type="checkbox"> Follow latest</label></div>'
-  root.slider = root.querySelector("input[type=range]")
-  root.follow = root.querySelector("input[type=checkbox]")
-  root.output = root.querySelector("output")
-  root.play = root.querySelector("button")
+  root.className = "scrubber"
+  root.innerHTML = '<input type="range" min="1" step="1" aria-label="Step shown"><button type="button"></button><button type="button"></button>'
+  ;[root.slider, root.play, root.latest] = root.children
   root.data = data
-  root.slider.max = data.top
-  root.follow.checked = data.step === null
-  root.was = root.slider.value = data.step ?? latest(root)
+  root.follows = data.step === null
+  root.slider.max = data.end ?? data.total
+  root.slider.value = data.step ?? latest(root)
   stop(root)
-  listen(root)
-  parent.append(root)
-  return root
-}
-
-function listen(root) {
-  const toggle = () => (root.playing ? stop(root) : play(root))
-  root.play.onclick = toggle
-  root.slider.onkeydown = (event) => {
-    if (event.key !== " " || root.data.end === null) return
-    event.preventDefault()
-    toggle()
-  }
+  root.play.onclick = () => (root.playing ? stop(root) : play(root))
   root.slider.oninput = () => {
     stop(root)
-    moveTo(root, Number(root.slider.value))
-    if (root.data.end === null) root.follow.checked = false
-    name(root)
+    root.slider.value = Math.min(Number(root.slider.value), latest(root))
+    const words = name(root)
+    root.heading.textContent = words[0].toUpperCase() + words.slice(1)
   }
-  root.slider.onchange = () => {
-    root.follow.checked = Number(root.slider.value) >= latest(root)
-    name(root)
-    root.tell(false)
-  }
-  root.follow.onchange = () => follow(root, root.follow.checked)
+  root.slider.onchange = () => go(root, Number(root.slider.value), false)
   // The button is out of sight at the end: the focus goes to the slider.
-  root.querySelector(".end").onclick = () => {
+  root.latest.onclick = () => {
+    stop(root)
     root.slider.focus()
-    follow(root, true)
+    go(root, latest(root), false)
   }
-  const hidden = () => {
-    if (!root.isConnected) document.removeEventListener("visibilitychange", hidden)
-    if (document.hidden) stop(root)
-  }
-  document.addEventListener("visibilitychange", hidden)
+  parent.append(root)
+  return root
 }

@@ -1,34 +1,71 @@
 // Watch in one piece. Everything that shows a step is drawn from one message, so no two parts show different steps.
-// Python sends bytes: a line of JSON, then the parts as escaped HTML with a zero byte between two of them.
-const PARTS = ["status", "said", "rail"]
+// Python sends bytes: a line of JSON, then the parts and the deck in each phase of the step, as escaped HTML with a zero
+// byte between two of them. A step that follows the one shown is played phase by phase: weigh, copy, rewrite.
+const PHASE_MS = 650
+const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 
 export default function ({ data: bytes, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".stage") ?? build(parentElement)
-  const { at, place, deck: id, head, foot, html } = read(bytes)
-  for (const part of PARTS) steady({ data: { html: html[part] }, parentElement: root.parts[part], setTriggerValue: () => {} })
-  root.parts.slide.hidden = !at
-  if (at) scrubber({ data: at, parentElement: root.parts.slide, setStateValue })
-  // Cards move where a step follows the one shown: then their data-from names the cards before.
-  const moves = place - root.place === 1 ? glide : null
-  deck({ data: { deck: id, head, foot, html: html.deck, moves }, parentElement: root.parts.deck, setStateValue })
-  root.place = place
+  const sent = read(bytes)
+  const last = sent.decks.length - 1
+  for (const part of sent.parts) fill(root.parts[part], sent.html[part])
+  root.heading.textContent = sent.title
+  const marks = sent.phases.map((name) => `<li data-phase="${name}">${name[0].toUpperCase()}${name.slice(1)}</li>`).join("")
+  if (root.marks !== marks) root.phases.innerHTML = root.marks = marks
+  root.foot.textContent = sent.foot
+  root.parts.slide.hidden = !sent.at
+  if (sent.at) scrubber({ data: sent.at, parentElement: root.parts.slide, setStateValue, heading: root.heading })
+  const begins = sent.place - root.place === 1 ? 0 : sent.place === root.place ? Math.min(root.phase, last) : last
+  root.moves = sent.place - root.place === 1 || sent.place === root.place
+  root.phases.style.visibility = sent.begun.length ? "" : "hidden"
+  const isPlayed = root.timer && sent.place === root.place
+  // A quick run has quick phases: each step is seen to its end.
+  if (sent.place !== root.place) root.pace = Math.min(PHASE_MS, (performance.now() - (root.since ?? 0)) / 4)
+  if (sent.place !== root.place) root.since = performance.now()
+  Object.assign(root, { sent, setStateValue, place: sent.place })
+  if (isPlayed) return
+  clearTimeout(root.timer)
+  play(root, isStill() ? last : begins)
+}
+
+// Show the step's deck in a phase, and after a moment in the next.
+function play(root, phase) {
+  const { sent, setStateValue } = root
+  root.phase = phase
+  const isLast = phase >= sent.decks.length - 1
+  const lit = isLast ? sent.begun.at(-1) : sent.begun[phase]
+  for (const mark of root.phases.children) mark.ariaCurrent = mark.dataset.phase === lit ? "step" : null
+  const moves = root.moves ? glide : null
+  deck({ data: { deck: sent.deck, html: sent.decks[phase], moves, steady: true }, parentElement: root.parts.deck, setStateValue })
+  root.timer = isLast ? null : setTimeout(() => play(root, Math.min(phase + 1, root.sent.decks.length - 1)), root.pace)
+}
+
+function fill(part, html) {
+  const next = part.cloneNode(false)
+  next.innerHTML = html
+  patch(part, next)
 }
 
 function read(bytes) {
   const text = new TextDecoder().decode(bytes)
   const end = text.indexOf("\n")
   const header = JSON.parse(text.slice(0, end))
-  const parts = text.slice(end + 1).split("\0")
-  return { ...header, html: Object.fromEntries(header.parts.map((name, i) => [name, parts[i]])) }
+  const pieces = text.slice(end + 1).split("\0")
+  const html = Object.fromEntries(header.parts.map((name, i) => [name, pieces[i]]))
+  return { ...header, html, decks: pieces.slice(header.parts.length) }
 }
 
 function build(parent) {
   const root = document.createElement("div")
   root.className = "vpp stage"
   root.innerHTML =
-    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="board"><div class="at-said"></div>' +
-    '<div class="at-slide"></div><div class="at-deck"></div><div class="at-rail"></div></div>'
-  root.parts = Object.fromEntries([...PARTS, "slide", "deck"].map((name) => [name, root.querySelector(`.at-${name}`)]))
+    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="step"><h2></h2><ol class="phases" ' +
+    'aria-label="phases of a step"></ol><div class="at-slide"></div></div><div class="board"><div><div class="at-deck"></div>' +
+    '<p class="cap foot-key"></p></div><div class="side"><div class="at-said"></div><div class="at-rail"></div></div></div>'
+  root.parts = Object.fromEntries(["status", "said", "rail", "slide", "deck"].map((name) => [name, root.querySelector(`.at-${name}`)]))
+  root.heading = root.querySelector("h2")
+  root.phases = root.querySelector(".phases")
+  root.foot = root.querySelector(".foot-key")
   parent.append(root)
   return root
 }

@@ -20,6 +20,7 @@ from vpp.findings.hypotheses import (
     shares_words,
 )
 from vpp.findings.ideas import Ideas, Nearness, merge_ideas, nearness, survivors
+from vpp.findings.progress import nothing_yet
 from vpp.findings.result import deciding_rows, deciding_sentence, evidence_measure, weights_measure
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label
@@ -29,7 +30,6 @@ from vpp.show.blocks import Heading, Note, Say, Table
 from vpp.show.cards import Fold
 from vpp.show.words import counted, integer
 from vpp.wording.brief import unread_html
-from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
 AT_ONCE = 3  # cards drawn until the others are asked for, so that the parts below stay near

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import InputError
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.document import report_html, report_markdown, two_pages
 from vpp.reporting.posterior_json import posterior_json
@@ -15,7 +16,6 @@ from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
 from vpp.show import markup
 from vpp.show.page import html
-from vpp.wording.progress import nothing_yet
 
 Key = tuple[str, float | None, str, str]  # changes with the run
 

@@ -8,41 +8,63 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import slowed_html
 from vpp.findings.counts import steps_done
-from vpp.findings.status import faults_sentence, is_key_refused, retry_words
+from vpp.findings.listing import MARKS
+from vpp.findings.progress import calls_metric, pace, phase, stopping_words
+from vpp.findings.status import faults_sentence, is_key_refused, pending_words, retry_words
 from vpp.llm.budget import Cap
 from vpp.runs import store
-from vpp.runs.directory import RunDirectory
+from vpp.runs.budget import distinct_rows
+from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.show import markup
 from vpp.show.words import capitalised, counted
-from vpp.wording.progress import calls_metric, pace
 
 FIELD_PX = 280
 CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation
+# What is below the stage begins under the screen, before the browser has the stylesheet too.
+ROOM = "<style>.st-key-watch_stage { min-height: 100vh }</style>"
+COMMANDS: dict[str, Command] = {  # by the key of the button
+    "watch.pause": "pause",
+    "watch.go_on": "go on",
+    "watch.stop": "stop",
+    "watch.skip": "stop",
+}
 
 
-def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
+def obey(run: opening.OpenRun) -> Command | None:
+    """Send the command of the button that was pressed; return the command that waits for the worker."""
+    with opening.refusals():
+        for key, command in COMMANDS.items():
+            if st.session_state.get(key):
+                run.directory.send_command(command)
+    waiting = run.directory.pending_command()
+    return waiting.command if waiting else None
+
+
+def controls(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
     directory, state, view = run.directory, snapshot.state, snapshot.view
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
-    retry = retry_words(view, now=time.time()) if state == "paused" else ""
-    words = retry or pace(snapshot)
+    rows = pieces.remembered(f"watch.rows.{run.key}", 0, lambda: distinct_rows(run.reader.dataset()))
+    words = retry_words(view, now=now) if state == "paused" else ""
+    words = words or pace(snapshot, now=now, rows=rows)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
     if state == "paused" and view.is_at_cap:
         at_cap(directory, snapshot.spec)
         row = st.container()
     elif state in opening.LIVE:
-        with opening.refusals():
-            if state == "paused":
-                label = "Try again now" if view.paused_for == "endpoint" else "Go on"
-                if row.button(label, key="watch.go_on", type="primary"):
-                    directory.send_command("go on")
-            elif row.button("Pause", key="watch.pause"):
-                directory.send_command("pause")
-        with opening.refusals():
-            if row.button("Stop and keep", key="watch.stop"):
-                directory.send_command("stop")
+        if waiting == "stop":
+            row.button("Stopping…", key="watch.stopping", disabled=True)
+            if view.last_step is not None:
+                row.button("Skip the test rows", key="watch.skip")
+            return
+        if state == "paused":
+            label = "Try again now" if view.paused_for == "endpoint" else "Go on"
+            row.button(label, key="watch.go_on", type="primary", disabled=waiting == "go on")
+        else:
+            row.button("Pause", key="watch.pause", disabled=waiting == "pause" or state == "queued")
+        row.button("Stop here", key="watch.stop")
         return
     elif state in ("interrupted", "failed", "stopped"):
         if row.button("Resume", key="watch.resume", type="primary"):
@@ -51,20 +73,37 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
             person.ask_keys(snapshot.spec.endpoint)
     if view.population:
         row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
-    if state == "finished":
+    if state in ("finished", "stopped") and view.population:
         row.page_link("pages/report.py", label="Get the report", query_params=here)
+
+
+def status_html(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
+    """Return what the run does now, or how it ended."""
+    words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
+    if waiting == "stop" and snapshot.state == "running":
+        words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
+    return markup.phase(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+
+
+def queue_before(run: opening.OpenRun, snapshot: Snapshot) -> int:
+    """Count this person's runs that wait for a slot and were made before."""
+    if snapshot.state != "queued" or snapshot.beat is None or not snapshot.beat.waits:
+        return 0
+    beats = ((other, other.last_beat()) for other in person.store().runs() if other.id < run.directory.id)
+    return sum(beat is not None and beat.waits and other.is_held() for other, beat in beats)
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
     if snapshot.state == "running" and st.session_state.pop("frame.queued", False):
         st.rerun()
+    now, waiting = time.time(), obey(run)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     with st.container(key="watch_head"):
-        st.html(trouble_html(run, snapshot) or markup.block())
-        controls(run, snapshot)
+        st.html(ROOM + (trouble_html(run, snapshot) or markup.block()))
+        controls(run, snapshot, waiting, now=now)
     with st.container(key="watch_stage"):
-        stage.draw(run, snapshot)
+        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
             words = markup.caption(faults) if (faults := faults_sentence(snapshot.usage)) else ""
@@ -112,9 +151,8 @@ def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
                 directory.send_command("go on")
             else:
                 opening.start(directory)
-    with opening.refusals():
-        if is_held and st.button("Stop and keep", key="watch.stop"):
-            directory.send_command("stop")
+    if is_held:
+        st.button("Stop here", key="watch.stop")
 
 
 # Actions on the run: rename, start again with changes, delete

@@ -17,9 +17,8 @@ from tests.reporting.sampled import sampled_run
 from vpp.cli import main
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import card_html
 from vpp.events import Event, Scored, Usage
+from vpp.findings.step import Cards
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
@@ -32,6 +31,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import Recorder
 from vpp.settings import Config
+from vpp.show.deck import card_html
 
 ROOT = Path(__file__).parents[1]
 START = process.start
@@ -102,9 +102,9 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     journal.close()
     snapshot = way.through(reader.refresh)
     assert snapshot.view.steps[event.step].scored[event.particle] == event
-    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, cast(Any, None), wanted=())
-    assert way.through(lambda: [card_html(card) for card in maker.at(step + 1)])
-    assert way.is_at_most(28)
+    config = snapshot.spec.config
+    assert way.through(lambda: [card_html(card) for card in Cards(snapshot.view, config, dataset).at(step + 1)])
+    assert way.is_at_most(25)
 
 
 def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

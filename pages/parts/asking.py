@@ -13,13 +13,13 @@ from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings import new_rows
 from vpp.findings.points import Vote, reject_option, target_spread, votes_on
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import markdown_text
 from vpp.show.words import counted, integer, seconds
-from vpp.wording.progress import nothing_yet
 
 WHAT = ("row", "table")
 ACROSS, AT_FIRST = 4, 12

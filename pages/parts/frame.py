@@ -84,7 +84,7 @@ def _listed(directory: RunDirectory) -> Listed:
 
 FIRST = ("PIL.Image", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
-WATCH = ("vpp.drawing.cards", "vpp.wording.progress")
+WATCH = ("vpp.findings.step", "vpp.findings.progress")
 """Modules of the page of a first run, beyond those."""
 COMPARE = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
 """Modules of the simple models on Disagreement and Compare, and of the matrix on Posterior, beyond those."""

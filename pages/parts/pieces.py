@@ -111,7 +111,7 @@ def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Map
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 
-_DECK = component("deck")
+_DECK = component("deck", "patch")
 
 
 def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
@@ -132,7 +132,7 @@ def wanted(key: str, *, most: int) -> tuple[int, ...]:
 
 # HTML that is patched in place: what a reader has focused, selected or scrolled stays over a refresh
 
-_STEADY = component("steady")
+_STEADY = component("steady", "patch")
 
 
 def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:

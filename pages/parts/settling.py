@@ -13,6 +13,7 @@ from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
 from vpp.findings import new_rows
 from vpp.findings.points import Question, questions
+from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
@@ -20,7 +21,6 @@ from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
 from vpp.show.page import html
 from vpp.show.words import counted
-from vpp.wording.progress import nothing_yet
 
 JOB = "settle"
 AT_ONCE, USUAL, MOST = 8, 24, 200

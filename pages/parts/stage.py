@@ -1,28 +1,31 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import opening, pieces
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
-from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
-from vpp.findings.counts import step_name
-from vpp.findings.listing import MARKS
-from vpp.findings.programs import ProgramReading
-from vpp.findings.status import asking_words, pending_words
+from vpp.findings.curves import accuracy_curve, ess_bars
+from vpp.findings.health import health
+from vpp.findings.identity import Names, phases
+from vpp.findings.programs import program_folds
+from vpp.findings.progress import asking_words, flight_words, nothing_yet
+from vpp.findings.step import Cards, happened, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import Snapshot, balanced_accuracy
-from vpp.show import markup
+from vpp.runs.reader import Snapshot
+from vpp.runs.store import EXAMPLES
+from vpp.runs.view import StepView
+from vpp.settings import Config
+from vpp.show import markup, page
+from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
 from vpp.wording.brief import unread_html
-from vpp.wording.progress import happened, headline, phase, shown_step
 
-_STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
+_STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
+ANIMATED = 16
+"""Most cards whose phases are sent one by one: more do not move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +37,15 @@ class Moment:
     newest: int | None
     """The last step there is to see."""
     is_live: bool
-    choice: int | None
+    choice: int | None = None
     """The reader's choice; None while the latest step is followed."""
-    is_film: bool
+    is_film: bool = False
     """Whether a film reached the step."""
 
     @property
-    def is_end(self) -> bool:
-        return self.step is None and self.newest is not None
-
-    @property
     def deck_id(self) -> str:
-        """Name of the deck: another one is sorted immediately. A film is one deck, held while it is read."""
-        if self.is_film and not self.is_live:
-            return "film"
-        if self.step is None:
-            return "end" if self.is_end else "initial"
-        return "live" if self.step == self.newest and self.is_live else str(self.step)
+        """Name of the deck: while one is read its order is held, another one is sorted immediately."""
+        return "latest" if self.choice is None or self.is_film else str(self.choice)
 
 
 def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
@@ -58,9 +53,9 @@ def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
     at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
     choice, newest = at.get("step"), shown_step(snapshot.view)
     live = snapshot.state in opening.LIVE
-    if choice is None or newest is None or int(choice) > newest:
-        return Moment(newest if live else None, newest, live, None, bool(at.get("film")))
-    return Moment(int(choice), newest, live, int(choice), bool(at.get("film")))
+    if choice is None or newest is None or int(choice) - 1 > newest:
+        return Moment(newest if live else None, newest, live)
+    return Moment(int(choice) - 1, newest, live, choice=int(choice), is_film=bool(at.get("film")))
 
 
 def slider_key(run: opening.OpenRun) -> str:
@@ -68,120 +63,127 @@ def slider_key(run: opening.OpenRun) -> str:
 
 
 def slider(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> dict[str, Any] | None:
-    """Return the band of steps and its slider for assets/scrubber.js; None before the first step.
-
-    A film goes on once the browser has drawn the step before.
-    """
-    view = snapshot.view
-    if view.last_step is None:
+    """Return the slider's places for assets/scrubber.js, counted from 1; None without steps to choose from."""
+    view, config = snapshot.view, snapshot.spec.config
+    if moment.newest is None or config.is_weighing:
         return None
-    newest, has_end = moment.newest or 0, not moment.is_live
-    inked = newest if moment.step is None and moment.is_live else moment.step
+    has_end = not moment.is_live
     return {
-        "band": pieces.drawn(
-            run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
-        ),
-        "key": key_html(snapshot.spec.config),
         "step": moment.choice,
-        "newest": newest,
-        "called": step_name(view, newest) if moment.newest is not None else "first hypotheses",
+        "newest": moment.newest + 1,
+        "total": view.total_steps,
         # A run that goes on has no place for its end, and no film.
-        "end": view.total_steps if has_end else None,
-        "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
+        "end": view.total_steps + 1 if has_end else None,
+        "plays": has_end and run.directory.id in EXAMPLES,
     }
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    moment = moment_of(run, snapshot)
-    waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
-    pending = pending_words(waiting.command, snapshot.state) if waiting else ""
+def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
+    """Draw the stage under the run's state. now: Unix time."""
+    moment, names = moment_of(run, snapshot), Names(snapshot.view)
+    at = snapshot.view.steps.get(moment.step) if moment.step is not None else None
     parts = {
         # Times and calls stand apart: they change without a step.
-        "status": markup.phase(MARKS[snapshot.state], pending or phase(snapshot)),
-        "said": said_html(run, snapshot, moment),
-        "deck": cards_html(run, snapshot, moment),
+        "status": status + health_html(run, snapshot, names, now=now),
+        "said": said_html(run, snapshot, moment, names),
         "rail": rail_html(run, snapshot, moment),
     }
-    place = INITIAL_STEP if moment.newest is None else moment.step
+    decks = decks_html(run, snapshot, moment, names)
+    is_weighing = snapshot.spec.config.is_weighing
     header = {
         "parts": [*parts],
         "at": slider(run, snapshot, moment),
-        "place": snapshot.view.total_steps if place is None else place,
+        "newest": moment.newest,
+        "place": place(snapshot, moment),
         "deck": moment.deck_id,
-        "head": heading(snapshot, moment),
-        "foot": markup.caption(SQUARES) if snapshot.spec.dataset["task"] == "classification" else "",
+        "title": step_title(snapshot.view, moment.step),
+        "phases": [] if is_weighing else phase_names(snapshot.spec.config),
+        "begun": phases(at) if at else [],
+        "foot": markup.caption(foot_words(snapshot, moment)),
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
-    message = "\n".join((json.dumps(header), "\0".join(parts.values()))).encode(errors="replace")
+    message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *decks)))).encode(errors="replace")
     _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
 
 
-def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    view = snapshot.view
-
-    def make() -> str:
-        if view.last_step is None and snapshot.state in opening.LIVE:
-            return f'<div class="lead">{markup.saying(asking_words(snapshot.spec))}</div>'
-        lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, moment.step))}</div>'
-        if view.last_step is None:
-            return lead
-        step = INITIAL_STEP if moment.newest is None else moment.step
-        balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
-        return lead + markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
-
-    return pieces.drawn(run, snapshot, "said", moment, snapshot.state, snapshot.loading_s is not None, make=make)
-
-
-def heading(snapshot: Snapshot, moment: Moment) -> str:
-    config = snapshot.spec.config
-    order = ", heaviest first" if config.is_weighted else ", likeliest first" if config.is_filtered else ""
-    title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
+def place(snapshot: Snapshot, moment: Moment) -> int:
+    """Number the moments in order: a step by its number from 1."""
     if moment.newest is None:
-        title, order = "First hypotheses", ""
-    elif not moment.is_end:
-        title = f"Hypotheses at step {moment.step}"
-    rows = {"batch": "batch", "buffer": "buffer", "train": "training rows"}[config.scored_on]
-    bars = "bar = weight" if config.is_weighted else f"bar = likelihood per row of the {rows}"
-    return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
+        return INITIAL_STEP + 1
+    return snapshot.view.total_steps + 1 if moment.step is None else moment.step + 1
 
 
-def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
+def phase_names(config: Config) -> list[str]:
+    return ["weigh", "copy", "rewrite"] if config.is_weighted else ["rewrite"]
+
+
+def foot_words(snapshot: Snapshot, moment: Moment) -> str:
+    """Return the key to the cards, with what they show alone."""
+    config, is_label = snapshot.spec.config, snapshot.spec.dataset["task"] == "classification"
+    bars = "Bar: weight." if config.is_weighted else "Bar: likelihood a row."
+    words = [bars] if moment.newest is not None else []
+    if moment.step is not None and not config.is_weighing:
+        words += ["Underlined: added. Struck: removed.", SQUARES if is_label and config.scored_on != "train" else ""]
+    return " ".join(words)
+
+
+def health_html(run: opening.OpenRun, snapshot: Snapshot, names: Names, *, now: float) -> str:
+    """Return how a run does, or what a slow server is asked, in one line."""
+    if snapshot.state != "running":
+        return ""
+    words = flight_words(snapshot, now=now) or health(snapshot.view, run.reader.dataset(), names)
+    return markup.caption(words)
+
+
+def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> str:
+    view, config = snapshot.view, snapshot.spec.config
+    step = INITIAL_STEP if moment.newest is None else moment.step
+    words = happened(view, step, config, names) if view.last_step is not None else ""
+    if not words:
+        words = asking_words(snapshot) if snapshot.state in opening.LIVE else nothing_yet(snapshot.state)
+    return f'{unread_html(view)}<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
+
+
+def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> list[str]:
+    """Return the deck in each phase that the step has begun; the last is the one that stays."""
     view, config = snapshot.view, snapshot.spec.config
     wanted = pieces.wanted(slider_key(run), most=config.size)
+    if view.started is None:
+        return [skeletons_html(config.size)]
 
     def make() -> str:
-        if view.started is None:
-            return skeletons_html(range(config.size))
         dataset = run.reader.dataset()
         prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = CardMaker(view, config, dataset, prompts, wanted=wanted, readings=readings(run, snapshot, moment.step))
+        maker = Cards(view, config, dataset, prompts, names=names, wanted=wanted)
         if moment.newest is None:
-            waiting = () if view.has_ended else (slot for slot in range(config.size) if slot not in view.drawn)
-            return deck_html(maker.initial(), seed_text=view.started.seed_text) + skeletons_html(waiting)
-        cards = maker.final() if moment.step is None else maker.at(moment.step)
-        return deck_html(cards, seed_text=view.started.seed_text)
+            waiting = 0 if view.has_ended else config.size - len(view.drawn)
+            return deck_html(maker.first()) + skeletons_html(waiting)
+        if moment.step is None:
+            return html(maker.end())
+        begun = phases(view.steps.get(moment.step, StepView(step=moment.step)))
+        seen = begun if config.size <= ANIMATED else begun[-1:]
+        return "\0".join(html(maker.at(moment.step, phase)) for phase in seen)
 
-    return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make)
+    def html(cards: list[Card]) -> str:
+        return deck_html(cards, extra=programs(run, snapshot, cards))
+
+    return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make).split("\0")
 
 
-def readings(run: opening.OpenRun, snapshot: Snapshot, step: int | None) -> Mapping[str, ProgramReading]:
-    """Return how the texts on the cards of a step are read, by hypothesis id; None is the end."""
-    at = snapshot.view.steps.get(step) if step is not None else None
-    scored = (*at.scored.values(), *at.proposals_scored.values()) if at else snapshot.view.population
-    return pieces.readings(run, snapshot, {each.hypothesis for each in scored})
+def programs(run: opening.OpenRun, snapshot: Snapshot, cards: list[Card]) -> dict[int, str]:
+    """Return the fold with each card's program, or why it has none."""
+    readings = pieces.readings(run, snapshot, {card.id for card in cards})
+    return {card.number: page.html(program_folds(readings.get(card.id))) for card in cards}
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    """Return the figure beside the cards: a bar a step."""
+    """Return the figures beside the cards."""
     view, config = snapshot.view, snapshot.spec.config
-    if view.last_step is None:
+    if moment.newest is None or config.is_weighing:
         return ""
 
     def make() -> str:
-        step = INITIAL_STEP if moment.newest is None else moment.step
-        title = "Proposals accepted" if config.is_filtered else "Error on the batch"
-        title = "Effective sample size" if config.is_weighted else title
-        bars = bars_html(view, config, run.reader.dataset(), step)
-        return f'<section><h3 class="group">{markup.term(title)}</h3>{bars}</section>'
+        curve = accuracy_curve(view, run.reader.dataset(), at=moment.step)
+        return page.html([curve, *([ess_bars(view, at=moment.step)] if config.is_weighted else [])])
 
     return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)

@@ -65,9 +65,9 @@ def open_folds(page: Page) -> None:
     """Open what is folded away on Watch, at the last step, whose cards have folds, and the meaning of a term."""
     slider = page.locator("input[type=range]")
     slider.press("ArrowLeft")
-    page.locator(".card [data-fold=next]").first.wait_for()
-    assert slider.get_attribute("aria-valuetext") == "step 1"
-    fold = page.locator(".card [data-fold=next]").first
+    fold = page.locator(".card .folds > details").first
+    fold.wait_for()
+    assert slider.get_attribute("aria-valuetext") == "step 2 of 2"
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
     unfold(page, "This run", "Delete this run")

@@ -10,8 +10,8 @@ from tests.access import axe, walk
 from tests.access.places import PLACES, settle
 from tests.access.survey import survey
 from tests.app.conftest import App
-from vpp.drawing.deck import skeletons_html
 from vpp.show import markup
+from vpp.show.deck import skeletons_html
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +59,7 @@ def test_planted_faults_are_found_and_what_waits_moves_unless_motion_is_reduced(
     page.eval_on_selector(
         place.shows,
         "(state, html) => state.insertAdjacentHTML('beforeend', html)",
-        planted + markup.block(skeletons_html([0])),
+        planted + markup.block(skeletons_html(1)),
     )
     found = [each for each in axe.faults(page) if each.is_ours]
     assert {"image-alt", "button-name", "color-contrast"} <= {each.rule for each in found}

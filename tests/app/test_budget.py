@@ -75,7 +75,7 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     assert "The cap is reached" in html
     assert "The cap of 60 calls is reached: 60 calls sent" in html
     assert "0 sent, cap 60 calls" in html
-    assert "0.00 spent so far" in html
+    assert "0.00 spent" in html
     assert "The endpoint does not answer" not in html
     field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
     assert field.value == 120

@@ -24,8 +24,8 @@ def wait_for_step(page: Page, step: int) -> None:
     """Wait until the page shows that step, or a later one, without being asked."""
     page.wait_for_function(
         """(step) => {
-            const found = document.body.innerText.match(/Hypotheses at step (\\d+)/)
-            return found && Number(found[1]) >= step
+            const found = document.body.innerText.match(/Step (\\d+) of/)
+            return found && Number(found[1]) > step
         }""",
         arg=step,
         polling=POLL_MS,
@@ -58,14 +58,14 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
 
     steer(page, run)
     expect(listed).to_contain_text("SMC · stopped")
-    for key, shown in (("Home", "Hypotheses at step 0"), ("End", "at the end")):
+    for key, shown in (("Home", "Step 1 of"), ("End", "at the end")):
         page.get_by_role("slider", name="Step shown").press(key)
         expect(page.get_by_text(shown).first).to_be_visible()
 
     complete = (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1
     page.get_by_role("button", name="Resume").click()
     page.get_by_role("button", name="Pause").wait_for()
-    expect(page.get_by_label("Follow latest")).to_be_checked()
+    expect(page.get_by_role("button", name="Latest")).to_be_hidden()
     wait_for_step(page, complete)
     stop(page)
 
@@ -98,7 +98,7 @@ def stop(page: Page) -> None:
     """Press until it takes: a page that is drawn anew at that moment can lose a press."""
     for _ in range(4):
         with suppress(TimeoutError):
-            page.get_by_role("button", name="Stop and keep").click(timeout=5_000)
+            page.get_by_role("button", name="Stop here").click(timeout=5_000)
         with suppress(TimeoutError):
             page.get_by_role("button", name="Resume").wait_for(timeout=25_000)
             return

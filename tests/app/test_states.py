@@ -14,10 +14,9 @@ from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
-from vpp.runs.prompts import PromptMaker
+from vpp.findings.step import Cards
 from vpp.settings import Config
+from vpp.show.deck import deck_html
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 
@@ -153,10 +152,10 @@ SAID = {
     "smc filtered": ("Effective sample size", "rewrite rejected"),
     "incremental": ("Effective sample size",),
     "adaptive": ("Effective sample size",),
-    "mh on train": ("without weights", "training rows", "Proposals accepted"),
-    "always accept": ("without weights", "Error on the batch", "proposed at temperature"),
-    "vml": ("One hypothesis, rewritten at each step.", "Error on the batch"),
-    "vml5": ("without weights", "not scored yet"),
+    "mh on train": ("How often they are right", "prompt and answer"),
+    "always accept": ("How often they are right", "prompt and answer"),
+    "vml": ("How often they are right", "prompt and answer"),
+    "vml5": ("How often they are right", "rewritten"),
 }
 
 
@@ -181,6 +180,5 @@ def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name:
 def deck(reader: Any) -> str:
     """The cards at the run's end and at its last step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
-    maker = CardMaker(snapshot.view, snapshot.spec.config, data, PromptMaker(snapshot.spec, data))
-    cards = [*maker.final(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))]
-    return deck_html(cards, seed_text="")
+    maker = Cards(snapshot.view, snapshot.spec.config, data)
+    return deck_html([*maker.end(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))])

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
-from vpp.drawing.rail import band_html, bars_html
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
 from vpp.findings.counts import label_cells
+from vpp.findings.curves import accuracy_curve, ess_bars
 from vpp.findings.genealogy import genealogy
+from vpp.findings.health import health
 from vpp.findings.hypotheses import (
     compared_words,
     constant_words,
@@ -21,21 +20,26 @@ from vpp.findings.hypotheses import (
     shares_words,
 )
 from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.identity import Names, phases
 from vpp.findings.listing import listed, when_words
+from vpp.findings.progress import asking_words, calls_metric, pace, phase
 from vpp.findings.result import evidence_measure, result, weights_measure
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.scores import by_label
+from vpp.findings.step import Cards, happened, shown_step
 from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
+from vpp.runs.budget import distinct_rows
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
+from vpp.runs.reader import RunReader, Snapshot, read_summary
+from vpp.show.deck import deck_html
+from vpp.show.markup import text
 from vpp.show.page import block_html, html
 from vpp.wording.brief import unread_html
-from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -62,26 +66,26 @@ def exports(reader: RunReader) -> None:
 
 
 def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Every step, its cards, its numbers and its bars."""
+    """Every step, its cards, and its figures."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
-    phase(snapshot)
-    yield unread_html(view)
+    phase(snapshot), pace(snapshot, now=0.0, rows=distinct_rows(dataset)), calls_metric(snapshot)
+    yield unread_html(view) + text(asking_words(snapshot))
+    if view.started is None:
+        return
+    names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)
+    cards = Cards(view, config, dataset, prompts, names=names, wanted=range(config.size))
+    health(view, dataset, names)
     newest = shown_step(view)
-    maker = CardMaker(view, config, dataset, PromptMaker(snapshot.spec, dataset, answers=reader.read_answers))
-    seed_text = view.started.seed_text if view.started else ""
     steps = range((-1 if newest is None else newest) + 1)
-    for step in dict.fromkeys((None, *steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
-        headline(snapshot, step)
-        if view.last_step is not None:
-            balanced = balanced_accuracy(view, reader.dataset) if step is None else None
-            happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
-            yield band_html(view, shown=step, has_end=step is None)
-            yield bars_html(view, config, dataset, step)
-    if view.started is not None and view.drawn:
-        yield deck_html(maker.initial(), seed_text=seed_text)
-        if newest is not None:
-            yield deck_html(maker.final(), seed_text=seed_text)
-            yield deck_html(maker.at(newest), seed_text=seed_text)
+    for step in dict.fromkeys((*steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
+        happened(view, step, config, names)
+        yield html([accuracy_curve(view, dataset, at=step), ess_bars(view, at=step)])
+        for each in phases(view.steps[step]):
+            yield deck_html(cards.at(step, each))
+    happened(view, None if newest is not None else INITIAL_STEP, config, names)
+    yield deck_html(cards.first())
+    if newest is not None:
+        yield deck_html(cards.end())
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from tests.inspected import MOOD, SHORT, programs
 from tests.reporting.builders import evaluated
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html
 from vpp.findings.points import points
 from vpp.findings.programs import (
     MOST_APART,
@@ -19,10 +17,11 @@ from vpp.findings.programs import (
     program_readings,
 )
 from vpp.findings.rows import Rows, opened_row
+from vpp.findings.step import Cards
 from vpp.programs.source import read_program
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.show.cards import Code
+from vpp.show.deck import deck_html
 from vpp.show.page import block_html, html
 from vpp.show.page import html as page_html
 
@@ -44,12 +43,11 @@ def readings(reader: RunReader) -> dict[str, ProgramReading]:
 def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: Path) -> None:
     reader = programs(tmp_path)
     snapshot, data, found = reader.refresh(), reader.dataset(), readings(reader)
-    prompts = PromptMaker(snapshot.spec, data)
-    maker = CardMaker(snapshot.view, snapshot.spec.config, data, prompts, readings=found)
-    html = deck_html(maker.final(), seed_text="")
-    assert html.count(FOLD) == 1
-    assert all(words in html for words in IN_FOLD)
-    assert "Read row by row: *no program*" in html
+    cards = Cards(snapshot.view, snapshot.spec.config, data).end()
+    drawn = deck_html(cards, extra={card.number: html(program_folds(found.get(card.id))) for card in cards})
+    assert drawn.count(FOLD) == 1
+    assert all(words in drawn for words in IN_FOLD)
+    assert "Read row by row: *no program*" in drawn
 
 
 def test_a_sentence_that_is_not_read_yet_or_always_by_row_says_nothing() -> None:

@@ -17,9 +17,9 @@ from aiohttp import ClientSession, WSMsgType
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from vpp.findings.step import shown_step
 from vpp.runs.journal import JournalReader
 from vpp.runs.view import RunView
-from vpp.wording.progress import shown_step
 
 STAGE = "vpp_stage"
 """The component whose header names the newest step; Watch draws it as one part with its cards and figures."""
@@ -186,6 +186,5 @@ def written_at(journal: Path) -> dict[int, float]:
 def _newest(component: Any) -> int | None:
     if not component.component_name.endswith(STAGE):
         return None
-    at = json.loads(component.bytes.split(b"\n", 1)[0])["at"]
-    step: int | None = at["newest"] if at else None
-    return step
+    newest: int | None = json.loads(component.bytes.split(b"\n", 1)[0])["newest"]
+    return newest

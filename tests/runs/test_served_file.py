@@ -9,7 +9,7 @@ import pytest
 
 from tests.llama import StandIn, model_file
 from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, resumed_steps, wait_until
-from vpp.wording.progress import headline, phase
+from vpp.findings.progress import phase
 
 WITHIN_S = 120.0
 
@@ -83,7 +83,6 @@ def test_loading_is_shown_and_a_stop_or_a_kill_ends_it(desk: Desk, stand_in: Sta
     wait_until(lambda: desk.state("held") == "queued" and desk.look("held").loading_s is not None, "it loads")
     snapshot = desk.look("held")
     assert phase(snapshot).startswith("Loading the model: ")
-    assert headline(snapshot) == "The worker is loading the model file. Large files take minutes."
     wait_until(lambda: stand_in.loads, "the server loads")
     assert desk.vpp("stop", desk.folder / "held").code == 0
     assert held.finish(within_s=WITHIN_S).code == 130

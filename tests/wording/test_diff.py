@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.show.markup import changes, diff_html, is_reworded, kept_share, refused_html
+from vpp.show.markup import changes, diff_html, is_reworded, kept_share
 
 RULE = "If x is greater than 6, answer Gentoo; otherwise, answer Adelie."
 
@@ -41,8 +41,3 @@ def test_another_meaning_is_a_change(before: str, after: str, shown: str) -> Non
 
 def test_a_text_is_no_rewording_of_itself() -> None:
     assert not is_reworded(RULE, RULE)
-
-
-def test_a_refused_text_has_its_own_words_struck_and_markup_escaped() -> None:
-    kept, refused = "Say yes if <b> is even.", "Say yes if <b> is above 6."
-    assert refused_html(kept, refused) == "Say yes if &lt;b&gt; is <del>above 6.</del>"

@@ -4,13 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, Proposed
 from vpp.findings.scores import LabelLine, Score
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import Summary
-from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.runs.view import RunView
 from vpp.show.words import counted, fixed, integer, number, percent, value_text
 
 # Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
@@ -24,33 +22,6 @@ def steps_done(view: RunView | Summary) -> int:
 def steps_text(view: RunView | Summary) -> str:
     """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
-
-
-def step_name(view: RunView, step: int) -> str:
-    """`step 8`, or `step 8, under way` while it is not complete."""
-    return f"step {step}" + ("" if step < steps_done(view) else ", under way")
-
-
-def activity_words(view: RunView, config: Config) -> str:
-    """`writing programs: 4 of 10`: what a run does now, with the particles done."""
-    last, size = view.last_step, config.size
-    if last is None:
-        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
-    at = view.steps.get(last + 1, StepView(step=last + 1))
-    if last == view.total_steps - 1:
-        return _ending_words(view, config)
-    if at.reweighted or at.proposed:
-        return f"rewriting: {len(at.proposed)} of {size}"
-    if config.has_programs and last == INITIAL_STEP:
-        return f"writing programs: {len(at.scored)} of {size}"
-    return "scoring"
-
-
-def _ending_words(view: RunView, config: Config) -> str:
-    if "train" in view.evaluated and config.has_programs and config.certify:
-        return "reading some rows without the programs"
-    has_test = view.started is None or view.started.dataset.get("n_test")
-    return "final weights and test rows" if has_test else "training rows, for the summary"
 
 
 def rows_sentence(dataset: Dataset) -> str:
@@ -104,14 +75,6 @@ def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
     text = cut_cells_text(dataset, limit)
     by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
     return f"{text}: {by_column}." if text else ""
-
-
-def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
-    """Say what one proposal's prompt left out; empty if it was complete. n_batch: rows of its batch, if known."""
-    if proposed.shown is None:
-        return ()
-    of = f"a batch of {integer(n_batch)}" if n_batch else "its batch"
-    return (f"shown {counted(proposed.shown, 'row')} of {of}: the context had no room for more",)
 
 
 def cut_sentences(view: RunView) -> Iterator[str]:

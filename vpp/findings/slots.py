@@ -54,13 +54,6 @@ def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
     return {key: sum(weights) for key, weights in grouped(pairs).items()}
 
 
-def heirs(at: StepView, slot: int) -> tuple[int, ...]:
-    """Slots with copies of `slot`'s particle after resampling and before mutation."""
-    if at.resampled is None:
-        return (slot,)
-    return tuple(k for k, ancestor in enumerate(at.resampled.ancestors) if ancestor == slot)
-
-
 def came_from(at: StepView, slot: int) -> int | None:
     """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
     if at.step == INITIAL_STEP:
@@ -79,11 +72,6 @@ def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, 
     return view.weights if generation == view.last_step else view.steps[generation].weights
 
 
-def judged_of(at: StepView) -> tuple[int, int]:
-    judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
-    return sum(judged), len(judged)
-
-
 def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int) -> list[int]:
     """Places of the step's batch among the rows scored, by the last occurrence of each row.
 
@@ -99,4 +87,4 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
 
 
 def scored_rows(config: Config) -> str:
-    return {"train": "training rows", "buffer": "rows of the buffer", "batch": "batch rows"}[config.scored_on]
+    return {"train": "training rows", "buffer": "last rows", "batch": "rows of this step"}[config.scored_on]

@@ -8,7 +8,7 @@ from vpp.events import Usage
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.show.words import counted, integer, seconds
 
@@ -21,13 +21,9 @@ def pending_words(command: Command, state: State) -> str:
     return "Pausing: calls in flight finish." if command == "pause" and state == "running" else ""
 
 
-def asking_words(spec: RunSpec) -> str:
-    """Say what the optimizer is asked first: `Asking the demo model for 10 hypotheses that predict species.`"""
-    config, endpoint = spec.config, spec.endpoint
-    model = "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
-    hypotheses = counted(config.size, "hypothesis", "hypotheses")
-    source = "no rows yet" if config.starts_from_prior else "the first batch of rows"
-    return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
+def model_name(endpoint: EndpointSpec) -> str:
+    """Name of the model that writes hypotheses."""
+    return "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
 
 
 def retry_words(view: RunView, *, now: float) -> str:

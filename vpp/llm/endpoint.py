@@ -497,6 +497,8 @@ class Endpoint:
             if failure.overloaded or failure.late:
                 self._throttle.refused(call, hold_s=failure.wait_s)
             raise
+        finally:
+            self._throttle.end(call)
         self._throttle.answered(call)
         return reply
 

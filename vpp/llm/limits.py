@@ -125,6 +125,8 @@ class Throttle:
         self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
         self.semaphore = Semaphore(lambda: self.limit)
+        self.open: set[Call] = set()
+        """Calls in flight."""
         self._limit = float(self.ceiling)
         self._cut_at = -math.inf
 
@@ -142,7 +144,18 @@ class Throttle:
 
     def begin(self) -> Call:
         """Record that a call inside the semaphore is sent."""
-        return Call(self._clock(), self.semaphore.inside)
+        call = Call(self._clock(), self.semaphore.inside)
+        self.open.add(call)
+        return call
+
+    def end(self, call: Call) -> None:
+        """Record that a call is no longer in flight, whatever became of it."""
+        self.open.discard(call)
+
+    @property
+    def oldest_s(self) -> float:
+        """Seconds for which the oldest call has been in flight; 0 without one."""
+        return self._clock() - min((call.began for call in self.open), default=self._clock())
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
@@ -238,6 +251,10 @@ class Counters:
     def unwatch(self, throttle: Throttle) -> None:
         """Stop reporting it: the server is asked no more."""
         self._throttles.discard(throttle)
+
+    def flight(self) -> tuple[int, float]:
+        """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
+        return sum(len(one.open) for one in self._throttles), max((one.oldest_s for one in self._throttles), default=0)
 
     def snapshot(self) -> Usage:
         """Return the counts so far."""

@@ -6,7 +6,7 @@ every model has its own tokenizer.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
@@ -274,17 +274,26 @@ def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
     )
 
 
-def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
-    """Seconds of the remaining steps and of the final evaluation, at the pace of the last steps.
+def seconds_left(
+    spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None, spent_s: float = 0.0
+) -> float | None:
+    """Seconds of the remaining steps and of the final evaluation.
 
-    None before two steps are complete, and once all calls are made. usage: the run's calls so far.
+    At the pace of the last steps; before two are complete, at the pace of the answers so far. None before the first
+    answer, and once all calls are made. usage: the run's calls so far. rows: number of distinct rows by part, as equal
+    rows are asked about once. spent_s: seconds so far.
     """
     recent = _recent(view)
-    if view.has_ended or len(recent) < 2:
+    if view.has_ended:
         return None
+    if len(recent) < 2:
+        whole, n = plan_of(spec), sum(row_counts(spec.dataset).values())
+        share = 1.0 if spec.config.has_programs or not rows else sum(rows.values()) / max(1, n)
+        planned = whole.optimizer_calls + share * whole.learner_calls
+        return spent_s / usage.calls * max(0, planned - usage.calls) if usage.calls and spent_s else None
     first, last = recent[0], recent[-1]
     before, after = first.usage, last.usage
-    steps, ending = view.total_steps - 1 - last.step, _ending_calls(spec, view)
+    steps, ending = view.total_steps - 1 - last.step, _ending_calls(spec, view, rows)
     if steps == 0:
         ending -= usage.calls - after.calls
         if ending <= 0 or "train" in view.evaluated:
@@ -293,16 +302,28 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
     return (last.wall_s - first.wall_s) * (steps / (last.step - first.step) + ending / max(1, asked))
 
 
+def ending_share(spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None) -> float:
+    """Share of the final evaluation's calls that are answered, from 0 to 1."""
+    calls = _ending_calls(spec, view, rows)
+    return min(1.0, max(0, usage.calls - last_finished(view).usage.calls) / calls) if calls else 0.0
+
+
+def distinct_rows(dataset: Dataset) -> dict[str, int]:
+    """Number of rows with different inputs, by part, as `plan` takes them."""
+    parts = {"n_train": dataset.train, "n_test": dataset.test, "n_calibration": dataset.calibration}
+    return {name: len({row.inputs for row in part}) for name, part in parts.items()}
+
+
 def _recent(view: RunView) -> list[StepView]:
     return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
 
 
-def _ending_calls(spec: RunSpec, view: RunView) -> float:
+def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
 
     A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
     """
-    sizes, config = row_counts(spec.dataset), spec.config
+    sizes, config = distinct or row_counts(spec.dataset), spec.config
     rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
     n_read = len(_read_by_row(view)) if config.has_programs else view.n_unique
     certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - n_read)

@@ -185,6 +185,12 @@ class Heartbeat:
     """Token of the last command that it has carried out."""
     loading_s: float | None = None
     """Seconds for which it has been loading a model file; None if it is not."""
+    waits: bool = False
+    """True while other runs hold all slots."""
+    in_flight: int = 0
+    """Calls that are sent and not answered."""
+    oldest_at: float = 0.0
+    """Unix time at which the oldest of them was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,10 +225,11 @@ class RunNotes(RunFiles):
         past = (beat.done if beat else "", request.past_command if request else "")
         return sent if sent and sent.token not in past else None
 
-    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
+    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", **now: float | None) -> None:
+        """Write a heartbeat. now: other fields of it."""
         beat = {"pid": os.getpid(), "at": time.time(), "queued": queued, "done": done, "usage": usage_json}
         with files.written(self.path / ".heartbeat.part") as file:
-            file.write(json.dumps({**beat, "loading_s": loading_s}).encode())
+            file.write(json.dumps({**beat, **now}).encode())
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
 
     def last_beat(self) -> Heartbeat | None:

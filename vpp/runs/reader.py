@@ -21,7 +21,7 @@ from vpp.errors import DataError, RunError
 from vpp.events import Scored, Usage, Votes
 from vpp.posterior.metric import label_figures, paired_difference, sign_test
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory, State, load_dataset
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
 from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import Phase, RunView
@@ -40,6 +40,8 @@ class Snapshot:
     """Calls so far, those of an unfinished round included."""
     loading_s: float | None = None
     """Seconds for which the worker has been loading a model file; None if it is not."""
+    beat: Heartbeat | None = None
+    """The worker's last heartbeat."""
     edition: int = 0
     """Changes with the spec or the view, and differs between readers; use as a cache key."""
 
@@ -73,6 +75,7 @@ class RunReader:
                 view=self._shown,
                 usage=usage,
                 loading_s=beat.loading_s if beat and state == "queued" else None,
+                beat=beat,
                 edition=self._edition,
             )
 

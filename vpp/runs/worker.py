@@ -66,6 +66,8 @@ class Control:
         self.queued = True
         self.loading_s: float | None = None
         """Seconds for which a model file has been loading; None if it is not."""
+        self.waits = False
+        """True while other runs hold all slots."""
         self._directory = directory
         self._last_token = self._done = past_command
         self._is_silent = False
@@ -114,10 +116,16 @@ class Control:
         finally:
             await cancel([task, stop, *others])
 
-    def beat(self, usage: Usage) -> None:
-        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats."""
+    def beat(self, usage: Usage, flight: tuple[int, float] = (0, 0.0)) -> None:
+        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats.
+
+        flight: calls in flight, and the age of the oldest in seconds.
+        """
+        now = {"loading_s": self.loading_s, "waits": self.waits, "in_flight": flight[0]}
         try:
-            self._directory.beat(asdict(usage), queued=self.queued, done=self._done, loading_s=self.loading_s)
+            self._directory.beat(
+                asdict(usage), queued=self.queued, done=self._done, oldest_at=time.time() - flight[1], **now
+            )
             self._is_silent = False
         except OSError as error:
             if not self._is_silent:
@@ -361,10 +369,11 @@ class _Worker:
     async def take_slot(self) -> None:
         """Wait, as `queued`, for one of the runs folder's slots."""
         if not self.slots.take_now():
-            self.control.queued = True
+            self.control.queued = self.control.waits = True
             if self.around.on_queued:
                 self.around.on_queued()
             await self.slots.take()
+            self.control.waits = False
 
     def paused_at_cap(self) -> RunPaused:
         detail = cap_reached(self.directory.spec(), self.recorder.view, self.counters)
@@ -378,7 +387,7 @@ class _Worker:
                 self.recorder.flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 usage = self.counters.snapshot()
-                self.control.beat(usage)
+                self.control.beat(usage, self.counters.flight())
                 if self.around.on_beat and not self.control.queued:
                     self.around.on_beat(self.recorder.view, usage)
             beats += 1

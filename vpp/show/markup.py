@@ -374,11 +374,6 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(f"{tags[kind][0]}{text(words)}{tags[kind][1]}" for kind, words in changes(before, after))
 
 
-def refused_html(kept: str, refused: str) -> str:
-    runs = (run for run in changes(kept, refused) if run[0] != "removed")
-    return " ".join(text(words) if kind == "kept" else f"<del>{text(words)}</del>" for kind, words in runs)
-
-
 def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
     """Number of pairs of equal words, one from each side: the cost of comparing them."""
     counts = Counter(new)

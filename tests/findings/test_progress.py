@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.reporting.builders import YES_NO, drawn, evaluated, finished, proposed, scored, started, view_of
-from vpp.findings.counts import activity_words
+from vpp.findings.progress import activity_words
 from vpp.findings.status import pending_words
 from vpp.runs.directory import State
 from vpp.settings import Config

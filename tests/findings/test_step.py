@@ -1,0 +1,154 @@
+"""Cards of a step, phase by phase; the numbers that hypotheses keep; and what is said while a run goes."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.inspected import BIG, EVEN, LABELS, ODD, labels
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started, view_of
+from tests.reporting.sampled import VARIANTS, sampled_run
+from vpp.findings.curves import accuracies, accuracy_curve, ess_bars
+from vpp.findings.health import health
+from vpp.findings.identity import Names, held, phases
+from vpp.findings.step import Cards
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.show.deck import Card, deck_html, skeletons_html
+from vpp.show.page import html
+from vpp.show.words import NBSP
+
+TASKS = ("classification", "regression")
+
+
+def maker(reader: RunReader) -> Cards:
+    snapshot, data = reader.refresh(), reader.dataset()
+    return Cards(snapshot.view, snapshot.spec.config, data)
+
+
+def words(cards: list[Card]) -> str:
+    """What marks, scores and folds of some cards say."""
+    folds = [fold for card in cards for outer in card.folds for fold in (outer, *outer.inner)]
+    written = [mark for card in cards for _, mark in card.marks] + [card.score for card in cards]
+    return "\n".join([*written, *(line for fold in folds for line in (fold.title, *fold.notes))])
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_phase_has_each_particle_on_one_card_and_all_of_the_weight(name: str, task: str) -> None:
+    reader = sampled_run(name, task)
+    view, made, is_weighted = reader.refresh().view, maker(reader), reader.refresh().spec.config.is_weighted
+    for step, at in view.steps.items():
+        for phase in phases(at):
+            cards = made.at(step, phase)
+            assert sum(card.copies for card in cards) == view.size
+            assert len({card.number for card in cards}) == len(cards)
+            assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
+            if is_weighted:
+                assert sum(card.bar for card in cards) == pytest.approx(1)
+    assert len({card.number for card in made.end()}) == len(made.end())
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_hypothesis_keeps_its_number_and_its_text_while_a_particle_holds_it(name: str) -> None:
+    view = sampled_run(name).refresh().view
+    names = Names(view)
+    faces = dict(names.at("first").faces)
+    for step, at in sorted(view.steps.items()):
+        for phase in phases(at):
+            named, present = names.at((step, phase)), {each.hypothesis for each in held(at, phase)}
+            for number, face in named.faces.items():
+                if number in faces and faces[number] in present and named.numbers[faces[number]] == number:
+                    assert face == faces[number], "the text that stands for it stays"
+            assert {n for n in named.faces if n not in faces} == set(range(len(faces) + 1, max(named.faces) + 1))
+            faces |= named.faces
+
+
+def test_a_rewriting_is_seen_in_the_step_that_accepts_it(tmp_path: Path) -> None:
+    """Step 1 of the toy run rewrites LUCK into PAIR, which answers like EVEN: it joins EVEN's card from then on."""
+    made = maker(labels(tmp_path))
+    weighed, rewritten = made.at(0, "weigh"), made.at(0, "rewrite")
+    assert [(card.number, card.value) for card in weighed] == [(1, f"75{NBSP}%"), (2, f"12{NBSP}%"), (4, f"12{NBSP}%")]
+    assert [(card.number, card.copies) for card in rewritten] == [(1, 3), (4, 1)]
+    assert "Say yes if a can be halved, else no." in rewritten[0].others
+    assert rewritten[0].origins == (1, 2)
+    copied = made.at(1, "copy")
+    assert [mark for card in copied for _, mark in card.marks] == ["copied"]
+    assert 4 not in {card.number for card in copied}, "what has no copy is dropped"
+    front = deck_html(rewritten[:1])
+    assert 'data-key="1" data-from="1 2" style="--w:0.8750"' in front
+    assert f'aria-label="Hypothesis 1, weight 88{NBSP}%, 3 copies"' in front
+
+
+def test_a_chain_shows_its_likelihood_and_the_changes_that_were_accepted(tmp_path: Path) -> None:
+    config = Config(method="mh", particles=3, batch_size=2, reading="rows", mh_rows="batch")
+    right, wrong = {0: "yes", 1: "no"}, {0: "no", 1: "no"}
+    reader = run(
+        tmp_path,
+        started(config, LABELS, steps=1),
+        *drawn(EVEN, EVEN, ODD),
+        *(scored(0, k, text, right, log_lik=-0.5) for k, text in enumerate((EVEN, EVEN, ODD))),
+        scored(0, 0, BIG, wrong, role="proposal", log_lik=-2.5),
+        proposed(0, 0, EVEN, BIG, log_likelihood=-0.5, log_likelihood_proposal=-2.5, log_alpha=math.log(0.14), u=0.24),
+        scored(0, 1, BIG, wrong, role="proposal", log_lik=-0.75),
+        proposed(0, 1, EVEN, BIG, accepted=True, log_likelihood=-0.5, log_likelihood_proposal=-0.75),
+        proposed(0, 2, ODD, BIG, log_likelihood=-0.5, log_likelihood_proposal=-2.5, log_alpha=math.log(0.09), u=0.1),
+        finished(0, (EVEN, BIG, ODD)),
+        data=LABELS,
+        config=config,
+    )
+    kept, taken = cards = maker(reader).at(0)
+    assert [(card.number, card.value, card.copies) for card in cards] == [(1, "−0.5", 2), (3, "−0.8", 1)]
+    assert [mark for _, mark in taken.marks] == ["rewritten, accepted", "fits worse"]
+    assert f"Acceptance probability 14.0{NBSP}%, drew 24.0{NBSP}%: rejected." in words([kept])
+    shown = deck_html([kept, taken])
+    assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in shown
+    assert 'style="--w:0.7788"' in shown, "exp(−0.5 / 2)"
+    assert ">×2</span>" in shown
+
+
+def test_a_card_says_at_most_three_numbers_beside_its_own(tmp_path: Path) -> None:
+    shown = deck_html(maker(labels(tmp_path)).at(1))
+    assert shown.count('class="wt num"') == shown.count('<span class="k">hypothesis ') == 3
+    assert re.findall(r">(\d/\d)</span>", shown) == ["4/4", "3/4", "2/2"]
+    assert "particle 1" not in shown
+    assert skeletons_html(3).count("<article") == 3
+
+
+def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
+    reader = labels(tmp_path)
+    view = reader.refresh().view
+    curve, bars = accuracy_curve(view, reader.dataset(), at=1), ess_bars(view, at=1)
+    assert [(step, best) for step, best in curve.best] == [(1, 1.0), (2, 1.0)]
+    assert [mean for _, mean in curve.mean] == [0.75, 0.8125]
+    assert f"At step 2 the best is 100{NBSP}%, the mean 81{NBSP}%; test rows at the end: 50{NBSP}%." in curve.alt
+    assert bars.rings == (2,)
+    drawn_html = html([curve, bars])
+    assert drawn_html.count('role="img"') == 2
+    assert ">step</text>" in drawn_html
+
+
+def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5)) -> str:
+    """Health of a run whose first hypothesis is right on so many of four rows, by step; its second on none."""
+    config = Config(particles=2, reading="rows")
+    truth, events = [row.target for row in YES_NO.train], []
+    ids = [row.id for row in YES_NO.train]
+    for step, n in enumerate(right):
+        other = {"yes": "no", "no": "yes"}
+        good = {row: str(y) if i < n else other[str(y)] for i, (row, y) in enumerate(zip(ids, truth, strict=True))}
+        bad = {row: other[str(y)] for row, y in zip(ids, truth, strict=True)}
+        events += [scored(step, 0, "A", good), scored(step, 1, "B", bad), reweighted(step, weights)]
+        events += [finished(step, ("A", "B"))]
+    view = view_of(started(config, YES_NO), *drawn("A", "B"), *events)
+    assert len(accuracies(view, YES_NO)) == len(right)
+    return health(view, YES_NO, Names(view))
+
+
+def test_the_health_of_a_run_is_one_line() -> None:
+    assert of_steps(3) == ""
+    assert of_steps(1, 2).startswith("No better than always ")
+    assert of_steps(3, 4) == "Improving"
+    assert of_steps(4, 3, 3) == "Not improving at the moment"
+    assert of_steps(3, 4, 4, 4) == "Settled for 3 steps"
+    assert of_steps(3, 4, weights=(0.999, 0.001)) == "One hypothesis has all the weight"

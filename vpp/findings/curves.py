@@ -1,0 +1,104 @@
+"""How a run goes, by step: how often its hypotheses are right, and the effective sample size."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+from vpp.data.dataset import Dataset
+from vpp.events import Scored
+from vpp.findings.scores import rows_by_id
+from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.weights import ess
+from vpp.runs.view import RunView, StepView
+from vpp.settings import ESS_SHARE
+from vpp.show.steps import Bars, Curve
+from vpp.show.words import counted, fixed, number, percent, shortest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Shares of the rows scored that the hypotheses of a step have right; for numbers their error, root mean square."""
+
+    step: int
+    best: float
+    mean: float
+    """Over the particles."""
+    rows: frozenset[int]
+
+
+def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
+    """Return those of every step that has scored all its particles, in order."""
+    found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
+    return tuple(each for each in found if each is not None)
+
+
+def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
+    if not at.scored or not (at.reweighted or at.finished):
+        return None
+    targets = rows_by_id(dataset)
+    own: dict[str, float] = {}
+
+    def figure(scored: Scored) -> float:
+        if scored.hypothesis not in own:
+            truth = [targets[row].target for row in scored.rows]
+            if dataset.task == "classification":
+                right = sum(p is not None and p == y for p, y in zip(scored.predictions, truth, strict=True))
+                own[scored.hypothesis] = right / len(truth)
+            else:
+                error = mean_squared_error(scored.predictions, truth, abstention_error=dataset.target_range)
+                own[scored.hypothesis] = math.sqrt(error)
+        return own[scored.hypothesis]
+
+    values = [figure(scored) for scored in at.scored.values()]
+    rows = frozenset(row for scored in at.scored.values() for row in scored.rows)
+    best = max(values) if dataset.task == "classification" else min(values)
+    return Accuracy(step=at.step, best=best, mean=sum(values) / len(values), rows=rows)
+
+
+def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
+    """Draw the best and the mean hypothesis of every step, and the prediction's test rows at the end."""
+    scores, is_share = accuracies(view, dataset), dataset.task == "classification"
+    evaluated = view.evaluated.get("test")
+    test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
+    shown = next((each for each in scores if each.step == at), scores[-1] if scores else None)
+
+    def said(value: float) -> str:
+        return percent(value) if is_share else number(value, 3)
+
+    words = [f"At step {shown.step + 1} the best is {said(shown.best)}, the mean {said(shown.mean)}"] if shown else []
+    words += [] if test is None else [f"test rows at the end: {said(test)}"]
+    axis = "Share of rows right" if is_share else "Off by"
+    return Curve(
+        title="How often they are right" if is_share else "How far they are off",
+        axis=axis,
+        best=[(each.step + 1, each.best) for each in scores],
+        mean=[(each.step + 1, each.mean) for each in scores],
+        test=test,
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+        is_share=is_share,
+        alt=f"{axis}, by step. {'; '.join(words) or 'No step yet'}.",
+    )
+
+
+def ess_bars(view: RunView, *, at: int | None) -> Bars:
+    """Draw the effective sample size as a share of K by step, with a ring where the particles were copied."""
+    past = {step: each.reweighted for step, each in view.steps.items() if each.reweighted}
+    rings = tuple(step + 1 for step in past if view.steps[step].resampled)
+    below = shortest(round(ESS_SHARE * (view.size or 1), 1))
+    words = f"Copies below {below}"
+    if at in past:
+        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {below}"
+    elif at is None and view.weights and view.has_ended:
+        final = view.final.ess if view.final else ess(view.weights)
+        words = f"{fixed(final, 1)} of {view.n_unique if view.final else view.size} at the end"
+    return Bars(
+        title="Effective sample size",
+        values={step + 1: made.ess / len(made.weights) for step, made in past.items()},
+        words=words,
+        alt=f"Effective sample size by step, as a share of K: {counted(len(rings), 'step')} with copying. {words}.",
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+        rings=rings,
+        limit=ESS_SHARE,
+    )
