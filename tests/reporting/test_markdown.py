@@ -89,7 +89,7 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
         "| Baseline | 66.7 % | The same test rows, always answered with the most frequent training label: no |"
         in report
     )
-    assert "| Weights used | train | The last texts, each counted once and scored on the 1 training row" in report
+    assert "| Weights used | train | Each different hypothesis counts once, scored on the 1 training row" in report
     assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two sentences carry the weight. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     against = "1 of 2 rows contradicts it (row 0); the heaviest is right there."
