@@ -87,7 +87,7 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _verdict(path: str, edition: int, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
-    return verdict.run_verdict(_directory, _view)
+    return verdict.record_verdict(_directory, _view)
 
 
 def label(run: str) -> str:

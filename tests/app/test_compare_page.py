@@ -73,7 +73,7 @@ def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Pat
     html = opened(app, OLD)
     assert "00:00 cannot be compared" in html
     assert "was changed after the run wrote it" in html
-    assert "Right on 5 of 6 test rows" in html
+    assert "Right on 4 of 5 test rows that it answered" in html
 
 
 def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from vpp.events import Event, RunFinished
 from vpp.findings import verdict as module
 from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.scores import score
-from vpp.findings.verdict import Verdict, beside_text, blocks, run_verdict, tail, verdict
+from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, tail, verdict
 from vpp.posterior.prediction import Value
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.spec import EndpointSpec
@@ -193,7 +193,7 @@ def test_the_tail_is_the_binomial_one(k: int, p: float) -> None:
 def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = inspected.labels(tmp_path)
     view = reader.refresh().view
-    made = run_verdict(reader.directory, view)
+    made = record_verdict(reader.directory, view)
     assert made is not None
     record = read_summary(reader.directory).verdict
     assert record == json.loads(json.dumps(asdict(made)))

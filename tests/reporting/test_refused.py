@@ -12,6 +12,7 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.show.page import html
 from vpp.show.terminal import lines
 
 A = f"{SEED} Always yes."

@@ -84,9 +84,9 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
         progress.close()
     if view.phase in ("finished", "stopped"):
         # Imported late: scikit-learn would delay a worker's first call.
-        from vpp.findings.verdict import run_verdict
+        from vpp.findings.verdict import record_verdict
 
-        run_verdict(directory, view)
+        record_verdict(directory, view)
         _write_reports(directory)
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         _complain(view.detail)

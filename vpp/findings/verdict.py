@@ -19,7 +19,7 @@ from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.reader import read_summary, unread, write_summary
+from vpp.runs.reader import recorded_verdict, unread, write_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
@@ -94,16 +94,21 @@ def beside_text(record: dict[str, Any] | None) -> str:
 
 
 def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
-    """Return the recorded verdict, or make it and record it; None until the run has ended with a population."""
+    """Return the recorded verdict, or make it; None until the run has ended with a population."""
     if not view.has_ended or not view.population:
         return None
-    if found := read_summary(directory).verdict:
-        return _VERDICT.validate_python(found)
-    dataset = known_rows(directory)
-    if dataset is None:
-        return None
-    made = verdict(view, directory.spec(), dataset)
-    write_summary(directory, view, lambda: dataset, journal=directory.journal_bytes(), verdict=asdict(made))
+    record = recorded_verdict(directory)
+    dataset = None if record else known_rows(directory)
+    if dataset:
+        return verdict(view, directory.spec(), dataset)
+    return _VERDICT.validate_python(record) if record else None
+
+
+def record_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
+    """Write the verdict into the run's summary, so that it is made once."""
+    made, dataset = run_verdict(directory, view), known_rows(directory)
+    if made and dataset:
+        write_summary(directory, view, lambda: dataset, journal=directory.journal_bytes(), verdict=asdict(made))
     return made
 
 

@@ -167,6 +167,12 @@ def _written(directory: RunDirectory) -> Summary | None:
     return None
 
 
+def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
+    """Return the verdict of a summary that is up to date; nothing is written."""
+    written = _written(directory)
+    return written.verdict if written and written.journal == directory.journal_bytes() else None
+
+
 def write_summary(
     directory: RunDirectory,
     view: RunView,
