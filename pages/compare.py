@@ -24,11 +24,11 @@ from vpp.drawing.comparison import (
 from vpp.errors import VppError
 from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.comparison import Candidate, Comparison, compare, conditions
+from vpp.findings.listing import labels
+from vpp.findings.options import has_effect
 from vpp.runs.directory import RunDirectory
 from vpp.show import markup
 from vpp.show.words import counted, listed
-from vpp.wording.listing import labels
-from vpp.wording.options import has_effect
 
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest

@@ -8,13 +8,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from vpp.errors import VppError
 from vpp.show import markup
+from vpp.show.page import block_html
 
 T = TypeVar("T")
 
 
-def draw(*parts: str, label: str = "") -> None:
-    """Draw parts of HTML as one block. label: its name for a screen reader."""
-    st.html(markup.block(*parts, label=label))
+def draw(*parts: object, label: str = "") -> None:
+    """Draw blocks of a finding and parts of HTML as one block. label: its name for a screen reader."""
+    st.html(markup.block(*(part if isinstance(part, str) else block_html(part) for part in parts), label=label))
 
 
 def captions(*words: str) -> None:

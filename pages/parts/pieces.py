@@ -14,6 +14,8 @@ from pages.parts import blocks, person
 from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.errors import VppError
+from vpp.findings.listing import labels, when_words
+from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
@@ -21,8 +23,6 @@ from vpp.runs.store import EXAMPLES, made_at
 from vpp.settings import METHOD_NAMES
 from vpp.show import markup
 from vpp.show.words import counted, integer
-from vpp.wording.listing import labels, when_words
-from vpp.wording.options import changed_words
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
+from vpp.findings.listing import MARKS
 from vpp.findings.programs import ProgramReading
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
 from vpp.show import markup
 from vpp.wording.brief import unread_html
 from vpp.wording.counts import step_name
-from vpp.wording.listing import MARKS
 from vpp.wording.progress import happened, headline, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
 

@@ -18,6 +18,8 @@ from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, conditions
 from vpp.findings.genealogy import genealogy
 from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.listing import listed, when_words
+from vpp.findings.options import has_effect
 from vpp.findings.points import by_answers, points
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, ensemble
@@ -39,8 +41,6 @@ from vpp.wording.brief import (
     weights_measure,
 )
 from vpp.wording.counts import label_cells
-from vpp.wording.listing import listed, when_words
-from vpp.wording.options import has_effect
 from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())

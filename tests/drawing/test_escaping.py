@@ -15,9 +15,9 @@ from vpp.drawing.comparison import conditions_html, legend_html, standings_html
 from vpp.events import Proposed
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import conditions
+from vpp.findings.options import has_effect
 from vpp.findings.points import Contender, votes_on
 from vpp.runs.reader import RunReader
-from vpp.wording.options import has_effect
 
 BAD = '"><img src=x onerror="alert(1)"> **b** </td>'
 DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"column {BAD}", target=BAD)

@@ -12,8 +12,8 @@ from tests.inspected import BIG, EVEN, LABELS, LUCK, ODD
 from tests.reporting.builders import YES_NO, dataset, run
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import against, conditions, same_rows, standing, standing_of
+from vpp.findings.options import has_effect
 from vpp.settings import Config
-from vpp.wording.options import has_effect
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pydantic_core import to_json
 
 from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
+from vpp.findings.listing import metric_text
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
@@ -15,7 +16,6 @@ from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
 from vpp.wording.counts import steps_done
-from vpp.wording.listing import metric_text
 from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0

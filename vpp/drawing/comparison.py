@@ -10,6 +10,8 @@ from string import ascii_uppercase
 
 from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
+from vpp.findings.listing import SHORT
+from vpp.findings.options import changed_words, name_of
 from vpp.findings.scores import score_text
 from vpp.findings.summary import rounds
 from vpp.posterior.metric import PairedDifference
@@ -29,8 +31,6 @@ from vpp.show.words import (
     seconds,
 )
 from vpp.wording.counts import other_scores_text, steps_done, steps_text
-from vpp.wording.listing import SHORT
-from vpp.wording.options import changed_words, name_of
 from vpp.wording.verdicts import chance_verdict
 
 CODES = ascii_uppercase

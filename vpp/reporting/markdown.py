@@ -21,10 +21,13 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.findings.options import changed_words
 from vpp.findings.points import Point, points, reject_option
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.rows import cut_columns_sentence, split_text
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
+from vpp.findings.servers import structured_words
 from vpp.findings.summary import deciding_rows
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
@@ -64,19 +67,9 @@ from vpp.wording.brief import (
     weights_measure,
 )
 from vpp.wording.command import repeat_command, without_credentials
-from vpp.wording.counts import (
-    LABEL_HEAD,
-    LABEL_NUMBERS,
-    cut_columns_sentence,
-    label_cells,
-    other_scores_text,
-    split_text,
-    steps_text,
-)
-from vpp.wording.options import changed_words
+from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, steps_text
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
-from vpp.wording.servers import structured_words
 from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 
 _STATES = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
 from vpp.findings.ideas import Ideas, merge_ideas
+from vpp.findings.rows import cut_cells_text, rows_sentence
 from vpp.findings.scores import (
     Ensemble,
     Score,
@@ -64,16 +65,7 @@ from vpp.show.words import (
     weight_text,
     weights_sentence,
 )
-from vpp.wording.counts import (
-    cut_cells_text,
-    cut_sentences,
-    error_text,
-    miss_words,
-    other_scores_text,
-    r2_text,
-    rows_sentence,
-    steps_text,
-)
+from vpp.wording.counts import cut_sentences, error_text, miss_words, other_scores_text, r2_text, steps_text
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.verdicts import FEW_ROWS
 

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Scored
+from vpp.findings.cost import expected_words
 from vpp.findings.ideas import Compared, compare
 from vpp.findings.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inference.plan import plan
@@ -34,7 +35,6 @@ from vpp.show.words import (
 )
 from vpp.wording.brief import voting
 from vpp.wording.counts import activity_words, miss_words, steps_text
-from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.inspected import labels
+from vpp.findings.listing import Listed, distinguished, listed
 from vpp.runs.reader import read_summary
-from vpp.wording.listing import Listed, distinguished, listed
 
 
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from vpp.errors import InputError
-from vpp.settings import METHOD_NAMES, Config, choices
-from vpp.wording.options import (
+from vpp.findings.options import (
     ABOUT,
     OPEN,
     OPTIONS,
@@ -18,6 +17,7 @@ from vpp.wording.options import (
     unused_words,
     value_words,
 )
+from vpp.settings import METHOD_NAMES, Config, choices
 
 FIELDS = {field.name for field in fields(Config)}
 
