@@ -9,8 +9,7 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   const focused = rows.contains(document.activeElement) ? document.activeElement.dataset.run : null
   rows.replaceChildren(...data.runs.map((run) => row(run, setTriggerValue)))
   if (focused) rows.querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
-  const foot = list.querySelector("p")
-  foot.hidden = data.runs.length > 0
+  list.querySelector("p").hidden = data.runs.length > 0
   const more = list.querySelector("button.more")
   more.hidden = data.more <= 0
   more.textContent = `Show ${data.more} more of ${data.of}`

@@ -76,10 +76,6 @@ class Model:
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
 
-def is_demo() -> bool:
-    return bool(st.session_state.get("new.who", DEMO) == DEMO)
-
-
 def offered() -> tuple[str, ...]:
     if person.environment().demo_only:
         return (DEMO,)

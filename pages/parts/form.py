@@ -18,9 +18,9 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
 from vpp.errors import InputError, VppError
-from vpp.findings.cost import bound_words, cells_words, cost, cost_line, more_rows_words
+from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
 from vpp.findings.options import demo_text_words
-from vpp.findings.rows import task_sentence, unlabelled_sentence
+from vpp.findings.splits import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import SCHEMA
@@ -184,8 +184,8 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
         blocks.draw(*cost(expected, fitted, dataset, model.pace))
     words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
-    notes = [demo_text_words(dataset) if spec.endpoint.is_demo else "", cells_words(fitted, dataset)]
-    if start_button(places, *notes, why_not=lacks(spec, dataset, model), line=line):
+    note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
+    if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
             if has_model(model):
                 opening.start_new(Preparation(dataset=dataset, spec=spec))

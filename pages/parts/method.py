@@ -10,21 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks
-from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Dataset, Task
-from vpp.errors import InputError
-from vpp.findings.options import (
-    ABOUT,
-    DEMO_PRIOR,
-    OPEN,
-    READ,
-    config_of,
-    decided,
-    groups,
-    has_effect,
-    name_of,
-    value_words,
-)
+from vpp.findings.options import ABOUT, OPEN, config_of, decided, groups, has_effect, name_of, value_words
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
@@ -61,11 +48,8 @@ def choose_config(*, prior: str, task: Task | None) -> Config:
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
     if "reading" in of_method:
         ask(["reading"], across=1)
-        blocks.captions(READ[deciding.reading])
     example = "Petal size matters more than sepal size."
     st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
-    if is_demo() and not deciding.is_weighing:
-        blocks.captions(DEMO_PRIOR)
     label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"
     example = "If the bill is longer than 50 mm, answer Gentoo."
     st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
@@ -115,10 +99,9 @@ def ask(names: Sequence[str], *, across: int) -> None:
             place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)
 
 
-# The prompts: a set of shipped templates, or files of one's own, checked and previewed
+# The prompts: a set of shipped templates, with a preview
 
 FIELD = "new.templates"
-OWN = "my own files"
 AS_BEFORE = "as that run had them"
 TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
 Texts = dict[Role, str | None]
@@ -140,23 +123,20 @@ def choose_templates(
     """
     names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
     first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
-    offer = [AS_BEFORE, *TEMPLATES, OWN] if first == AS_BEFORE else [*TEMPLATES, OWN]
+    offer = [AS_BEFORE, *TEMPLATES] if first == AS_BEFORE else list(TEMPLATES)
     if st.session_state.get(FIELD) not in offer:
         st.session_state[FIELD] = first
     left, right = st.columns(2)
     choice = left.selectbox("Templates", offer, **blocks.lasting(FIELD))
     cell_limit = _cell_limit(right, dataset)
     preset = st.session_state.get("new.preset", "")
-    name = AUTO if choice == OWN else choice
-    named = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
+    named = chosen_templates(choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
     roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
-    before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
-    texts = _own(named, roles) if choice == OWN else before
+    texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
     check_templates(texts)
-    about = [AUTO_WORDS] if choice == AUTO else []
-    blocks.captions(*about, *([GALLERY[named]] if named in GALLERY and choice != OWN else []))
+    blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
     of_roles = {role: texts.get(role) for role in roles}
-    if config.likelihood == "logprobs" and dataset.classes and choice != OWN:
+    if config.likelihood == "logprobs" and dataset.classes:
         of_roles["learner"], is_structured = lettered().text, False
     _preview(of_roles, dataset, config.prior, is_structured, cell_limit)
     return texts, cell_limit
@@ -170,20 +150,6 @@ def _cell_limit(place: DeltaGenerator, dataset: Dataset) -> int:
     about = f"The longest cell has {longest:,}. Left empty, cells are cut only if the model's context is too short."
     field = {**blocks.begun("new.cell_limit", None), "placeholder": "all that fit", "help": about}
     return int(place.number_input("Characters shown of a cell", 1, value=None, **field) or 0)
-
-
-def _own(rest: str, roles: Sequence[Role]) -> Texts:
-    blocks.captions(f"Slots stand in braces, as in the shipped templates below. A role without a file uses {rest}.")
-    texts = dict(set_texts(rest))
-    for role, place in zip(roles, st.columns(len(ROLES)), strict=False):
-        file = place.file_uploader(TITLES[role], type=["txt", "md"], key=f"new.template.{role}")
-        if file is None:
-            continue
-        try:
-            texts[role] = bytes(file.getvalue()).decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
-    return texts
 
 
 def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool, cell_limit: int) -> None:

@@ -18,7 +18,7 @@ from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
-from vpp.findings.rows import rows_sentence
+from vpp.findings.splits import rows_sentence
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import set_texts

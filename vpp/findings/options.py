@@ -100,27 +100,11 @@ ABOUT: Mapping[str, str] = {
     "vml5": "Five VML runs, averaged without weights.",
     "weigh": "Weighs your own hypotheses on every row, with the evidence. Nothing is rewritten, no row is held out.",
 }
-READ: Mapping[str, str] = {
-    "auto": "The model writes each hypothesis as a program, once. The default: one call each, exact arithmetic.",
-    "program": "The same; a hypothesis that cannot be a program has no answers.",
-    "rows": "The model reads the hypothesis again for every row, as in the paper. Many more calls.",
-}
-DEMO_PRIOR = (
-    "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
-    "A language model reads all of it."
-)
-MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    texts = {column.name for column in dataset.columns if column.kind == "text"}
-    names = [repr(name) for name in dataset.inputs if name in texts]
-    if not names:
-        return ""
-    if len(names) == len(dataset.inputs):
-        return "The demo model cannot read free text, and these rows have nothing else: it can only guess."
-    columns = f"column{'s' if len(names) > 1 else ''} {listed(names, most=MOST_NAMED)}"
-    return f"The demo model cannot read free text: {columns} will not help it."
+    texts = [column.name for column in dataset.columns if column.kind == "text" and column.name in dataset.inputs]
+    return f"The demo model cannot read free text, such as {listed(texts, most=3)}." if texts else ""
 
 
 def groups() -> dict[str, tuple[str, ...]]:

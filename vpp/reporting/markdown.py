@@ -24,10 +24,10 @@ from vpp.findings.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivo
 from vpp.findings.options import changed_words
 from vpp.findings.points import Point, points, reject_option
 from vpp.findings.programs import ProgramReading, program_readings
-from vpp.findings.rows import cut_columns_sentence, split_text
 from vpp.findings.ruled_out import ruled_out, without_survivors
 from vpp.findings.scores import by_label, score_text
 from vpp.findings.servers import structured_words
+from vpp.findings.splits import cut_columns_sentence, split_text
 from vpp.findings.summary import deciding_rows
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory

@@ -10,7 +10,6 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
 from vpp.findings.ideas import Ideas, merge_ideas
-from vpp.findings.rows import cut_cells_text, rows_sentence
 from vpp.findings.scores import (
     Ensemble,
     Score,
@@ -22,6 +21,7 @@ from vpp.findings.scores import (
     score_text,
     weighed_log_likelihoods,
 )
+from vpp.findings.splits import cut_cells_text, rows_sentence
 from vpp.findings.summary import (
     Against,
     Decided,
