@@ -9,7 +9,6 @@ def draw() -> None:
     """Draw one visitor's page."""
     st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
     st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
-    st.html(opening.ASSETS / "vpp.css")
     page = st.navigation(
         [
             st.Page("pages/new_run.py", title="New run", default=True),
@@ -34,8 +33,8 @@ if __name__ == "app":  # `streamlit run` imports this file for its server, which
     from starlette.middleware import Middleware
 
     from pages.parts.frame import warming
-    from pages.parts.middleware import Guard
+    from pages.parts.middleware import Guard, Sheet
 
-    app = st.App(__file__, middleware=[Middleware(Guard)], lifespan=warming)
+    app = st.App(__file__, middleware=[Middleware(Guard), Middleware(Sheet)], lifespan=warming)
 else:
     draw()

@@ -9,8 +9,7 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   const focused = rows.contains(document.activeElement) ? document.activeElement.dataset.run : null
   rows.replaceChildren(...data.runs.map((run) => row(run, setTriggerValue)))
   if (focused) rows.querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
-  const foot = list.querySelector("p")
-  foot.hidden = data.runs.length > 0
+  list.querySelector("p").hidden = data.runs.length > 0
   const more = list.querySelector("button.more")
   more.hidden = data.more <= 0
   more.textContent = `Show ${data.more} more of ${data.of}`
@@ -21,45 +20,41 @@ function frame(parentElement, setStateValue) {
   const list = document.createElement("nav")
   list.className = "vpp runs"
   list.setAttribute("aria-labelledby", "vpp-runs")
-  const head = element("h2", "Runs")
-  head.id = "vpp-runs"
+  const head = Object.assign(element("h2", "Runs"), { id: "vpp-runs" })
   const label = element("label", "Find by name")
-  const field = document.createElement("input")
-  field.type = "search"
+  const field = Object.assign(document.createElement("input"), { type: "search" })
   let waiting
   field.oninput = () => {
     clearTimeout(waiting)
     waiting = setTimeout(() => setStateValue("find", field.value), 250)
   }
   label.append(field)
-  const more = document.createElement("button")
-  more.type = "button"
-  more.className = "more"
+  const more = button("more")
   list.append(head, label, document.createElement("ul"), element("p", "No run has this in its name."), more)
   parentElement.append(list)
   return list
 }
 
 function row(run, setTriggerValue) {
-  const button = document.createElement("button")
-  button.type = "button"
-  button.className = run.open ? "run on" : "run"
-  button.dataset.run = run.id
-  if (run.open) button.setAttribute("aria-current", "true")
-  const name = document.createElement("b")
-  const mark = document.createElement("i")
+  const opener = button(run.open ? "run on" : "run")
+  opener.dataset.run = run.id
+  if (run.open) opener.setAttribute("aria-current", "true")
+  const name = element("b", run.name)
+  const mark = element("i", "")
   mark.className = `m ${run.mark}`
   mark.setAttribute("aria-hidden", "true")
-  name.append(mark, document.createTextNode(run.name))
-  button.append(name, element("span", run.open ? `open · ${run.note}` : run.note))
-  button.onclick = () => setTriggerValue("picked", run.id)
+  name.prepend(mark)
+  opener.append(name, element("span", run.open ? `open · ${run.note}` : run.note))
+  opener.onclick = () => setTriggerValue("picked", run.id)
   const item = document.createElement("li")
-  item.append(button)
+  item.append(opener)
   return item
 }
 
+function button(name) {
+  return Object.assign(element("button", ""), { type: "button", className: name })
+}
+
 function element(tag, words) {
-  const made = document.createElement(tag)
-  made.textContent = words
-  return made
+  return Object.assign(document.createElement(tag), { textContent: words })
 }

@@ -1,4 +1,4 @@
-"""New run: a table goes in, competing explanations of one column come out."""
+"""New run: a table goes in, competing hypotheses about one column come out."""
 
 from pages.parts import frame, opening
 

@@ -46,7 +46,7 @@ METHOD_NAMES: Mapping[str, str] = {
     "always-accept": "Always accept",
     "vml": "Verbalized Machine Learning",
     "vml5": "Five VML runs",
-    "weigh": "Weigh mine",
+    "weigh": "Score my own hypotheses",
 }
 CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
 """Hypotheses of the methods that have no K of their own."""

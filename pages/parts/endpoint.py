@@ -1,4 +1,4 @@
-"""The model part of the form: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
+"""The model of a new run: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
 import time
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
+from vpp.findings.cost import demo_pace
+from vpp.findings.servers import check_blocks, failure, verdict
 from vpp.findings.status import model_file_words, wait_words, window_words
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import checked_address
@@ -19,10 +21,9 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
-from vpp.show import markup
+from vpp.show import markup, page
+from vpp.show.blocks import Note
 from vpp.show.words import capitalised
-from vpp.wording.planned import demo_pace
-from vpp.wording.servers import checks_html, failure, verdict, verdict_html
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
 SPEEDS = ("readable", "instant")
@@ -40,6 +41,7 @@ STRUCTURED_WORDS = {
 }
 HAS_MODEL = ("context length", "answers")
 """Findings after which a server is known to have the model."""
+DEMO_WORDS = markup.BY_LABEL["demo model"].meaning
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
@@ -73,15 +75,6 @@ class Model:
         round_trip_s, rate = self.measure("answers", "latency_s"), self.measure("throughput", "calls_per_s")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
-    @property
-    def doubt_html(self) -> str:
-        summary = verdict(self.checks) if self.checks else None
-        return verdict_html(summary) if summary and summary.mark == "note" else ""
-
-
-def is_demo() -> bool:
-    return bool(st.session_state.get("new.who", DEMO) == DEMO)
-
 
 def offered() -> tuple[str, ...]:
     if person.environment().demo_only:
@@ -89,23 +82,27 @@ def offered() -> tuple[str, ...]:
     return (DEMO, SERVER, MODEL_FILE) if person.may_use_model_files() else (DEMO, SERVER)
 
 
-def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
-    """Ask for the model. writes: whether the run writes hypotheses, so that an optimizer has settings."""
+def choose_model(readable_ms: int, *, settings: DeltaGenerator | None = None, writes: bool = True) -> Model:
+    """Ask for the model.
+
+    settings: place for how the server is asked. writes: whether the run writes hypotheses, with an optimizer.
+    """
+    settings = settings or st.container()
     choices = offered()
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
     field = {**blocks.lasting("new.who"), "required": True, "label_visibility": "collapsed"}
     kind = st.segmented_control("Source of the answers", choices, **field)
     if kind == DEMO:
-        blocks.draw(markup.DEMO_BANNER)
-        speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
+        blocks.captions(DEMO_WORDS)
+        speed = settings.selectbox("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]))
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
     if kind == SERVER:
-        return server(writes=writes)
+        return server(settings, writes=writes)
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", None, hint="/home/me/models/name.gguf")
     below = st.container()
-    endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
+    endpoint = _asking(settings, writes=writes, timeout_s=TIMEOUT_S)
     if path:
         try:
             endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
@@ -117,15 +114,15 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def server(*, writes: bool = True) -> Model:
+def server(settings: DeltaGenerator, *, writes: bool) -> Model:
     env = person.environment()
     if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
         named: dict[str, Any] = {name: getattr(env, name) or "" for name in SERVERS}
         blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
         blocks.captions("Set by this app’s owner, with the key where one is needed.")
     else:
-        named = _asked_for(env, writes=writes)
-    endpoint = replace(_asking(writes=writes), **named)
+        named = _ask_names(env, settings, writes=writes)
+    endpoint = replace(_asking(settings, writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     try:
@@ -146,14 +143,14 @@ def server(*, writes: bool = True) -> Model:
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
+def _ask_names(env: Environment, settings: DeltaGenerator, *, writes: bool) -> dict[str, Any]:
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url, hint="http://localhost:8000/v1")
     named = {"base_url": url, "model": _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")}
     _offer_models(two, url, "model")
     if not writes:
         return named
-    with st.expander("Another model writes hypotheses"):
+    with settings.expander("Another model writes hypotheses"):
         one, two = st.columns(2)
         fields = (one, "optimizer_base_url", "optimizer_url"), (two, "optimizer_model", "optimizer_model")
         for place, name, field in fields:
@@ -166,13 +163,13 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str | None, *, hi
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value or ""), placeholder=hint)).strip()
 
 
-def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
+def _asking(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
     """Ask how to call the server: calls in flight, form, length and time of answers, thinking effort.
 
     timeout_s: seconds for a call; None asks for them.
     """
     usual = EndpointSpec()
-    with st.expander("Request settings"):
+    with settings.expander("Server settings"):
         one, two, three = st.columns(3)
         about = "Left empty, as many as a step's round needs: 1,024 to 4,096."
         field = {**blocks.begun("new.concurrency", usual.concurrency or None), "placeholder": "as needed"}
@@ -219,8 +216,8 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     of, checks = st.session_state.get("new.check", (None, ()))
     checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
-        summary = verdict(checks)
-        st.html(checks_html(checks) + ("" if summary.mark == "fails" else verdict_html(summary)))
+        conclusion = verdict(checks)
+        blocks.draw(*check_blocks(checks), Note("" if conclusion.mark == "fails" else conclusion.words))
     return checks
 
 
@@ -237,7 +234,7 @@ def _run_test(endpoint: EndpointSpec) -> None:
         try:
             for one in checking(endpoint, person.keys_of(endpoint)):
                 checks.append(one)
-                lines.html(checks_html(checks))
+                lines.html(markup.block(page.html(check_blocks(checks))))
         except VppError as error:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")

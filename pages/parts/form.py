@@ -1,4 +1,4 @@
-"""The form of a new run: data, method, model, and the plan beside them."""
+"""The form of a new run: a table, its target, a model, everything else under Advanced, and a bar with Start."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,34 +10,37 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, method, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model, offered
-from pages.parts.opening import FROM, OWN_HUNCHES
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
+from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset, Task
+from vpp.data.dataset import ALL_ROWS, Dataset, Task
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
+from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
-from vpp.errors import VppError
-from vpp.findings.options import demo_text_words, tau_words
+from vpp.errors import InputError, VppError
+from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
+from vpp.findings.options import demo_text_words
+from vpp.findings.splits import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import SCHEMA
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.markup import one_line
-from vpp.show.words import capitalised
-from vpp.wording.planned import ESTIMATES, HEAD, cells_words, cost_line, estimate_rows, plan_rows, plan_words
+from vpp.show.words import capitalised, integer
 
-DATA, METHOD, MODEL = "Data", "Method", "Model"
-"""Parts of the form, numbered in its headings."""
+TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
+METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"
+"""Folds under Advanced."""
 LONGEST = 200
 """Characters of a cell in the preview of the table."""
-SKIP = '<a class="skip" href="#new-start">Skip to Start</a>'
-"""Link to the cost above Start, seen while it has focus."""
+TRAIN = 100
+"""Training rows unless a person takes more."""
+MORE = (500, 2_000, 10_000)
+"""Numbers of training rows on offer, below all of them."""
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -51,15 +54,6 @@ class Rows:
     prior: str
     earlier: RunSpec | None = None
     """Settings of the run that is started again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A run as the form describes it; its model may be incomplete."""
-
-    spec: RunSpec
-    dataset: Dataset
-    model: Model
 
 
 class NotReady(Exception):
@@ -76,73 +70,70 @@ def part(place: str, head: str) -> Iterator[None]:
         raise NotReady(f"{head}: see {place}.") from None
 
 
+class Places:
+    """The parts of the form, filled in any order."""
+
+    def __init__(self) -> None:
+        self.table, self.model, self.trouble = st.container(), st.container(), st.container()
+        fold = st.expander(ADVANCED, key="new.advanced")
+        self.method, self.table_fold, self.last, self.server, self.paper = (fold.container() for _ in range(5))
+        with st.container(key="new_start", horizontal=True, vertical_alignment="center"):
+            self.words = st.container()
+            self.rows, self.button = st.container(width=260), st.container(width=150)
+
+
 def draw() -> None:
-    main, side = st.columns([2.6, 1], gap="large")
-    side = side.container(key="new_plan")
+    with st.container(key="new_form"):
+        places = Places()
     try:
-        with main:
-            head = markup.heading(f"1\u2002{DATA}")
-            blocks.draw(f'<div id="new-data" tabindex="-1">{head}</div>')
-            plan = prepare(rows_of_run() or rows_of_table())
-        with side:
-            draw_plan(plan)
-    except NotReady as missing:
-        with side:
-            start_button(str(missing))
-
-
-def prepare(rows: Rows | None) -> Plan:
-    """Ask for everything but the rows. Raises NotReady without rows or at a part that is refused.
-
-    The endpoint may be incomplete.
-    """
-    data_part = st.container()
-    blocks.draw(markup.heading(f"2\u2002{METHOD}"))
-    prior, task = (rows.prior, rows.task) if rows else ("", None)
-    with part(METHOD, "This option cannot be used"):
-        config = method.choose_config(prior=prior, task=task)
-    below = st.container()
-    dataset = None
-    if rows:
-        with data_part, part(DATA, "These rows cannot be used as chosen"):
+        with places.table:
+            blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
+            rows = rows_of_run() or rows_of_table(places)
+        config = choose_method(places, rows)
+        with places.model:
+            blocks.draw(markup.heading(MODEL))
+            model = choose_model(opening.READABLE_MS, settings=places.server, writes=not config.is_weighing)
+        if rows is None:
+            raise NotReady("Choose a table first.")
+        with places.table, part(TABLE, "These rows cannot be used as chosen"):
             dataset = rows.split(config)
             if not config.is_weighing:
                 check_size(dataset, config)
-        if words := tau_words(config, dataset):
-            below.html(markup.block(markup.caption(words)))
-    blocks.draw(markup.heading(f"3\u2002{MODEL}"))
-    model = choose_model(opening.READABLE_MS, writes=not config.is_weighing)
-    if rows is None or dataset is None:
-        raise NotReady("Choose a table first.")
-    with part(MODEL, "This template cannot be used"):
-        spec = completed(dataset, config, model, rows.earlier)
-    with part(METHOD, "These sentences cannot be used"):
-        n_notes, text = len(dataset.provenance.notes), st.session_state.get(method.START, "")
-        start = read_sentences(text, name="The field of sentences") if text.strip() else ()
-        spec, dataset = with_start(replace(spec, start=start), dataset)
-        if notes := dataset.provenance.notes[n_notes:]:
-            below.html(markup.block(*map(markup.caption, notes)))
-    return Plan(spec=spec, dataset=dataset, model=model)
+        spec, dataset = complete(places, dataset, config, model, rows.earlier)
+        draw_start(places, spec, dataset, model)
+    except NotReady as missing:
+        start_button(places, why_not=str(missing))
 
 
-def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None) -> RunSpec:
-    """Ask for prompts, prices and a cap; return the run's settings.
+def choose_method(places: Places, rows: Rows | None) -> Config:
+    prior, task = (rows.prior, rows.task) if rows else ("", None)
+    with places.trouble, part(f"{ADVANCED}, {METHOD}", "This option cannot be used"), places.method.expander(METHOD):
+        return method.choose_config(prior=prior, task=task)
 
-    earlier: those of the run that is started again; the form does not ask for all of them.
+
+def complete(
+    places: Places, dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None
+) -> tuple[RunSpec, Dataset]:
+    """Ask for prompts, prices and a cap; return the run's settings, and its rows with the person's own hypotheses.
+
+    earlier: settings of the run that is started again; the form does not ask for all of them. Raises NotReady.
     """
     endpoint = model.endpoint
     if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # a model file has a context of its own
         of = earlier.endpoint
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
-    templates, cell_limit = method.choose_templates(
-        dataset,
-        config=config,
-        is_demo=endpoint.is_demo,
-        is_structured=not endpoint.is_demo and endpoint.structured == "auto" and model.carrier == SCHEMA,
-        earlier=earlier.templates if earlier else None,
-    )
-    prices, cap = choose_budget(endpoint)
-    return RunSpec(
+    trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
+    with places.trouble, trouble, places.last.expander(PROMPTS):
+        templates, cell_limit = method.choose_templates(
+            dataset,
+            config=config,
+            is_demo=endpoint.is_demo,
+            is_structured=not endpoint.is_demo and endpoint.structured == "auto" and model.carrier == SCHEMA,
+            earlier=earlier.templates if earlier else None,
+        )
+    with places.last.expander(PRICES):
+        prices, cap = choose_budget(endpoint)
+    spec = RunSpec(
         name=earlier.name if earlier else "",
         config=config,
         endpoint=endpoint,
@@ -154,6 +145,13 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         prices=prices,
         cap=cap,
     )
+    with places.trouble, part(f"{ADVANCED}, {METHOD}", "These hypotheses cannot be used"):
+        n_notes, text = len(dataset.provenance.notes), st.session_state.get(method.START, "")
+        start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
+        spec, dataset = with_start(replace(spec, start=start), dataset)
+        if notes := dataset.provenance.notes[n_notes:]:
+            blocks.captions(*notes)
+    return spec, dataset
 
 
 def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
@@ -165,159 +163,125 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         answer = amount(right, f"Output price per million tokens{of}", f"{role}price_out")
         return Price(prompt=prompt, completion=answer)
 
-    with st.expander("Prices and a cap"):
-        words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
-        blocks.captions(words)
-        left, right = st.columns(2)
-        has_optimizer = endpoint.optimizer_model or endpoint.optimizer_base_url
-        prices = Prices(learner=price(), optimizer=price("optimizer_", ", optimizer") if has_optimizer else None)
-        calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
-        has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
-        cost = amount(right, "Money at most", "max_cost") if has_cost else 0.0
-    return prices, Cap(calls=int(calls), cost=cost)
+    blocks.captions("At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: none.")
+    left, right = st.columns(2)
+    has_optimizer = endpoint.optimizer_model or endpoint.optimizer_base_url
+    prices = Prices(learner=price(), optimizer=price("optimizer_", ", optimizer") if has_optimizer else None)
+    calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
+    has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
+    money = amount(right, "Money at most", "max_cost") if has_cost else 0.0
+    return prices, Cap(calls=int(calls), cost=money)
 
 
-def draw_plan(plan: Plan) -> None:
-    dataset, pace, endpoint = plan.dataset, plan.model.pace, plan.spec.endpoint
-    length = endpoint.context_length or plan.model.context_length
-    spec = replace(plan.spec, endpoint=replace(endpoint, context_length=length))
-    expected = estimate(spec, dataset)
-    blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
-    offer_start(plan, cut=cells_words(spec, dataset))
-    with st.expander("What it will take"):
-        blocks.draw(
-            '<div class="plan">',
-            markup.table(HEAD[:2], [row[:2] for row in plan_rows(expected)], right=(1,)),
-            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
-            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
-            "</div>",
-        )
+# The bar: what the run will take, how many rows, and Start
 
 
-def offer_start(plan: Plan, *, cut: str) -> None:
-    """Draw what speaks against the run, and the button. cut: which cells are shown in part."""
-    text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
-    if text_words:
-        blocks.draw(markup.phase("uns", text_words))
-        if SERVER in offered():
-            choose = partial(st.session_state.__setitem__, "new.who", SERVER)
-            st.button("Use a language model instead", key="new.language_model", on_click=choose)
-        if st.button(OWN_HUNCHES, key="new.texts"):
-            opening.open_example(TEXT_EXAMPLE)
-    if cut:
-        blocks.captions(cut)
-    if doubt := plan.model.doubt_html:
-        st.html(doubt)
-    why_not = plan.model.lacks
-    if not why_not:
-        try:
-            check_run(plan.spec, plan.dataset)
-        except VppError as error:
-            why_not = f"{capitalised(str(error))}."
-    if start_button(why_not):
+def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) -> None:
+    length = spec.endpoint.context_length or model.context_length
+    fitted = replace(spec, endpoint=replace(spec.endpoint, context_length=length))
+    expected = estimate(fitted, dataset)
+    with places.last.expander(COST):
+        blocks.draw(*cost(expected, fitted, dataset, model.pace))
+    words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
+    line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
+    note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
+    if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
-            if has_model(plan.model):
-                opening.start_new(Preparation(dataset=plan.dataset, spec=plan.spec))
+            if has_model(model):
+                opening.start_new(Preparation(dataset=dataset, spec=spec))
 
 
-def start_button(why_not: str) -> bool:
-    is_pressed = st.button("Start the run", type="primary", width="stretch", disabled=bool(why_not), key="new.start")
-    blocks.captions(why_not or GOES_ON)
-    return is_pressed
+def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
+    """Return the first reason why the run cannot start; empty if it can."""
+    if model.lacks:
+        return model.lacks
+    try:
+        check_run(spec, dataset)
+    except VppError as error:
+        return f"{capitalised(str(error))}."
+    return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """The parts of a table: target, inputs and split."""
-
-    table: Table
-    """Its columns have the chosen kinds."""
-    target: str
-    task: Task
-    inputs: tuple[str, ...]
-    splitting: table_part.Splitting
-    descriptions: dict[str, str]
-    """Meanings of columns and labels, by key."""
-
-    def part_of(self, column: str) -> str:
-        if column == self.target:
-            return "target"
-        return "input" if column in self.inputs else "left out"
+def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> bool:
+    captions = map(markup.caption, filter(None, (why_not, *notes)))
+    with places.words:
+        blocks.draw(line, *captions)
+    field = {"type": "primary", "width": "stretch", "disabled": bool(why_not), "key": "new.start"}
+    return places.button.button("Start the run", help=GOES_ON, **field)
 
 
-def rows_of_table() -> Rows | None:
+def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
+    """Ask how many rows train, each number with its consequence. Raises InputError for a word that is no number."""
+    splitting = choice.splitting
+    held_out = 0 if splitting.test_table else splitting.held_out
+    n = sum(cell is not None for cell in choice.table.cells(choice.target))
+    if config.is_weighing or n - held_out <= TRAIN:
+        return TRAIN
+
+    def label(rows: int) -> str:
+        more = f": {more_rows_words(config, rows, base=TRAIN, n_test=held_out)}" if rows != TRAIN else ""
+        return f"{integer(rows)} of {integer(n)} rows{more}"
+
+    sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
+    field = {"label_visibility": "collapsed", "accept_new_options": True, **blocks.lasting("new.train")}
+    rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field)
+    if not str(rows).isdecimal() or not 0 < int(rows) <= ALL_ROWS:
+        raise InputError(f"{rows!r} is no number of training rows: type one such as {TRAIN}")
+    return int(rows)
+
+
+# Rows of a table
+
+
+def rows_of_table(places: Places) -> Rows | None:
     """Ask for a table and the part of each column; None without a table. Raises NotReady if it cannot be used."""
-    with part(DATA, "This table cannot be read"):
-        source = table_part.choose()
+    with part(TABLE, "This table cannot be read"):
+        source = table_part.choose(places.paper, places.table_fold)
     if source is None:
         return None
-    place = st.empty()
-    choice = None
+    is_weighing = method.options()["method"] == "weigh"
+    split = None if is_weighing else places.table_fold
     try:
-        with part(DATA, "This table cannot be used as chosen"):
-            choice = choose_columns(table_part.choose_kinds(source.table))
-    finally:
-        place.html(preview(source, choice))
-    split = partial(split_rows, source, choice)
-    return Rows(task=choice.task, split=split, prior=source.prior)
+        with part(TABLE, "This table cannot be used as chosen"):
+            choice = table_part.choose_columns(source.table, columns=places.table_fold, split=split)
+    except NotReady:
+        st.html(preview(source, None))
+        raise
+    st.html(preview(source, choice))
+    return Rows(task=choice.task, split=partial(split_rows, places, source, choice), prior=source.prior)
 
 
-def choose_columns(table: Table) -> Choice:
-    guess, names = target_guess(table), list(table.names)
-    left, middle = st.columns(2)
-    first = names.index(guess) if guess else 0
-    target = left.selectbox("Target (column to predict)", names, first, **blocks.lasting("new.target"))
-    kinds = (table_part.AS_FOUND, "classification", "regression")
-    kind = middle.selectbox("Task", kinds, **blocks.lasting("new.kind_of_task"))
-    place = st.container()
-    splitting = table_part.NO_SPLIT if method.options()["method"] == "weigh" else table_part.choose_split(table, target)
-    default, left_out = choose_inputs(table, splitting.rule, target=target)
-    field = blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}")
-    choice = place.multiselect("Inputs", [name for name in names if name != target], default=list(default), **field)
-    notes = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
-    notes += [f"{note}; put it back above if it matters" for note in left_out]
-    place.html(markup.block(*map(markup.caption, notes)))
-    task = resolve_task(table, target, "auto" if kind == table_part.AS_FOUND else kind)
-    inputs = tuple(name for name in names if name in choice)
-    return Choice(
-        table=table,
-        target=target,
-        task=task,
-        inputs=inputs,
-        splitting=splitting,
-        descriptions=table_part.choose_meanings(table, target=target, inputs=inputs, task=task),
-    )
-
-
-def preview(source: table_part.Source, choice: Choice | None) -> str:
+def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
+    """Return the table's first rows, the target first, each column with its type and its part."""
     table = choice.table if choice else source.table
-    missing = sum(column.n_missing for column in table.columns) or "nothing"
-    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing} missing"
-    first = [[rendering.cut(cells[i] or "", LONGEST) for cells in table.values] for i in range(min(4, table.n_rows))]
-    names = [shown_name(name) for name in table.names]
-    kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
-    parts = [[choice.part_of(name) for name in table.names]] if choice else []
+    missing = sum(column.n_missing for column in table.columns)
+    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
+    names = sorted(table.names, key=lambda name: bool(choice) and name != choice.target)
+    kinds = [table_part.kind_words(table.column(name)) for name in names]
+    parts = [[choice.part_of(name) for name in names]] if choice else []
+    cells = [table.cells(name)[:4] for name in names]
+    first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
+    cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
     return markup.block(
-        SKIP if choice else "",
-        markup.caption(size),
-        f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
-        *map(markup.caption, (*source.notes, *table.notes)),
+        f'<div class="{"preview" if choice else ""}">{cells_html}</div>',
+        *map(markup.caption, (size, *source.notes, *table.notes)),
     )
 
 
-def split_rows(source: table_part.Source, choice: Choice, config: Config) -> Dataset:
+def split_rows(places: Places, source: table_part.Source, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
-    splitting = choice.splitting
+    splitting, train = choice.splitting, choose_train(places, choice, config)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
         notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
-        split=SplitPlan(is_whole=True) if config.is_weighing else splitting.plan(config.seed),
+        split=SplitPlan(is_whole=True) if config.is_weighing else splitting.plan(train=train, seed=config.seed),
         test_table=None if config.is_weighing else splitting.test_table,
     )
     above = {*source.notes, *choice.table.notes, *splitting.hints}
-    blocks.captions(*(line for line in table_part.split_words(dataset) if line not in above))
+    notes = (note for note in dataset.provenance.notes if note not in above)
+    blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
 
 

@@ -1,4 +1,4 @@
-"""The method part of the form, all taken from `Config`: common options in view, the rest folded; and the prompts."""
+"""The method of a new run, all taken from `Config`; and its prompts. The form asks for both under Advanced."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -10,22 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks
-from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Dataset, Task
-from vpp.errors import InputError
-from vpp.findings.options import (
-    ABOUT,
-    DEMO_PRIOR,
-    OPEN,
-    OPTIONS,
-    READ,
-    config_of,
-    decided,
-    groups,
-    has_effect,
-    name_of,
-    value_words,
-)
+from vpp.findings.options import ABOUT, OPEN, config_of, decided, groups, has_effect, name_of, value_words
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
@@ -39,7 +25,7 @@ PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "abstention_cost", "coverage")
 """Numbers between 0 and 1."""
 START = "new.start_from"
-"""Key of the field of first sentences."""
+"""Key of the field of first hypotheses."""
 
 
 def choose_config(*, prior: str, task: Task | None) -> Config:
@@ -51,14 +37,26 @@ def choose_config(*, prior: str, task: Task | None) -> Config:
     if st.session_state.get("new.came_with") != prior:
         st.session_state["new.came_with"] = prior
         put("prior", prior)
-    about = [ABOUT[name] for name in METHOD_NAMES]
-    names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
-    field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
-    st.radio("Method", list(names), format_func=names.__getitem__, captions=about, **field)
+    left, right = st.columns(2)
+    field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
+    method = left.selectbox("Method", list(METHOD_NAMES), **field)
+    field = {**blocks.lasting("new.preset"), "help": f"Fills the fields below ({PRESET_WORDS})."}
+    right.selectbox("Preset", list(PRESETS), on_change=fill_from_preset, **field)
+    blocks.captions(ABOUT[method])
     deciding = decided(options(), base(), task)
-    common_options(deciding)
-    with st.expander("More options"):
-        more_options(deciding, task=task)
+    of_method = [name for name in OPEN if has_effect(name, deciding)]
+    ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
+    if "reading" in of_method:
+        ask(["reading"], across=1)
+    example = "Petal size matters more than sepal size."
+    st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
+    label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"
+    example = "If the bill is longer than 50 mm, answer Gentoo."
+    st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
+    for title, group in groups().items():
+        if names := [name for name in group if has_effect(name, deciding, task)]:
+            blocks.draw(markup.group(title))
+            ask(names, across=3)
     return config_of(options(), base(), task)
 
 
@@ -71,6 +69,12 @@ def base() -> Config:
     return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
 
 
+def fill_from_preset() -> None:
+    values = asdict(base())
+    for name in ("reading", *chain(*groups().values())):
+        put(name, values[name])
+
+
 def key_of(name: str) -> str:
     return f"new.option.{name}"
 
@@ -79,67 +83,25 @@ def put(name: str, value: Any) -> None:
     st.session_state[key_of(name)] = value
 
 
-def common_options(deciding: Config) -> None:
-    if deciding.is_weighing:
-        own_sentences("Your sentences, one a line")
-    of_method = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
-    numbers = [name for name in of_method if name not in ("method", "reading", "prior")]
-    for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
-        if has_effect(name, deciding):
-            ask(column, name)
+def ask(names: Sequence[str], *, across: int) -> None:
+    """Ask for options, so many in a line."""
+    for place, name in blocks.in_columns(names, across):
+        label, value = name_of(name), getattr(base(), name)
+        field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
+        if choices(name):
+            place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
+        elif isinstance(value, str):
+            place.text_input(label, **field)
         else:
-            column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
-    if has_effect("reading", deciding):
-        label, labels, about = name_of("reading"), OPTIONS["reading"].values, list(READ.values())
-        st.radio(label, list(READ), format_func=labels.__getitem__, captions=about, **blocks.lasting(key_of("reading")))
-    example = "Petal size matters more than sepal size."
-    st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
-    if not deciding.is_weighing:
-        if is_demo():
-            blocks.captions(DEMO_PRIOR)
-        own_sentences("Your own first hypotheses, one a line (optional)")
+            top = 1.0 if name in SHARES else None
+            step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
+            # The default stands in where a run of the page is cut short before the browser knows the state's value.
+            place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)
 
 
-def own_sentences(label: str) -> None:
-    example = "If the bill is longer than 50 mm, answer Gentoo."
-    st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
-
-
-def more_options(deciding: Config, *, task: Task | None) -> None:
-    def fill_from_preset() -> None:
-        values = asdict(base())
-        for name in ("reading", *chain(*groups().values())):
-            put(name, values[name])
-
-    about = f"Fills every field below, and how sentences are read ({PRESET_WORDS})."
-    st.selectbox("Preset", list(PRESETS), **blocks.lasting("new.preset"), on_change=fill_from_preset, help=about)
-    for title, group in groups().items():
-        names = [name for name in group if has_effect(name, deciding, task)]
-        if names:
-            blocks.draw(markup.group(title))
-        for some, across in (([n for n in names if choices(n)], 2), ([n for n in names if not choices(n)], 3)):
-            for place, name in blocks.in_columns(some, across):
-                ask(place, name)
-
-
-def ask(place: DeltaGenerator, name: str) -> None:
-    label, value = name_of(name), getattr(base(), name)
-    field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
-    if choices(name):
-        place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
-    elif isinstance(value, str):
-        place.text_input(label, **field)
-    else:
-        top = 1.0 if name in SHARES else None
-        step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
-        # The default stands in where a run of the page is cut short before the browser knows the state's value.
-        place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)
-
-
-# The prompts: a set of shipped templates, or files of one's own, checked and previewed
+# The prompts: a set of shipped templates, with a preview
 
 FIELD = "new.templates"
-OWN = "my own files"
 AS_BEFORE = "as that run had them"
 TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
 Texts = dict[Role, str | None]
@@ -159,54 +121,35 @@ def choose_templates(
 
     is_structured: in the preview. earlier: templates of the run that is started again.
     """
-    with st.expander("Prompts"):
-        names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
-        first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
-        offer = [AS_BEFORE, *TEMPLATES, OWN] if first == AS_BEFORE else [*TEMPLATES, OWN]
-        if st.session_state.get(FIELD) not in offer:
-            st.session_state[FIELD] = first
-        choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
-        preset = st.session_state.get("new.preset", "")
-        name = AUTO if choice == OWN else choice
-        named = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
-        roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
-        before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
-        texts = _own(named, roles) if choice == OWN else before
-        check_templates(texts)
-        about = [AUTO_WORDS] if choice == AUTO else []
-        about += [GALLERY[named]] if named in GALLERY and choice != OWN else []
-        blocks.captions(*about)
-        cell_limit = _cell_limit(dataset)
-        of_roles = {role: texts.get(role) for role in roles}
-        if config.likelihood == "logprobs" and dataset.classes and choice != OWN:
-            of_roles["learner"], is_structured = lettered().text, False
-        _preview(of_roles, dataset, config.prior, is_structured, cell_limit)
+    names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
+    first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
+    offer = [AS_BEFORE, *TEMPLATES] if first == AS_BEFORE else list(TEMPLATES)
+    if st.session_state.get(FIELD) not in offer:
+        st.session_state[FIELD] = first
+    left, right = st.columns(2)
+    choice = left.selectbox("Templates", offer, **blocks.lasting(FIELD))
+    cell_limit = _cell_limit(right, dataset)
+    preset = st.session_state.get("new.preset", "")
+    named = chosen_templates(choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
+    roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
+    texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
+    check_templates(texts)
+    blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
+    of_roles = {role: texts.get(role) for role in roles}
+    if config.likelihood == "logprobs" and dataset.classes:
+        of_roles["learner"], is_structured = lettered().text, False
+    _preview(of_roles, dataset, config.prior, is_structured, cell_limit)
     return texts, cell_limit
 
 
-def _cell_limit(dataset: Dataset) -> int:
+def _cell_limit(place: DeltaGenerator, dataset: Dataset) -> int:
     """Ask how much of a long cell is shown; 0 is all that fits, also for a table without long cells."""
     longest = longest_cell(dataset)
     if longest <= LEAST_SHOWN:
         return 0
     about = f"The longest cell has {longest:,}. Left empty, cells are cut only if the model's context is too short."
     field = {**blocks.begun("new.cell_limit", None), "placeholder": "all that fit", "help": about}
-    return int(st.number_input("Characters shown of a cell", 1, value=None, **field) or 0)
-
-
-def _own(rest: str, roles: Sequence[Role]) -> Texts:
-    pattern = "Slots stand in braces: take a shipped template below as the pattern."
-    blocks.captions(pattern, f"A role without a file uses the set {rest}.")
-    texts = dict(set_texts(rest))
-    for role, place in zip(roles, st.columns(len(ROLES)), strict=False):
-        file = place.file_uploader(TITLES[role], type=["txt", "md"], key=f"new.template.{role}")
-        if file is None:
-            continue
-        try:
-            texts[role] = bytes(file.getvalue()).decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
-    return texts
+    return int(place.number_input("Characters shown of a cell", 1, value=None, **field) or 0)
 
 
 def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool, cell_limit: int) -> None:
@@ -218,4 +161,4 @@ def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool, ce
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured, cell_limit=cell_limit)
     messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
     filled.code(as_text(messages), language=None, wrap_lines=True)
-    filled.html(markup.block(markup.caption(f"About {prompt_tokens(messages):,} tokens, estimated from above.")))
+    filled.html(markup.block(markup.caption(f"At most about {prompt_tokens(messages):,} tokens.")))

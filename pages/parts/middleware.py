@@ -1,4 +1,4 @@
-"""Guard before the server: which requests and uploads it accepts, and the headers of every response.
+"""Guard before the server: which requests and uploads it accepts, the headers of responses, the page's stylesheet.
 
 A page of another site in the same browser can send requests to a server on loopback, under that server's address or,
 after its own name was pointed there, under its own. So the Host must be one that `server.allowedHosts` names, and a
@@ -104,6 +104,54 @@ class Guard:
             return PlainTextResponse("This session holds all the files that one may: load the page anew.\n", 413)
         sizes[file] = size
         return None
+
+
+ASSETS = Path(__file__).parents[2] / "assets"
+FONTS = ("source-serif-4-latin-opsz-normal", "fira-sans-latin-400-normal")
+"""Fonts of a first screen: a page that is drawn in another one first would move."""
+SHEET = "".join(
+    (
+        f"<style>{(ASSETS / 'vpp.css').read_text(encoding='utf-8')}</style>",
+        *(
+            f'<link rel="preload" href="./app/static/fonts/{font}.woff2" as="font" type="font/woff2" crossorigin />'
+            for font in FONTS
+        ),
+    )
+).encode()
+PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+"""Request headers for another body than the file's own."""
+
+
+class Sheet:
+    """ASGI middleware that adds the stylesheet to the page: Streamlit would add it after the first elements.
+
+    It is in the body, after Streamlit's own styles, which give way to it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            await self._app(scope, receive, send)
+            return
+        is_page = False
+
+        async def with_sheet(message: Message) -> None:
+            nonlocal is_page
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_page = headers.get("content-type", "").startswith("text/html") and "content-length" in headers
+                if is_page:
+                    headers["content-length"] = str(int(headers["content-length"]) + len(SHEET))
+                    del headers["etag"]
+            elif is_page:
+                before, end, after = message.get("body", b"").partition(b"</body>")
+                message["body"] = before + (SHEET + end if end else b"") + after
+            await send(message)
+
+        kept = [pair for pair in scope["headers"] if pair[0] not in PLAIN]
+        await self._app({**scope, "headers": kept}, receive, with_sheet)
 
 
 def refusal_of(scope: Scope) -> Response | None:

@@ -14,6 +14,7 @@ import streamlit as st
 from pages.parts import blocks, person
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
+from vpp.findings.cost import demo_time_words
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
@@ -22,6 +23,7 @@ from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, 
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.settings import Config
 from vpp.show import markup
+from vpp.show.words import capitalised
 
 if TYPE_CHECKING:
     from vpp.runs.preparation import Preparation
@@ -38,19 +40,21 @@ FILE = "new.file"
 """Session key: the upload in use, as (name, bytes)."""
 FROM = "new.again"
 """Session key: id of the run that is started again."""
-SENTENCES = (
-    "You give a table; ten explanations of one column come out, each a sentence that a model applies to your rows.",
-    "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
-    "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
-)
-PENGUINS = "Penguin species: ten sentences and how they changed."
-LIVE_EXAMPLE = "The same, live: under a minute, no key, no network."
-CHAINS = "Metropolis-Hastings: each change is accepted or rejected."
-TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
-OWN_HUNCHES = "Look at hunches about texts"
-MESSAGES = "Three hunches about messages to a shop, weighed by the same model."
-JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
-"""Link to the upload, on a narrow page."""
+UPLOAD = "Upload a file"
+SOURCE, TASK = "new.source", "new.task"
+"""Session keys: where the table comes from, and the task of the paper in its place."""
+PRODUCT = "Sentences that explain a column, weighed by your data"
+ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
+OWN = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
+"""Link to the upload."""
+FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
+SHIPPED_WORDS = {
+    EXAMPLE: "Penguin species, finished",
+    CHAINS_EXAMPLE: "Penguin species, three chains",
+    REAL_EXAMPLE: "Titanic survivors, by a language model",
+    TEXT_EXAMPLE: "Hypotheses about messages, by a language model",
+}
+"""Every shipped run in the menu of examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,8 @@ READABLE_MS = 450
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
 TABLE = EXAMPLES / "penguins.csv"
+EXAMPLE_ROWS = {"n_train": 100, "n_test": 60}
+"""Rows of the live example."""
 COMMAND = ("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo")
 
 
@@ -241,28 +247,39 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
 
 
 def introduce() -> None:
-    """Draw five ways to try the app, and for a newcomer what it does, with a picture."""
+    """Draw the page's title and the examples; for a newcomer the product, with a picture."""
     if words := person.open_words():
         blocks.captions(words)
-    blocks.draw(markup.title("New run", "A table goes in; competing explanations of one column come out."))
-    ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
-        ("Look at a finished example", "new.look", PENGUINS, open_example),
-        ("Run the example", "new.run_example", LIVE_EXAMPLE, run_example),
-        ("Look at three chains", "new.look_chains", CHAINS, partial(open_example, CHAINS_EXAMPLE)),
-        ("Look at a language model’s run", "new.look_real", TITANIC, partial(open_example, REAL_EXAMPLE)),
-        (OWN_HUNCHES, "new.look_texts", MESSAGES, partial(open_example, TEXT_EXAMPLE)),
-    )
-    with st.container(key="new_ways"):
-        for place, (label, key, line, act) in blocks.in_columns(ways, len(ways)):
-            if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
-                act()
-            place.html(markup.block(markup.caption(line)))
-    is_begun = FILE in st.session_state or FROM in st.session_state
-    if not is_begun and all(run.id in SHIPPED_RUNS for run in person.store().runs()):
-        # The picture is at their right, on a narrow page after the first.
-        first, *others = map(markup.saying, SENTENCES)
-        picture = (ASSETS / "first_look.html").read_text(encoding="utf-8")
-        blocks.draw(f'<div class="intro">{first}{JUMP}{picture}{"".join(others)}</div>')
+    is_begun = FILE in st.session_state or FROM in st.session_state or st.session_state.get(TASK)
+    is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
+    if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
+        with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
+            blocks.draw(markup.title("New run"))
+            offer_examples()
+        return
+    left, right = st.columns([1, 1.2], gap="large")
+    with left:
+        blocks.draw(markup.title(PRODUCT), f'<p class="say">{markup.text(ABOUT)}</p>')
+        with st.container(key="new_ways"):
+            if st.button(WATCH_LIVE, type="primary", key="new.run_example", width=260):
+                run_example()
+            blocks.captions(f"{capitalised(live_words())}, without a key or a network.")
+            if st.button(FINISHED, key="new.look", width=260):
+                open_example()
+            blocks.draw(OWN)
+    right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
+
+
+def offer_examples() -> None:
+    """Draw every example in one menu."""
+    acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
+    if chosen := st.menu_button("Examples", list(acts), key="new.examples"):
+        acts[chosen]()
+
+
+def live_words() -> str:
+    """Say what the live example takes, by the estimate that the form shows for any run."""
+    return demo_time_words(Config(), latency_ms=READABLE_MS, **EXAMPLE_ROWS)
 
 
 def run_example() -> None:

@@ -1,42 +1,30 @@
-"""The data part of the form: where the table comes from, how it is read, kinds and meanings of columns, the split."""
+"""The table of a new run: where it comes from, its target and columns, how its file is read, and its split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, pieces
-from pages.parts.opening import EXAMPLES, FILE
+from pages.parts.opening import EXAMPLES, FILE, SOURCE, TABLE, TASK, UPLOAD
 from vpp.data.build import split_hints
-from vpp.data.dataset import (
-    ALL_ROWS,
-    DELIMITER_NAMES,
-    DETECT,
-    RANDOM,
-    Column,
-    Dataset,
-    Kind,
-    ReadAs,
-    RuleKind,
-    SplitRule,
-    Task,
-)
-from vpp.data.descriptions import LABEL, MOST_CHARACTERS, checked
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Kind, ReadAs, RuleKind, SplitRule, Task
+from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table, sort_labels, with_kinds
+from vpp.data.table import Table, choose_inputs, guess_reason, resolve_task, target_guess, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
-from vpp.findings.counts import rows_sentence, unlabelled_sentence
 from vpp.show import markup
-from vpp.show.markup import markdown_text
-from vpp.show.words import counted
+from vpp.show.words import capitalised
 
-AS_FOUND = "as found"
-UPLOAD, EXAMPLE, TASK = "Upload a CSV", "An example", "A paper task"
+AUTOMATIC = "Automatic"
+EXAMPLE = "An example"
+FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"
+"""Folds under Advanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +36,24 @@ class Source:
     prior: str = ""
 
 
-def choose() -> Source | None:
-    """Ask for a table; return None until there is one. Raises DataError."""
-    field = {"default": UPLOAD, **blocks.lasting("new.source"), "required": True, "label_visibility": "collapsed"}
-    kind = st.segmented_control("Source of the table", (UPLOAD, EXAMPLE, TASK), **field)
-    if kind == EXAMPLE:
+def choose(paper: DeltaGenerator, form: DeltaGenerator) -> Source | None:
+    """Ask for a table; return None until there is one. Raises DataError.
+
+    paper: place of the paper's tasks. form: place of how a file is read.
+    """
+    task = paper.selectbox("A task of the paper, in place of a table", list(TASKS), None, **blocks.lasting(TASK))
+    if task:
+        paper.caption(TASKS[task].description)
+        table = read(generate(task, seed=0), f"{task}.csv", DETECT)
+        return Source(table, (describe(task, seed=0),), TASKS[task].prior or "")
+    field = {"default": UPLOAD, **blocks.lasting(SOURCE), "required": True, "label_visibility": "collapsed"}
+    if st.segmented_control("Source of the table", (UPLOAD, EXAMPLE), **field) == EXAMPLE:
         paths = sorted(EXAMPLES.glob("*.csv"))
-        path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
+        field = {"index": paths.index(TABLE), "format_func": lambda path: path.stem, **blocks.lasting("new.example")}
+        path = st.selectbox("Example", paths, **field)
         return Source(read(path.read_bytes(), path.name, DETECT))
-    if kind == TASK:
-        name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
-        st.caption(TASKS[name].description)
-        table = read(generate(name, seed=0), f"{name}.csv", DETECT)
-        return Source(table, (describe(name, seed=0),), TASKS[name].prior or "")
     file = _uploaded("CSV, JSON, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
-    return Source(read_upload(file[1], file[0])) if file else None
+    return Source(read_upload(file[1], file[0], form)) if file else None
 
 
 def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
@@ -86,7 +77,7 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
     return file
 
 
-# How it was read: every decision as it was found, and a field that changes it
+# The file format: every decision that was detected, and a field that changes it
 
 MARKS = {".": "point", ",": "comma"}
 HEADERS = {True: "first line", False: "none"}
@@ -101,12 +92,12 @@ def read(content: bytes, name: str, read_as: ReadAs) -> Table:
     return Table.read(content, name=name, read_as=read_as)
 
 
-def read_upload(content: bytes, name: str) -> Table:
+def read_upload(content: bytes, name: str, form: DeltaGenerator) -> Table:
     """Return the table, read as detected or as the fields here say. Raises DataError after drawing the fields."""
     detected = None
     with suppress(DataError):  # a person must say
         detected = read(content, name, DETECT).reading
-    with st.expander("How this was read", expanded=detected is None):
+    with (form if detected else st).expander(FORMAT, expanded=detected is None):
         read_as = _fields(detected, f"new.read.{name}.{len(content)}")
     return read(content, name, read_as)
 
@@ -128,7 +119,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
         read_as["delimiter"] = _pick(two, "Delimiter", DELIMITER_NAMES, was, f"{key}.delimiter")
     was = HEADERS[detected.header] if detected else None
     read_as["header"] = _pick(three, "Header", HEADERS, was, f"{key}.header")
-    hint = f"{detected.skipped_lines}, as found" if detected else "as found"
+    hint = f"{AUTOMATIC} ({detected.skipped_lines})" if detected else AUTOMATIC
     field = blocks.lasting(f"{key}.skip")
     read_as["skip_lines"] = one.number_input("Lines above the table", 0, value=None, placeholder=hint, **field)
     was = "by column" if detected else None
@@ -137,39 +128,102 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
 
 
 def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
-    names = {None: f"{was}, as found" if was else "as found", **(options if isinstance(options, dict) else {})}
+    names = {None: f"{AUTOMATIC} ({was})" if was else AUTOMATIC, **(options if isinstance(options, dict) else {})}
     field = blocks.lasting(key)
     return place.selectbox(label, (None, *options), format_func=lambda option: names.get(option, option), **field)
 
 
-# The kinds of its columns: as found, or as a person chooses
+# Its columns: target, inputs, types and meanings
 
 
-def choose_kinds(table: Table) -> Table:
-    """Return the table with the kinds chosen here. Raises DataError if a cell does not fit its column's kind."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The parts of a table."""
+
+    table: Table
+    """Its columns have the chosen types."""
+    target: str
+    task: Task
+    inputs: tuple[str, ...]
+    splitting: "Splitting"
+    descriptions: dict[str, str]
+    """Meanings of columns and labels, by key."""
+
+    def part_of(self, column: str) -> str:
+        if column == self.target:
+            return "target"
+        return "input" if column in self.inputs else "left out"
+
+
+def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenerator | None) -> Choice:
+    """Ask for the target, the columns left out, types, meanings and the split. Raises InputError.
+
+    columns, split: places of the folds; without a place for the split, every row is used.
+    """
+    left, right = st.columns(2)
+    with columns.expander(COLUMNS, key="new.columns_fold"):
+        table, kind = choose_kinds(source)
+        meanings = st.container()
+    names, guess = list(table.names), target_guess(table)
+    first = names.index(guess) if guess else 0
+    target = left.selectbox("Target: the column to predict", names, first, **blocks.lasting("new.target"))
+    splitting = choose_split(table, target, split) if split else NO_SPLIT
+    default, left_out = choose_inputs(table, splitting.rule, target=target)
+    others = [name for name in names if name != target]
+    field = blocks.lasting(f"new.left_out.{table.sha256}.{target}.{splitting.rule.column}")
+    field |= {"default": [name for name in others if name not in default], "placeholder": "Every other column is used"}
+    unused = right.multiselect("Columns left out", others, **field)
+    notes = [f"A guess, {guess_reason(table)}. Choose another column if it is wrong."] if target == guess else []
+    left.html(markup.block(*map(markup.caption, notes)))
+    right.html(markup.block(*map(markup.caption, (f"{capitalised(note)}." for note in (*left_out, *splitting.hints)))))
+    task = resolve_task(table, target, "auto" if kind == AUTOMATIC else kind)
+    with meanings:
+        descriptions = choose_meanings(table, target)
+    inputs = tuple(name for name in others if name not in unused)
+    return Choice(table=table, target=target, task=task, inputs=inputs, splitting=splitting, descriptions=descriptions)
+
+
+def choose_kinds(table: Table) -> tuple[Table, str]:
+    """Return the table with the types chosen here, and the task. Raises DataError if a cell does not fit its type."""
     keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
-    kinds: dict[str, Kind] = {name: st.session_state.get(key, AS_FOUND) for name, key in keys.items()}
-    choices = {name: kind for name, kind in kinds.items() if kind != AS_FOUND}
-    n = f", {counted(len(choices), 'choice')}" if choices else ""
-    with st.expander(f"Kinds of columns{n}", key="new.kinds_fold"):
-        left, right = st.columns(2)
-        name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
-        words = {AS_FOUND: f"{AS_FOUND} ({table.column(name).kind})", **{kind: kind for kind in get_args(Kind)}}
-        right.selectbox("Kind", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
-        about = "A category or text is taken as it is written; a number needs every cell to be one."
-        blocks.captions(about, *(f"{column}: {kind}" for column, kind in choices.items()))
+    kinds: dict[str, Kind] = {name: st.session_state.get(key, AUTOMATIC) for name, key in keys.items()}
+    choices = {name: kind for name, kind in kinds.items() if kind != AUTOMATIC}
+    left, middle, right = st.columns(3)
+    name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
+    words = {AUTOMATIC: f"{AUTOMATIC} ({table.column(name).kind})", **{kind: kind for kind in get_args(Kind)}}
+    middle.selectbox("Its type", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
+    tasks = (AUTOMATIC, *get_args(Task))
+    task = right.selectbox("Task", tasks, format_func=str.capitalize, **blocks.lasting("new.kind_of_task"))
+    about = "A category or text is taken as it is written; a number needs every cell to be one."
+    blocks.captions(about, *(f"{column}: {kind}" for column, kind in choices.items()))
     if not choices:
-        return table
+        return table, task
     made_from = (table.sha256, table.read_as, tuple(choices.items()))
-    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices))
+    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices)), task
 
 
 def kind_words(column: Column) -> str:
-    """Describe a column's kind, as in `number in €`."""
-    return f"number in {column.notation.unit}" if column.notation and column.notation.unit else column.kind
+    """Describe a column's type, as in `number in €, 94 values`."""
+    unit = f" in {column.notation.unit}" if column.notation and column.notation.unit else ""
+    return f"{column.kind}{unit}, {column.n_distinct:,} values"
 
 
-# The split: by chance, by group, by time, or a test file; how many rows
+ABOUT_MEANINGS = "Models see only names and types. What you write here begins every prompt."
+
+
+def choose_meanings(table: Table, target: str) -> dict[str, str]:
+    """Ask what columns and labels mean, a line each. Raises InputError."""
+    key = f"new.meanings.{table.sha256}"
+    example = "chol = cholesterol, mg/dl\nlabel:1 = a vessel is narrowed"
+    text = st.text_area("What columns and labels mean", **blocks.lasting(key), placeholder=example, help=ABOUT_MEANINGS)
+    lines = [line for line in (text or "").splitlines() if line.strip()]
+    if wrong := next((line for line in lines if "=" not in line), None):
+        raise InputError(f"{wrong!r} describes nothing: write a column, an equals sign and its meaning")
+    plain = ["=".join(part.strip() for part in line.split("=", 1)) for line in lines]
+    return typed(plain, columns=table.names, cells=table.cells(target))
+
+
+# The split: by chance, by group, by time, or a test file
 
 CHANCE, GROUP, TIME, SECOND_FILE = "By chance", "By group", "By time", "A test file"
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
@@ -195,18 +249,21 @@ class Splitting:
     hints: tuple[str, ...] = ()
     """Why the columns suggest another split than by chance, a sentence each."""
 
-    def plan(self, seed: int) -> SplitPlan:
+    @property
+    def held_out(self) -> int:
+        return int(self.sizes.get("test_size", 0)) + int(self.sizes.get("calibration_size", 0))
+
+    def plan(self, *, train: int, seed: int) -> SplitPlan:
         """Return the split for `build_dataset`."""
-        return SplitPlan(rule=self.rule, seed=seed, **self.sizes)
+        return SplitPlan(rule=self.rule, train_size=train, seed=seed, **self.sizes)
 
 
 NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
 """Splitting of a run that uses every row."""
 
 
-def choose_split(table: Table, target: str) -> Splitting:
-    so_far = str(st.session_state.get("new.split", CHANCE))
-    with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
+def choose_split(table: Table, target: str, place: DeltaGenerator) -> Splitting:
+    with place.expander(SPLIT):
         field = {"default": CHANCE, **blocks.lasting("new.split"), "required": True}
         kind = st.segmented_control("How to split training and test rows", list(ABOUT), **field)
         blocks.captions(ABOUT[kind])
@@ -218,17 +275,13 @@ def choose_split(table: Table, target: str) -> Splitting:
                 test_table = read(file[1], file[0], DETECT)
             else:
                 blocks.captions("Until there is one, rows are drawn by chance.")
-        one, two, three = st.columns(3, vertical_alignment="bottom")
+        one, two = st.columns(2)
+        more = {"help": CALIBRATION, **blocks.lasting("new.calibration")}
         sizes = {
-            "train_size": one.number_input("Training rows at most", 1, ALL_ROWS, 100, **blocks.lasting("new.train")),
-            "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
-            "calibration_size": three.number_input(
-                "Calibration rows", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")
-            ),
+            "test_size": one.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
+            "calibration_size": two.number_input("Calibration rows", 0, 10_000, 0, **more),
         }
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
-    if hints:
-        blocks.captions(*hints)
     return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
 
 
@@ -252,65 +305,3 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
         return [column.name for column in sorted(able, key=lambda column: column.kind != "date")]
     able = sorted(others, key=lambda column: (2 * column.n_distinct > table.n_rows, column.kind == "number"))
     return [column.name for column in able]
-
-
-def split_words(dataset: Dataset) -> list[str]:
-    """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
-    task = f"{dataset.target} is a number, so this is regression."
-    if dataset.classes:
-        task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
-    return list(filter(None, (task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes)))
-
-
-# What columns and labels mean, typed in a field each or filled in from a file
-
-
-MOST_FIELDS = 60
-"""Most fields drawn; a file can describe more columns."""
-ABOUT_MEANINGS = (
-    "Models see only names and kinds. For names that say little, describe them here: every prompt then begins with it."
-)
-FILL_IN = "Fill in from a file: a CSV with column,description, or JSON {column: description}"
-REFUSED = "new.meanings_refused"
-
-
-def choose_meanings(table: Table, *, target: str, inputs: Sequence[str], task: Task) -> dict[str, str]:
-    labels = sort_labels(cell for cell in table.cells(target) if cell is not None) if task == "classification" else ()
-    fields = {name: shown_name(name) for name in (target, *inputs)}
-    unlike = (label for label in labels if LABEL + label not in table.names)
-    fields |= {LABEL + label: f"{shown_name(target)} = {shown_name(label)}" for label in unlike}
-    keys = {key: f"new.meaning.{table.sha256}.{key}" for key in dict.fromkeys((*fields, *table.names))}
-    n = f", {counted(len(meanings), 'description')}" if (meanings := _meanings(keys)) else ""
-    with st.expander(f"What the columns mean{n}", key="new.meanings_fold"):
-        blocks.captions(ABOUT_MEANINGS)
-        for place, key in blocks.in_columns(list(fields)[:MOST_FIELDS], 2):
-            place.text_input(markdown_text(fields[key]), max_chars=MOST_CHARACTERS, **blocks.lasting(keys[key]))
-        if len(fields) > MOST_FIELDS:
-            blocks.captions(f"{len(fields) - MOST_FIELDS:,} more can be described in a file.")
-        upload = f"new.meanings_file.{table.sha256}"
-        st.file_uploader(FILL_IN, type=None, key=upload, on_change=partial(_fill, upload, table, target))
-        if why := st.session_state.get(REFUSED):
-            blocks.failed("This file cannot be used", why)
-    return _meanings(keys)
-
-
-def _meanings(keys: Mapping[str, str]) -> dict[str, str]:
-    """Return the descriptions that are not blank. keys: of the fields, by key of the description."""
-    texts = {key: str(st.session_state.get(field) or "") for key, field in keys.items()}
-    return {key: text for key, text in texts.items() if text.strip()}
-
-
-def _fill(upload: str, table: Table, target: str) -> None:
-    st.session_state[REFUSED] = ""
-    file = st.session_state[upload]
-    if file is None:
-        return
-    try:
-        text = bytes(file.getvalue()).decode("utf-8-sig")
-        given = checked(text, name=file.name, columns=table.names, cells=table.cells(target))
-    except UnicodeDecodeError:
-        st.session_state[REFUSED] = f"{file.name} is not UTF-8 text: save it as UTF-8"
-    except InputError as error:
-        st.session_state[REFUSED] = str(error)
-    else:
-        st.session_state.update({f"new.meaning.{table.sha256}.{key}": line for key, line in given.items()})

@@ -48,10 +48,11 @@ def settle(page: Page, place: Place) -> None:
 
 
 def upload_and_unfold(page: Page) -> None:
-    """Upload a table on New run, and open the estimate of what it will take."""
+    """Upload a table on New run, and open what a run costs, under Advanced."""
     page.locator('input[type="file"]').set_input_files(str(EXAMPLE))
-    unfold(page, "What it will take")
-    page.get_by_text("Calls are an upper bound").wait_for()
+    unfold(page, "Advanced")
+    unfold(page, "Cost")
+    page.get_by_text("All calls").wait_for()
 
 
 def unfold(page: Page, head: str, shows: str = "") -> None:

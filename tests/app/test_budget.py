@@ -1,4 +1,4 @@
-"""The plan panel of New run, and a run that has paused at its cap, without a browser."""
+"""The cost of a run on New run, and a run that has paused at its cap, without a browser."""
 
 import re
 from pathlib import Path
@@ -21,18 +21,15 @@ from vpp.runs.spec import Prices
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 
-def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
+def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
-    assert re.search(r'<p class="cost"[^>]*>[\d,]+ calls at most · about [\d min]+s</p>', html)
-    assert "40 labelled rows of the table are not used." in html
-    assert "Calls are an upper bound" in html
-    assert "at least 211" in html
-    assert "Tokens are estimates" in html
+    assert re.search(r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s</p>', html)
+    assert app.selectbox(key="new.train").options[0] == "100 of 200 rows"
+    assert "All calls</td>" in html
     assert "sequential rounds. Estimated time: about" in html
-    assert "Estimated cost" not in html
-    assert "It pauses" not in html
+    assert "Money" not in html
     app.segmented_control(key="new.who").set_value(SERVER).run()
-    assert "calls at most · time unknown</p>" in shown(app)
+    assert "calls · time unknown</p>" in shown(app)
     assert "Test the endpoint to see how long that takes." in shown(app)
     assert "Estimated time" not in shown(app)
 
@@ -48,10 +45,8 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
-    assert re.search(
-        r"calls at most · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html
-    )
-    assert "Estimated cost: about" in html
+    assert re.search(r"calls · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html)
+    assert "Money</td>" in html
     assert "The run pauses at 200 calls or a cost of 1.50, keeps its result so far" in html
     assert "The run needs at least 211 calls" in html
     press(app, "Start the run")

@@ -13,29 +13,38 @@ from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import labels
 from tests.reporting.builders import run
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
+from vpp.settings import Config
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
 
 
-WAYS = [
-    *("Look at a finished example", "Run the example", "Look at three chains", "Look at a language model’s run"),
-    opening.OWN_HUNCHES,
-]
+def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTest) -> None:
+    app.run()
+    assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
+    assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
+    assert opening.live_words().replace("\N{NO-BREAK SPACE}", " ").capitalize() in shown(app)
+    rows = opening.prepare_example(Config()).dataset.sizes
+    assert {name: rows[name] for name in opening.EXAMPLE_ROWS} == opening.EXAMPLE_ROWS
+    upload(app, TABLE)
+    assert "<h1>New run</h1>" in shown(app)
+    assert opening.FINISHED not in names(app)
 
 
 @pytest.mark.parametrize(
-    ("button", "run", "says"),
+    ("run", "says"),
     [
-        ("Look at a finished example", EXAMPLE, "run example-penguins"),
-        ("Look at a language model’s run", REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
-        (opening.OWN_HUNCHES, TEXT_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+        (EXAMPLE, "run example-penguins"),
+        (REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+        (TEXT_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
     ],
 )
 def test_a_finished_example_opens_on_every_page_and_starts_nothing(
-    app: AppTest, tmp_path: Path, button: str, run: str, says: str
+    app: AppTest, tmp_path: Path, run: str, says: str
 ) -> None:
-    press(app.run(), button)
+    upload(app, TABLE)
+    (menu,) = app.get("menu_button")
+    menu.set_value(opening.SHIPPED_WORDS[run]).run()
     assert [path.name for path in tmp_path.iterdir()] == [run]
     assert says in shown(app)
     for page in ("posterior", "disagreement", "compare", "report"):
@@ -76,13 +85,13 @@ def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> N
 
 def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app: AppTest) -> None:
     upload(app, TABLE, "mine.csv")
-    app.number_input(key="new.train").set_value(40)
+    app.number_input(key="new.test").set_value(20)
     app.selectbox(key="new.target").set_value("b").run()
     app.switch_page("pages/watch.py").run()
     app.switch_page("pages/new_run.py").run()
     assert not app.exception
     assert "<b>mine.csv</b>" in shown(app)
-    assert (app.number_input(key="new.train").value, app.selectbox(key="new.target").value) == (40, "b")
+    assert (app.number_input(key="new.test").value, app.selectbox(key="new.target").value) == (20, "b")
     upload(app, OTHER, "other.csv")
     assert "<b>other.csv</b>" in shown(app)
     assert "<b>mine.csv</b>" not in shown(app)

@@ -155,7 +155,7 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     table.write_bytes(folder.hostile.table())
     page.goto(folder.app.url)
     page.locator('input[type="file"]').set_input_files(str(table))
-    page.get_by_text("What it will take").wait_for()
+    page.get_by_role("button", name="Start the run").wait_for()
     settled(page)
     page.get_by_text("My endpoint", exact=True).click()
     page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")

@@ -37,6 +37,8 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.goto(app.url)
     page.locator('input[type="file"]').set_input_files(str(PENGUINS))
     expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
+    for fold in ("Advanced", "Method"):
+        page.get_by_test_id("stExpander").locator("summary").get_by_text(fold, exact=True).click()
     # A run of quick steps that does not end before it is stopped
     for name, value in (("Particles K", "3"), ("Epochs", "30")):
         field = page.get_by_label(name, exact=True)

@@ -25,7 +25,7 @@ def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: App
     upload(app, b"a,b,label\n" + b"".join(b"%d,%d.25,%d\n" % (i, i * 3, i % 2) for i in range(80)))
     assert not app.exception
     assert "label has 2 labels, so this is classification." in shown(app)
-    assert "At most" in shown(app)
+    assert "at most" in shown(app)
     app.selectbox(key="new.target").set_value("b").run()
     assert not app.exception
     assert "b is a number, so this is regression." in shown(app)
@@ -57,14 +57,14 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     app.run()
     assert refuses("Choose a table first.")
     upload(app, b"a,b\n")
-    assert refuses("This table cannot be read: see Data.")
+    assert refuses("This table cannot be read: see Table.")
     upload(app, b"a,label\n1,yes\n2,yes\n")
-    assert refuses("This table cannot be used as chosen: see Data.")
+    assert refuses("This table cannot be used as chosen: see Table.")
     choose(upload(app, LABELS), epsilon="7")
-    assert refuses("This option cannot be used: see Method.")
+    assert refuses("This option cannot be used: see Advanced, Method.")
     choose(app, epsilon="auto")
     assert not app.button(key="new.start").disabled
-    assert GOES_ON in shown(app)
+    assert app.button(key="new.start").help == GOES_ON
     app.segmented_control(key="new.who").set_value(SERVER).run()
     assert refuses("Enter the server’s full address, or choose the demo model.")
     app.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
@@ -124,17 +124,14 @@ def test_only_options_with_an_effect_are_on_the_form(app: AppTest) -> None:
     assert option(app, "mh_rows").options[0] == "batch: the current batch"
     upload(app, NUMBERS)
     assert "epsilon" not in shown_options(app)
-    choose(app, tau="1")
-    assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
 
 
 def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:
     upload(app, LABELS)
-    n = LABELS.count(b"\n") - 1
     choose(app, method="weigh")
     assert "There are no sentences to weigh" in shown(app)
-    assert "9 calls at most for each sentence" in shown(app)
-    assert [fold.label for fold in app.expander if "split" in fold.label] == []
+    assert "9 calls for each hypothesis" in shown(app)
+    assert [fold.label for fold in app.expander if fold.label == "Split"] == []
     app.segmented_control(key="new.who").set_value(SERVER).run()
     asked = [field.label for kind in ("text_input", "number_input", "tab") for field in app.get(kind)]
     assert [label for label in asked if "ptimizer" in label or "Draw" in label] == []
@@ -143,7 +140,7 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     app.text_area(key=START).set_value("one\ntwo\n\none").run()
     assert "sentence 3 repeats an earlier one and counts once" in shown(app)
     assert app.button(key="new.start").disabled is False
-    assert f"2 sentences on {n} rows: 18 calls at most" in shown(app)
+    assert "18 calls" in shown(app)
     app.text_area(key=START).set_value("x" * 10_000).run()
     assert "sentence 1 has 10,000 characters" in shown(app)
 

@@ -23,9 +23,9 @@ def read_field(app: AppTest, content: bytes, name: str) -> Any:
 def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app: AppTest) -> None:
     upload(app, NAMED)
     assert [read_field(app, NAMED, name).format_func(None) for name in ("encoding", "delimiter", "header")] == [
-        "Windows-1252 (Western), as found",
-        "semicolon, as found",
-        "first line, as found",
+        "Automatic (Windows-1252 (Western))",
+        "Automatic (semicolon)",
+        "Automatic (first line)",
     ]
     assert "not UTF-8: read as Windows-1252" in shown(app)
     read_field(app, NAMED, "header").set_value(False).run()
@@ -33,7 +33,7 @@ def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app
     assert "größe</td>" in shown(app)
 
 
-# Kinds of columns
+# Types of columns
 
 GERMAN = "preis;note;kauf\n" + "".join(
     f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}\n" for i in range(80)
@@ -51,7 +51,8 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     upload(app, GERMAN.encode(), "haus.csv")
     assert "number in €" in shown(app)
     assert "is read as" in shown(app)
-    assert "the target &#x27;kauf&#x27; is a guess" in shown(app)
+    assert "A guess, as the last suitable column." in shown(app)
+    assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
     choose_kind(app, "note", "category")
     assert "column &#x27;note&#x27; is of the kind category, as chosen" in shown(app)
     app.selectbox(key="new.target").set_value("note").run()
@@ -59,33 +60,24 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     choose_kind(app, "kauf", "number")
     assert 'role="alert"' in shown(app)
     assert "cannot be read as numbers in one notation: row 0 holds" in shown(app)
-    choose_kind(app, "kauf", "as found")
+    choose_kind(app, "kauf", "Automatic")
     assert 'role="alert"' not in shown(app)
-    choose_kind(app, "note", "as found")
+    choose_kind(app, "note", "Automatic")
     assert "as chosen" not in shown(app)
 
 
 # What columns and labels mean
 
 HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
-FOLD = "What the columns mean"
 
 
-def meanings(app: AppTest) -> dict[str, Any]:
-    """The fields of the fold, by their label."""
-    return {field.label: field for field in app.text_input if (field.key or "").startswith("new.meaning.")}
-
-
-def test_columns_and_labels_are_described_in_fields_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
+def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
     upload(app, HEART.encode(), "heart.csv")
-    names = [r"\*num\*", "x1", "x2", r"\*num\* = no", r"\*num\* = yes"]
-    assert list(meanings(app)) == names
-    assert FOLD in [fold.label for fold in app.expander]
-    assert "What the columns mean:" not in "".join(block.value for block in app.code)
-    meanings(app)["x1"].set_value("cholesterol,\nmg/dl <b>").run()
-    meanings(app)[names[-1]].set_value("ill").run()
+    (field,) = (field for field in app.text_area if field.label == "What columns and labels mean")
+    field.set_value("x1 cholesterol").run()
+    assert "&#x27;x1 cholesterol&#x27; describes nothing" in shown(app)
+    field.set_value("x1 = cholesterol, mg/dl <b>\nlabel:yes = ill").run()
     assert "prompts describe 1 column and 1 label" in shown(app)
-    assert f"{FOLD}, 2 descriptions" in [fold.label for fold in app.expander]
     asked = "What the columns mean:\n<<<\nx1: cholesterol, mg/dl <b>\n*num* = yes: ill\n>>>\n\nYou apply a rule"
     assert asked in "".join(block.value for block in app.code)
     app.button(key="new.start").click().run()
@@ -115,14 +107,19 @@ def choose_split(form: AppTest, kind: str) -> str:
     return shown(form)
 
 
-def inputs(form: AppTest) -> list[str]:
-    return next(field.value for field in form.multiselect if field.label == "Inputs")
+def test_a_column_is_left_out_and_more_rows_train_with_their_cost(form: AppTest) -> None:
+    rows = form.selectbox(key="new.train")
+    assert rows.options == ["100 of 300 rows", "240 of 300 rows: about 2.3 × the calls"]
+    left_out = next(field for field in form.multiselect if field.label == "Columns left out")
+    assert left_out.value == []
+    left_out.set_value(["shop"]).run()
+    assert shown(form).count("left out</td>") == 1
 
 
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE.encode())
-    assert "100 of 312 rows train, 12 test; 200 are not used." in shown(form)
+    assert form.selectbox(key="new.train").options[-1].startswith("300 of 300 rows")
     assert "no training row has the label" in shown(form)
     form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)

@@ -39,6 +39,9 @@ def kind_of(cells: list[str], name: str = "x") -> str:
         (["007", "008", "007"], "category"),
         (["555-1234", "555-9876"], "text"),
         (["", "NA"], "text"),
+        ([f"the parcel number {i} was {word}" for i in range(21) for word in ("late", "late")], "text"),
+        ([f"strongly {i} agree" for i in range(21)] * 2, "category"),
+        (["I do agree with that", "I do not agree at all"] * 9, "category"),
     ],
 )
 def test_a_kind_is_what_every_present_cell_is(cells, kind):

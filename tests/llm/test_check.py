@@ -157,7 +157,7 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
     cut = await findings_of(
         server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
     )
-    for option in ("--limit learner=N", "--reasoning-effort none", "Request settings"):
+    for option in ("--limit learner=N", "--reasoning-effort none", "Server settings"):
         assert option in cut["learner prompt"].values["mend"]
 
 

@@ -124,7 +124,7 @@ POINTS, LABELS = section("Row by row"), section("Most informative labels")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
-    Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Data"),
+    Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Table"),
           until=section("Model")),
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
     Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 11),

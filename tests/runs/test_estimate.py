@@ -15,6 +15,7 @@ from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.events import Event, Usage
+from vpp.findings.cost import cost
 from vpp.inference.plan import plan, step_calls
 from vpp.llm.budget import NO_CAP, Cap, Price
 from vpp.llm.translator import LEAST_TOKENS
@@ -22,11 +23,13 @@ from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     Pace,
+    Span,
     Texts,
     cap_words,
     estimate,
     money,
     outlook,
+    program_size,
     seconds_left,
     time_s,
 )
@@ -35,7 +38,7 @@ from vpp.runs.prompts import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.planned import plan_words
+from vpp.show.terminal import lines
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
 CONFIG = Config(
@@ -65,16 +68,29 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert [step_calls(PROGRAMS, step, n_train=4) for step in (0, 1)] == [(4, 2), (2, 2)]
     assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
+    assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
     prompts = program_prompts(spec(PROGRAMS), DATA)
-    text = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS).of(HYPOTHESIS.about)
-    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
-    assert line.prompt == pytest.approx(6 * size / BYTES_A_TOKEN)
+    texts = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS)
+    size = sum(len(message["content"].encode()) for message in prompts.translation(texts.of(HYPOTHESIS.about)))
+    assert program_size(spec(PROGRAMS), DATA, texts).prompt.about == size / BYTES_A_TOKEN
     assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
-    said = plan_words(made, spec(PROGRAMS), DATA, None)
-    assert "each sentence that cannot be a program costs up to 6 calls instead." in " ".join(said)
-    assert not any("program" in words for words in plan_words(estimate(spec(), DATA), spec(), DATA, None))
-    about_texts = [words for words in plan_words(made, spec(PROGRAMS), with_texts(), None) if "about texts" in words]
-    assert len(about_texts) == 1
+    assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
+    assert "program" not in words(CONFIG)
+    assert words(PROGRAMS, with_texts()).count("about texts") == 1
+
+
+def words(config: Config, data: Dataset = DATA) -> str:
+    """Return the cost as a terminal shows it."""
+    return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data, None)))
+
+
+def test_of_the_calls_that_repeated_texts_save_half_are_expected() -> None:
+    whole = plan(PROGRAMS, n_train=4, n_test=2)
+    assert whole.least_calls < whole.expected_calls < whole.calls
+    assert whole.expected_calls == pytest.approx((whole.least_calls + whole.calls) / 2)
+    vml = plan(replace(PROGRAMS, method="vml"), n_train=4, n_test=2)
+    assert vml.expected_calls == vml.calls
+    assert plan(PROGRAMS, n_train=5_000, n_test=2).steps == PROGRAMS.score_rows / 2
 
 
 def with_texts() -> Dataset:
@@ -102,18 +118,17 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
     assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=1000)) == whole.rounds * 0.5
-    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.calls / 2
-    assert (
-        time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True)) == whole.rounds * 0.5 + whole.calls / 2
-    )
+    assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.expected_calls / 2
+    both = time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True))
+    assert both == whole.rounds * 0.5 + whole.expected_calls / 2
 
 
 def test_money_is_tokens_at_each_roles_price() -> None:
-    found = estimate(spec(prices=Prices(learner=Price(prompt=1.0), optimizer=Price(completion=2.0))), DATA)
-    learner = sum(line.prompt for line in found.lines if line.what not in ("First hypotheses", "Proposals"))
-    assert found.cost is not None
-    assert found.cost.about == pytest.approx((learner + 2 * (2 + 4) * 250) / 1e6)
-    assert found.cost.about < found.cost.high
+    """2 drawn and 2 x 2 proposed, each of 250 tokens, 1,536 at most."""
+    found = estimate(spec(prices=Prices(learner=Price(), optimizer=Price(completion=2.0))), DATA)
+    assert found.cost == Span(about=pytest.approx(2 * 6 * 250 / 1e6), high=pytest.approx(2 * 6 * 1536 / 1e6))
+    one = estimate(spec(prices=Prices(learner=Price(prompt=1.0))), DATA)
+    assert one.cost == Span(about=pytest.approx(one.prompt.about / 1e6), high=pytest.approx(one.prompt.high / 1e6))
     assert estimate(spec(), DATA).cost is None
 
 
@@ -122,7 +137,8 @@ def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
     made = replace(spec(), endpoint=EndpointSpec(demo=True, learner_max_tokens=40, optimizer_max_tokens=900))
     found = estimate(made, DATA)
     assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
-    assert found.completion.about == found.plan.learner_calls * 40 + 6 * 250
+    learner = found.plan.expected_share * found.plan.learner_calls
+    assert found.completion.about == pytest.approx(learner * 40 + 6 * 250)
 
 
 def test_an_amount_has_two_decimals_or_two_digits() -> None:

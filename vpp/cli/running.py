@@ -14,9 +14,11 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
+from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.errors import InputError
+from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
+from vpp.findings.splits import rows_sentence
 from vpp.findings.status import model_file_words
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
@@ -26,7 +28,7 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config, preset
-from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
+from vpp.show.blocks import Note
 
 
 def run(options: Namespace) -> int:
@@ -113,7 +115,9 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         table,
         target=target,
         test_table=test,
-        notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
+        notes=()
+        if options.target
+        else (f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target",),
         columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
         split=SplitPlan(
             seed=config.seed,
@@ -136,16 +140,13 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
-    """Print the plan as a table and sentences; durations only if the pace is known."""
-    spec = preparation.spec
-    expected = estimate(spec, preparation.dataset)
-    rows = [HEAD, *plan_rows(expected)]
-    first, *others = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-    for label, *numbers in rows:
-        print(label.ljust(first), *(n.rjust(width) for n, width in zip(numbers, others, strict=True)), file=stream)
+    """Print the cost as New run shows it; durations only if the pace is known."""
+    from vpp.show.terminal import lines  # a quiet run does not need it
+
+    spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
-    for sentence in plan_words(expected, spec, preparation.dataset, pace):
-        print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
+    for line in lines([Note(rows_sentence(dataset)), *cost(estimate(spec, dataset), spec, dataset, pace)]):
+        print(line if "  " in line else textwrap.fill(line, 110), file=stream)
 
 
 SHARED = ("concurrency", "cache", "structured", "reasoning_effort")

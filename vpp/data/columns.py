@@ -142,6 +142,8 @@ def _offset(zone: str | None) -> timedelta:
 
 FEW_VALUES = 20
 """Most values of a category in which not every value repeats."""
+SENTENCE = 5
+"""Least words of a sentence: a column of more than FEW_VALUES values, most of them sentences, is text."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -207,8 +209,10 @@ def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) 
     are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
     if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
         return "sequence"
-    repeats = 2 * len(distinct) <= n or len(distinct) <= min(FEW_VALUES, n - 1)
-    return "category" if repeats else "text"
+    if len(distinct) <= FEW_VALUES:
+        return "category" if len(distinct) < n else "text"
+    n_sentences = sum(len(text.split()) >= SENTENCE for text in distinct)
+    return "category" if 2 * len(distinct) <= n and 2 * n_sentences <= len(distinct) else "text"
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:

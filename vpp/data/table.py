@@ -162,10 +162,9 @@ def target_guess(table: Table) -> str | None:
     return next(chain(named, suitable), table.names[-1])
 
 
-def guess_note(table: Table) -> str:
+def guess_reason(table: Table) -> str:
     guess = target_guess(table)
-    why = "by its name" if guess and guess.lower() in TARGET_NAMES else "the last suitable column"
-    return f"the target {guess!r} is a guess: {why}"
+    return "by its name" if guess and guess.lower() in TARGET_NAMES else "as the last suitable column"
 
 
 def _is_suitable(table: Table, column: Column) -> bool:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vpp.findings.counts import steps_text
 from vpp.findings.verdict import beside_text
 from vpp.runs.directory import State
 from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
 from vpp.show.markup import Mark
-from vpp.show.words import number, percent
+from vpp.show.words import counted, integer, number, percent
 
 MARKS: dict[State, Mark] = {
     "queued": "uns",
@@ -82,6 +81,12 @@ def where(state: State, summary: Summary) -> str:
     if summary.last_step is None or state in ("queued", "running"):
         return state
     return f"{state} · {steps_text(summary)}"
+
+
+def steps_text(summary: Summary) -> str:
+    """`8 of 20 steps`: complete ones."""
+    done = 0 if summary.last_step is None else summary.last_step + 1
+    return f"{integer(done)} of {counted(summary.total_steps, 'step')}"
 
 
 def metric_text(metric: str, value: float, balanced: float | None = None) -> str:

@@ -1,17 +1,15 @@
 """One table of the method's options: label, group, condition under which each has an effect, meanings of its values."""
 
-import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
 from vpp.errors import InputError
 from vpp.settings import Config
-from vpp.show.words import listed, number
+from vpp.show.words import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Option:
 
     label: str
     group: str = ""
-    """Group under More options; empty if the option is always visible."""
+    """Heading under which a form asks for it; empty for those that come first."""
     needs: Condition | None = None
     """None if it always has an effect."""
     task: Task | None = None
@@ -49,7 +47,7 @@ _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 _WHOLE = Condition("answers without probabilities", lambda c: replace(c, reading="auto").has_programs)
-_PROGRAMS = Condition("sentences read as programs", lambda c: c.has_programs)
+_PROGRAMS = Condition("hypotheses read as programs", lambda c: c.has_programs)
 _SAMPLED = Condition("programs, and every method but weigh", lambda c: c.has_programs and not c.is_weighing)
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
@@ -74,8 +72,8 @@ OPTIONS: Mapping[str, Option] = {
     "epochs": Option("Epochs", needs=_LEARNS),
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
-    "reading": Option("How sentences are read", needs=_WHOLE, values=_READ),
-    "prior": Option("What you already believe, in plain words (the prior, optional)"),
+    "reading": Option("How hypotheses are read", needs=_WHOLE, values=_READ),
+    "prior": Option("What you already believe, in plain words (optional)"),
     "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, _SAMPLED),
     "certify": Option("Rows that certify a program", _OF_PROGRAMS, _PROGRAMS),
     "mutate": Option("Rewrite", _PROPOSALS, _PAPER, values=_REWRITTEN),
@@ -95,34 +93,18 @@ OPTIONS: Mapping[str, Option] = {
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
 ABOUT: Mapping[str, str] = {
-    "smc": "Reweighs, resamples and rewrites K hypotheses. The default, best on hard rules.",
+    "smc": "Weighs, copies and rewrites K hypotheses. The default, best on hard rules.",
     "mh": "K chains with an accept/reject step for every change.",
     "always-accept": "K chains that keep every change, without an accept/reject step.",
     "vml": "One hypothesis, every change kept: a baseline without uncertainty.",
     "vml5": "Five VML runs, averaged without weights.",
-    "weigh": "Weighs your sentences on every row, with the evidence. No optimizer, no test rows.",
+    "weigh": "Weighs your own hypotheses on every row, with the evidence. Nothing is rewritten, no row is held out.",
 }
-READ: Mapping[str, str] = {
-    "auto": "The model writes each sentence as a program, once. The default: one call a sentence, exact arithmetic.",
-    "program": "The same; a sentence that cannot be a program has no answers.",
-    "rows": "The model reads the sentence again for every row, as in the paper. Many more calls.",
-}
-DEMO_PRIOR = (
-    "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
-    "A language model reads all of it."
-)
-MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    texts = {column.name for column in dataset.columns if column.kind == "text"}
-    names = [repr(name) for name in dataset.inputs if name in texts]
-    if not names:
-        return ""
-    if len(names) == len(dataset.inputs):
-        return "The demo model cannot read free text, and these rows have nothing else: it can only guess."
-    columns = f"column{'s' if len(names) > 1 else ''} {listed(names, most=MOST_NAMED)}"
-    return f"The demo model cannot read free text: {columns} will not help it."
+    texts = [column.name for column in dataset.columns if column.kind == "text" and column.name in dataset.inputs]
+    return f"The demo model cannot read free text, such as {listed(texts, most=3)}." if texts else ""
 
 
 def groups() -> dict[str, tuple[str, ...]]:
@@ -150,7 +132,7 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return the reading and the options of More options that have an effect and another value: `restart 0.5`."""
+    """Return the reading and the grouped options that have an effect and another value: `restart 0.5`."""
     values = {
         name: getattr(config, name)
         for name in ("reading", *chain(*groups().values()))
@@ -187,24 +169,3 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
             needs = option.needs.words if option.needs and _fits(name, task) else str(option.task)
             idle.setdefault(needs, []).append(f"--{name.replace('_', '-')}")
     return "; ".join(f"{listed(names)} (for {to})" for to, names in idle.items())
-
-
-ALL_OR_NOTHING = 10.0
-"""Ratio of the targets' spread to the noise above which nearly every likelihood ratio is 0 or 1."""
-
-
-def tau_words(config: Config, dataset: Dataset) -> str:
-    tau = config.given("tau")
-    if tau is None or dataset.task != "regression" or not has_effect("tau", config):
-        return ""
-    targets = [float(row.target) for row in dataset.train if row.target is not None]
-    noise, spread = math.sqrt(tau), pstdev(targets)
-    advice = ""
-    if spread > ALL_OR_NOTHING * noise:
-        advice = " So nearly every likelihood ratio will be 0 or 1: write auto, or take a larger τ."
-    elif noise > spread:
-        advice = " So even bad rules will hardly lose weight: write auto, or take a smaller τ."
-    return (
-        f"τ = {number(tau)} treats errors of about {number(noise)} as noise, in the target’s unit; the training "
-        f"targets spread by about {number(spread)}.{advice}"
-    )

@@ -73,7 +73,7 @@ Messages = Sequence[Message]
 
 FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
-    "(--reasoning-effort none); on the page, under Request settings"
+    "(--reasoning-effort none); on the page, under Server settings"
 )
 
 

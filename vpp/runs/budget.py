@@ -79,7 +79,7 @@ _FILLER = "If the length is at most 12.5 and the colour is red, answer yes; othe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A number that is not known yet: its typical value and its upper bound."""
+    """A number that is not known yet: its expected value and its upper bound."""
 
     about: float = 0.0
     high: float = 0.0
@@ -87,8 +87,8 @@ class Span:
     def __add__(self, other: "Span") -> "Span":
         return Span(about=self.about + other.about, high=self.high + other.high)
 
-    def __mul__(self, factor: float) -> "Span":
-        return Span(about=self.about * factor, high=self.high * factor)
+    def times(self, other: "Span") -> "Span":
+        return Span(about=self.about * other.about, high=self.high * other.high)
 
 
 HYPOTHESIS = Span(about=300, high=1200)
@@ -106,8 +106,8 @@ class CallSize:
     completion: Span
     """Assumed; the upper bound is the run's limit."""
 
-    def __mul__(self, calls: int) -> "CallSize":
-        return CallSize(prompt=self.prompt * calls, completion=self.completion * calls)
+    def __mul__(self, calls: Span) -> "CallSize":
+        return CallSize(prompt=self.prompt.times(calls), completion=self.completion.times(calls))
 
     def cost(self, price: Price) -> Span:
         prompt, completion = self.prompt, self.completion
@@ -116,19 +116,17 @@ class CallSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part of the plan: its calls at most, and their typical number of tokens."""
+    """A part of the plan."""
 
     what: str
-    calls: int
-    prompt: float
-    completion: float
+    calls: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A run's plan with its tokens and money.
+    """A run's plan with its calls, tokens and money: what is expected, and the upper bound.
 
-    Spans count the plan's calls, an upper bound except for repeats of unreadable answers.
+    Repeats of unreadable answers are not included.
     """
 
     plan: Plan
@@ -151,9 +149,9 @@ class Pace:
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Return the seconds of the sequential rounds, or of all calls at the measured rate if that is longer."""
+    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
     rounds = whole.rounds * pace.round_trip_s
-    work = whole.calls / pace.calls_per_s if pace.calls_per_s else 0.0
+    work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
     return rounds + work if pace.waits_after else max(rounds, work)
 
 
@@ -165,19 +163,18 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     optimizer = optimizer_size(spec, dataset, prompts, texts)
     sizes = {**dict.fromkeys(OPTIMIZER, optimizer), TRANSLATIONS: program_size(spec, dataset, texts)}
     learner, prices = learner_size(spec, dataset, texts), spec.prices
-    parts = [(what, calls, sizes.get(what, learner)) for what, calls in whole.items]
-    costs = [
-        (size * calls).cost(prices.of_optimizer if what in OPTIMIZER else prices.learner)
-        for what, calls, size in (parts if prices.are_given else ())
+    shares = dict.fromkeys(OPTIMIZER, 1.0)
+    lines = [
+        Line(what=what, calls=Span(about=calls * shares.get(what, whole.expected_share), high=calls))
+        for what, calls in whole.items
     ]
+    parts = [(line.what, sizes.get(line.what, learner) * line.calls) for line in lines]
+    costs = [size.cost(prices.of_optimizer if what in OPTIMIZER else prices.learner) for what, size in parts]
     return Estimate(
         plan=whole,
-        lines=tuple(
-            Line(what=what, calls=calls, prompt=calls * size.prompt.about, completion=calls * size.completion.about)
-            for what, calls, size in parts
-        ),
-        prompt=sum((size.prompt * calls for _, calls, size in parts), Span()),
-        completion=sum((size.completion * calls for _, calls, size in parts), Span()),
+        lines=tuple(lines),
+        prompt=sum((size.prompt for _, size in parts), Span()),
+        completion=sum((size.completion for _, size in parts), Span()),
         cost=sum(costs, Span()) if prices.are_given else None,
     )
 

@@ -216,16 +216,11 @@ def fold(name: str, title: str, html: str, *, attributes: str = "") -> str:
     return f'<details class="par" data-fold="{text(name)}"{attributes}><summary>{text(title)}</summary>{html}</details>'
 
 
-def banner(lead: str, words: str) -> str:
-    return f'<div class="banner" role="note"><b>{text(lead)}</b> <span>{text(words)}</span></div>'
-
-
 def copy_button(words: str, label: str) -> str:
     return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
 
 
 _DEMO = BY_LABEL["demo model"]
-DEMO_BANNER = banner("Built-in demo model.", _DEMO.meaning)
 DEMO_CHIP = (
     f' <button type="button" class="term chip" title="{text(_DEMO.meaning)}" popovertarget="{_DEMO.id}">'
     f'<i class="m uns" aria-hidden="true"></i>{text(_DEMO.name)}</button>'

@@ -2,9 +2,9 @@
 
 import pytest
 
+from vpp.findings.servers import Verdict, verdict
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.session import Checked
-from vpp.wording.servers import Verdict, verdict
 
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 

@@ -1,20 +1,17 @@
-"""A run's model servers in words: their check, and how answers are constrained."""
+"""A run's model servers: what a check found, its conclusion, and how answers are constrained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from vpp.llm.check import Mark
 from vpp.llm.protocol import NO_API
 from vpp.runs.session import Checked
 from vpp.runs.spec import RunSpec
-from vpp.show import markup
+from vpp.show.blocks import Alert, Block, Note, Table
 from vpp.show.words import capitalised
 
 PROMPTS = ("learner prompt", "optimizer prompt")
-LEADS = ("A run can begin", "A run cannot begin")
-MARKS: dict[Mark, markup.Mark] = {"works": "acc", "note": "uns", "fails": "rej"}
-
-
 FAILURES = {
     "API": capitalised(NO_API),
     "reachable": "The server cannot be reached",
@@ -29,20 +26,20 @@ def failure(checks: Sequence[Checked]) -> str:
     return FAILURES.get(failing, failing)
 
 
-def checks_html(checks: Sequence[Checked]) -> str:
-    parts: list[str] = []
-    for place, one in enumerate(checks):
-        name, finding = f"{one.model or 'no model named'} at {one.base_url}", one.finding
-        if place == 0 or checks[place - 1].roles != one.roles:
-            parts.append(markup.group(f"{' and '.join(one.roles).capitalize()}: {name}"))
-        words = finding.words.removeprefix(f"{name}: ")
-        if finding.mark == "fails":
-            words = capitalised(words.removeprefix(f"{NO_API}: "))
-            parts.append(markup.state(failure([one]), words, failed=True))
-        else:
-            mark = markup.badge(MARKS[finding.mark], finding.mark)
-            parts.append(f"<p>{mark} <b>{markup.text(finding.name)}</b>: {markup.text(words)}</p>")
-    return markup.block(*parts, label="what the endpoint does")
+def check_blocks(checks: Sequence[Checked]) -> list[Block]:
+    """Return a table of findings for each server, and its failure."""
+    blocks: list[Block] = []
+    for roles, of_roles in groupby(checks, lambda one: one.roles):
+        found = list(of_roles)
+        server = f"{found[0].model or 'no model named'} at {found[0].base_url}"
+        works = [one.finding for one in found if one.finding.mark != "fails"]
+        rows = [(each.name, each.mark, each.words.removeprefix(f"{server}: ")) for each in works]
+        title = f"{' and '.join(roles).capitalize()}: {server}"
+        blocks += [Note(title), Table(head=("check", "result", "details"), rows=rows, name=title)]
+        for each in (one.finding for one in found if one.finding.mark == "fails"):
+            words = each.words.removeprefix(f"{server}: ").removeprefix(f"{NO_API}: ")
+            blocks.append(Alert(FAILURES.get(each.name, each.name), (capitalised(words),)))
+    return blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +65,6 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
     if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
         return Verdict("note", f"A run can begin, but whether the {untried[0]} can be read was not tried.")
     return Verdict("works", "A run can begin.")
-
-
-def verdict_html(conclusion: Verdict) -> str:
-    lead = next((each for each in LEADS if conclusion.words.startswith(each)), "")
-    mark, rest = markup.badge(MARKS[conclusion.mark], conclusion.mark), conclusion.words.removeprefix(lead)
-    return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")
 
 
 def structured_words(spec: RunSpec) -> str:

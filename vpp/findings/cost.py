@@ -1,0 +1,168 @@
+"""The expected cost of a run: calls, tokens, money and time with their upper bounds, on New run and by --plan."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from vpp.data.dataset import Dataset
+from vpp.events import Usage
+from vpp.findings.splits import cut_columns_sentence
+from vpp.inference.plan import plan
+from vpp.llm.context import LEAST_SHOWN, longest_cell
+from vpp.programs.columns import Columns
+from vpp.runs.budget import (
+    BYTES_A_TOKEN,
+    HYPOTHESIS,
+    LEARNER_ANSWER,
+    OPTIMIZER_ANSWER,
+    Estimate,
+    Outlook,
+    Pace,
+    Span,
+    cap_words,
+    money,
+    time_s,
+)
+from vpp.runs.prompts import fitted_to
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.settings import Config
+from vpp.show.blocks import Block, Note, Table
+from vpp.show.words import capitalised, counted, fixed, integer, number, seconds
+
+DEMO_CALLS_A_SECOND = 350.0
+"""Rough rate of the demo model with a page open."""
+DEMO_ROUND_S = 0.1
+"""Seconds of a round beside the demo model's delay, on two cores."""
+ASSUMED = (
+    "“At most” counts a new text for every hypothesis and step, and the longest answers; equal texts share their "
+    "answers. Repeats of unreadable answers come on top. Tokens are estimates: the run’s own prompts, a token for "
+    f"{BYTES_A_TOKEN:g} characters, hypotheses of about {HYPOTHESIS.about:g} characters, answers of about "
+    f"{LEARNER_ANSWER:g} tokens (learner) and {OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
+)
+ALIKE = 0.05
+"""Largest relative difference between two numbers of calls that is not worth a word."""
+
+
+def roughly(count: float) -> str:
+    """Round to two significant digits: `1,300,000`."""
+    digits = max(0, len(str(round(count))) - 2)
+    return integer(round(count / 10**digits) * 10**digits)
+
+
+def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
+    """`about 190 calls · about 47 s · a cost of about 0.40 · pauses at 300 calls`; exact without `about`."""
+    whole = expected.plan
+    is_exact = whole.least_calls == whole.calls
+    calls = counted(whole.calls, "call") if is_exact else f"about {roughly(whole.expected_calls)} calls"
+    parts = [calls, f"about {seconds(time_s(whole, pace))}" if pace else "time unknown"]
+    if spec.config.is_weighing and not spec.start:
+        parts[0] += " for each hypothesis"
+    if expected.cost is not None:
+        parts.append(f"a cost of about {money(expected.cost.about)}")
+    if words := cap_words(spec.cap):
+        parts.append(f"pauses at {words}")
+    return " · ".join(parts)
+
+
+def bound_words(expected: Estimate) -> str:
+    return f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
+
+
+def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
+    """Return a table of calls, tokens, money and time, and what it assumes."""
+    calls = Span(about=expected.plan.expected_calls, high=expected.plan.calls)
+    rows = [_row(line.what, line.calls) for line in expected.lines]
+    rows += [_row("All calls", calls), _row("Tokens in", expected.prompt), _row("Tokens out", expected.completion)]
+    if expected.cost is not None:
+        rows.append(("Money", money(expected.cost.about), money(expected.cost.high)))
+    if pace is not None:
+        rows.append(("Time", seconds(time_s(expected.plan, pace)), "\N{EN DASH}"))
+    notes = (*_cells(spec, dataset), *_programs(spec, dataset), ASSUMED, _time(expected, pace), *_cap(expected, spec))
+    return [Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost"), *map(Note, notes)]
+
+
+def _row(what: str, span: Span) -> tuple[str, ...]:
+    return what, roughly(span.about), integer(round(span.high))
+
+
+def more_rows_words(config: Config, n: int, *, base: int, n_test: int) -> str:
+    """`about 5 × the calls` of `base` training rows, for n of them."""
+    calls, of_base = (plan(config, n_train=rows, n_test=n_test).expected_calls for rows in (n, base))
+    factor = calls / of_base
+    return "about as many calls" if abs(factor - 1) < ALIKE else f"about {number(factor, 2)} × the calls"
+
+
+def cells_words(spec: RunSpec, dataset: Dataset) -> str:
+    """Say which cells are shown in part, with names of columns, to be escaped; empty if all are whole."""
+    limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
+    cut = cut_columns_sentence(dataset, limit)
+    return f"By estimate, {cut}" if cut and not spec.cell_limit else cut
+
+
+def _cells(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    longest = longest_cell(dataset)
+    if cut := cells_words(spec, dataset):
+        yield cut
+    elif not (spec.cell_limit or spec.endpoint.context_length) and longest > LEAST_SHOWN:
+        yield (
+            f"The longest cell has {counted(longest, 'character')}. The run reads the models' context lengths at its "
+            "start, and shows cells in part only if they are too short for whole ones."
+        )
+
+
+def _programs(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    if not spec.config.has_programs:
+        return
+    words = ["A program answers every row without a call"]
+    if Columns(dataset).texts:
+        words.append("a question that it asks about texts costs a call a text, which no plan can know")
+    if spec.config.reading == "auto":
+        calls = counted(sum(dataset.sizes.values()), "call")
+        words.append(f"each hypothesis that cannot be a program costs up to {calls} instead")
+    yield f"{'; '.join(words)}."
+
+
+def _time(expected: Estimate, pace: Pace | None) -> str:
+    rounds = counted(expected.plan.rounds, "sequential round")
+    if pace is None:
+        return f"{rounds}. Test the endpoint to see how long that takes."
+    rates = [f"{fixed(pace.round_trip_s)} s a {'round' if pace.waits_after else 'call'}"] if pace.round_trip_s else []
+    if rate := pace.calls_per_s:
+        rates += [f"{integer(round(rate)) if rate >= 10 else fixed(rate, 1)} calls a second at once"]
+    about = seconds(time_s(expected.plan, pace))
+    return f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
+
+
+def demo_pace(endpoint: EndpointSpec) -> Pace:
+    known = "as the demo model usually does on two cores"
+    wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
+    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
+
+
+def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:
+    """`about 45 s`: a run of the demo model, by the same estimate as every other."""
+    endpoint = replace(EndpointSpec(), demo=True, demo_latency_ms=latency_ms)
+    return f"about {seconds(time_s(plan(config, n_train=n_train, n_test=n_test), demo_pace(endpoint)))}"
+
+
+def _cap(expected: Estimate, spec: RunSpec) -> Iterator[str]:
+    if words := cap_words(spec.cap):
+        yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
+    if 0 < spec.cap.calls < expected.plan.least_calls:
+        least = integer(expected.plan.least_calls)
+        yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
+
+
+def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str:
+    """`About 3,100 calls and 640,000 tokens expected; 0.12 spent so far, about 0.40 expected; 900 sent, cap 4,000.`
+
+    Money needs a price, expectations a running run; the cap is named if there is one.
+    """
+    parts = []
+    if expected is not None:
+        parts.append(f"about {roughly(expected.calls)} calls and {roughly(expected.tokens)} tokens expected")
+    if spec.prices.are_given:
+        so_far = f"{money(usage.cost)} spent so far"
+        parts.append(f"{so_far}, about {money(expected.cost)} expected" if expected else so_far)
+    if words := cap_words(spec.cap):
+        parts.append(f"{integer(usage.sent)} sent, cap {words}")
+    return capitalised(f"{'; '.join(parts)}.") if parts else ""
