@@ -43,12 +43,12 @@ SENTENCES = (
     "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
     "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
 )
-PENGUINS = "Penguin species: ten sentences and how they changed."
-LIVE_EXAMPLE = "The same, live: under a minute, no key, no network."
-CHAINS = "Metropolis-Hastings: each change is accepted or rejected."
-TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
-OWN_HUNCHES = "Look at hunches about texts"
-MESSAGES = "Three hunches about messages to a shop, weighed by the same model."
+PENGUINS = "Penguin species: three hypotheses share the weight. Right on all 54 rows they answer, “I don’t know” on 6."
+LIVE_EXAMPLE = "The same run, live: about 15 seconds, no key, no network."
+CHAINS = "Metropolis-Hastings on penguins: three chains accept or reject each rewrite, and end on three hypotheses."
+TITANIC = "Titanic survivors, by a small language model, Qwen2.5-Coder-1.5B, and the rows that it gets wrong."
+OWN_HUNCHES = "Look at hypotheses about texts"
+MESSAGES = "Messages to a shop: the same model reads a person’s three hypotheses, and one gets nearly all the weight."
 JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
 """Link to the upload, on a narrow page."""
 
@@ -214,14 +214,17 @@ READABLE_MS = 450
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
 TABLE = EXAMPLES / "penguins.csv"
-COMMAND = ("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo")
+EXAMPLE_CONFIG = Config(epochs=1, seed=210)
+"""Of the finished run and the live one. Most seeds end with one heavy hypothesis; this one with three, and in doubt."""
+COMMAND = (
+    *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
+    *("--epochs", "1", "--seed", "210"),
+)
+"""Arguments that repeat the finished run."""
 
 
-def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms: int = 0) -> "Preparation":
-    """Prepare a run on the penguins, without the cache: a second run would end before it could be read.
-
-    options: command-line options that give this `config`.
-    """
+def prepare_example(config: Config = EXAMPLE_CONFIG, *, latency_ms: int = 0) -> "Preparation":
+    """Prepare a run on the penguins, without the cache: a second run would end before it could be read."""
     # Late: only a start needs pandas, and the first paint should not wait for it.
     from vpp.data.build import build_dataset
     from vpp.data.split import SplitPlan
@@ -235,7 +238,7 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
             name="Penguins",
             config=config,
             endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
-            command=(*COMMAND, *options),
+            command=COMMAND,
         ),
     )
 
@@ -266,4 +269,4 @@ def introduce() -> None:
 
 
 def run_example() -> None:
-    start_new(prepare_example(Config(), latency_ms=READABLE_MS))
+    start_new(prepare_example(latency_ms=READABLE_MS))
