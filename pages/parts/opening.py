@@ -43,7 +43,7 @@ SENTENCES = (
     "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
     "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
 )
-PENGUINS = "Penguin species: three hypotheses share the weight. Right on all 54 rows they answer, “I don’t know” on 6."
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 54 rows they answer, “I don’t know” on 6."
 LIVE_EXAMPLE = "The same run, live: about 15 seconds, no key, no network."
 CHAINS = "Metropolis-Hastings on penguins: three chains accept or reject each rewrite, and end on three hypotheses."
 TITANIC = "Titanic survivors, by a small language model, Qwen2.5-Coder-1.5B, and the rows that it gets wrong."
@@ -215,7 +215,7 @@ SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
 TABLE = EXAMPLES / "penguins.csv"
 EXAMPLE_CONFIG = Config(epochs=1, seed=210)
-"""Of the finished run and the live one. Most seeds end with one heavy hypothesis; this one with three, and in doubt."""
+"""Of the finished run and the live one. Most seeds end with one heavy hypothesis; this one with three that differ."""
 COMMAND = (
     *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
     *("--epochs", "1", "--seed", "210"),
