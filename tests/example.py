@@ -1,58 +1,71 @@
-"""Makes the demo model's shipped examples anew: `make example`. The same seed gives the same hypotheses and weights."""
+"""Makes shipped examples anew: `make example` those of the demo model; with --base-url those of a language model.
 
+    python -m tests.example example-titanic --base-url http://127.0.0.1:8000/v1 --model qwen2.5-coder-1.5b-instruct
+
+The same seed gives the same hypotheses and weights, with the demo model.
+"""
+
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pages.parts.opening import SHIPPED, prepare_example
+from pages.parts.opening import COMMAND, SHIPPED
+from tests.processes import ROOT
 from vpp.runs.directory import RunDirectory
-from vpp.runs.preparation import Preparation
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, SHIPPED_FILES
-from vpp.settings import Config
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, SHIPPED_FILES, TEXT_EXAMPLE
 
-CHAINS_NAME = "Penguins, chains"
-
-
-def prepare_shipped() -> Preparation:
-    """Prepare SMC with a seed whose wrong first sentences die or are replaced; one pass and 40 rows keep it small."""
-    return prepare_example(
-        Config(epochs=1, buffer_size=40), options=("--no-cache", "--epochs", "1", "--buffer-size", "40")
-    )
-
-
-def prepare_chains() -> Preparation:
-    """Prepare three MH chains with one pass over the rows, and a seed that rejects proposals in every chain."""
-    config = Config(method="mh", particles=3, epochs=1, seed=2)
-    options = ("--no-cache", "--method", "mh", "--particles", "3", "--epochs", "1", "--seed", "2")
-    prepared = prepare_example(config, options=(*options, "--name", CHAINS_NAME))
-    return replace(prepared, spec=replace(prepared.spec, name=CHAINS_NAME))
+CHAINS = """run assets/examples/penguins.csv --target species --name "Penguins, chains" --demo --no-cache
+ --method mh --particles 3 --epochs 1 --seed 2"""
+"""With this seed every chain rejects some proposals and accepts others."""
+TITANIC = "run assets/examples/titanic.csv --target survived --name Titanic"
+MESSAGES = """weigh assets/examples/messages.csv --target team --name "Messages to a shop" --reading rows
+ --start assets/examples/messages.hunches.txt"""
+DEMO: Mapping[str, Sequence[str]] = {EXAMPLE: COMMAND, CHAINS_EXAMPLE: shlex.split(CHAINS)}
+"""Arguments that make each run, by its id."""
+REAL: Mapping[str, Sequence[str]] = {REAL_EXAMPLE: shlex.split(TITANIC), TEXT_EXAMPLE: shlex.split(MESSAGES)}
+"""The same; the server's are added."""
+TRIAL = "trial.json"
 
 
-PREPARED: dict[str, Callable[[], Preparation]] = {EXAMPLE: prepare_shipped, CHAINS_EXAMPLE: prepare_chains}
+def make(folder: Path, example: str, endpoint: Sequence[str] = ()) -> RunDirectory:
+    """Make an example's run, finished, in an existing folder. The language model's run is put on trial as well."""
+    command = tuple(DEMO[example] if example in DEMO else (*REAL[example], *endpoint))
+    run = RunDirectory(folder / example)
+    vpp(*command, "--run-dir", str(run.path))
+    run.amend(command=command)
+    if example == REAL_EXAMPLE:
+        vpp("trial", str(run.path))
+    return run
 
 
-def made(folder: Path, example: str) -> RunDirectory:
-    """Make an example's run, finished, in an existing folder."""
-    directory = PREPARED[example]().create(folder, run_dir=folder / example)
-    subprocess.run([sys.executable, "-m", "vpp", "resume", str(directory.path)], check=True, capture_output=True)
-    return directory
+def vpp(*arguments: str) -> None:
+    """Run a command in the repository's root. Raises CalledProcessError."""
+    subprocess.run([sys.executable, "-m", "vpp", *arguments], cwd=ROOT, check=True, stdout=sys.stderr)
 
 
-def main() -> None:
-    """Replace the shipped runs."""
-    for example in PREPARED:
-        shipped = SHIPPED.with_name(example)
+def main(arguments: Sequence[str]) -> None:
+    """Replace shipped runs."""
+    parser = ArgumentParser(prog="python -m tests.example", description=__doc__)
+    parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="those of the demo model, or of the server")
+    parser.add_argument("--base-url", default="", help="address of a language model's server")
+    parser.add_argument("--model", default="qwen2.5-coder-1.5b-instruct")
+    given = parser.parse_args(arguments)
+    endpoint = ("--base-url", given.base_url, "--model", given.model) if given.base_url else ()
+    for example in given.examples or (REAL if endpoint else DEMO):
         with tempfile.TemporaryDirectory() as folder:
-            run = made(Path(folder), example)
+            run = make(Path(folder), example, endpoint)
+            shipped = SHIPPED.with_name(example)
             shutil.rmtree(shipped, ignore_errors=True)
-            shipped.mkdir(parents=True)
-            for name in SHIPPED_FILES:
-                shutil.copyfile(run.path / name, shipped / name)
+            shipped.mkdir()
+            for name in (*SHIPPED_FILES, TRIAL):
+                if (run.path / name).exists():
+                    shutil.copyfile(run.path / name, shipped / name)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

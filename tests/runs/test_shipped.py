@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.parts.opening import SHIPPED, TITANIC
-from tests.example import PREPARED, made
+from pages.parts import opening
+from pages.parts.opening import SHIPPED
+from tests.example import DEMO, TRIAL, make
 from vpp.errors import RunError
-from vpp.findings.trial import Obeyed, read_trial
+from vpp.findings.points import points, reject_option
+from vpp.findings.slots import totals
+from vpp.findings.trial import read_trial
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
 
@@ -29,32 +33,34 @@ def heaviest_first(snapshot: Snapshot) -> list[tuple[float, str]]:
     return sorted(zip(view.weights, texts, strict=True), reverse=True)
 
 
-def test_it_is_a_finished_run_whose_weights_are_those_of_its_likelihoods() -> None:
-    snapshot = read(RunDirectory(SHIPPED))
-    final = snapshot.view.final
-    assert snapshot.state == "finished"
-    assert final is not None
-    sentences: dict[str, float] = {}
-    for weight, text in heaviest_first(snapshot):
-        sentences[text] = sentences.get(text, 0.0) + weight
-    assert final.ess == pytest.approx(ess(np.array([*sentences.values()])))
-    assert len(RunReader(RunDirectory(SHIPPED)).dataset().test) == 60
+def test_the_first_is_right_on_every_row_it_answers_and_does_not_answer_all() -> None:
+    reader = RunReader(RunDirectory(SHIPPED))
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    test = snapshot.view.evaluated["test"]
+    rows = points(test, dataset, reject_option(snapshot.view, snapshot.spec.config, dataset, of=test))
+    n_right = sum(row.is_right for row in rows)
+    assert not [row for row in rows if row.is_wrong]
+    assert len(rows) - n_right == sum(row.is_undecided for row in rows) > 0
+    assert f"Right on all {n_right} rows they answer, “I don’t know” on {len(rows) - n_right}." in opening.PENGUINS
 
 
-def test_it_shows_sentences_that_disagree() -> None:
-    test = read(RunDirectory(SHIPPED)).view.evaluated["test"]
-    assert any(len({answers[place] for answers in test.predictions}) > 1 for place in range(len(test.rows)))
+def test_hypotheses_of_the_first_compete_until_the_end() -> None:
+    view = read(RunDirectory(SHIPPED)).view
+    shares = totals((state.hypothesis, weight) for state, weight in zip(view.population, view.weights, strict=True))
+    assert view.final is not None
+    assert view.final.ess == pytest.approx(ess(np.array([*shares.values()])))
+    assert sum(share > 0.2 for share in shares.values()) == 3
+    assert not {event.hypothesis for event in view.drawn.values()} & shares.keys()
+    assert len(set(view.ess_by_step)) > 1
+    assert any(step.resampled for step in view.finished_steps)
 
 
-def test_its_first_sentences_differ_and_the_data_replace_all_of_them() -> None:
-    run = RunDirectory(SHIPPED)
-    events = [record["event"] for record in map(json.loads, (run.path / "events.jsonl").read_bytes().splitlines())]
-    drawn = {event["hypothesis"] for event in events if event["type"] == "particle_drawn"}
-    last = {state.hypothesis for state in read(run).view.population}
-    assert len(drawn) == 10
-    assert 1 < len(last) < 10
-    assert not drawn & last
-    assert any(event["type"] == "resampled" for event in events)
+def test_the_live_example_is_the_first_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Preparation] = []
+    monkeypatch.setattr(opening, "start_new", started.append)
+    opening.run_example()
+    live, shipped = started[0].spec, RunDirectory(SHIPPED).spec()
+    assert (live.config, live.dataset, live.command) == (shipped.config, shipped.dataset, shipped.command)
 
 
 def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
@@ -65,26 +71,22 @@ def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
     assert set(map(frozenset, decisions.values())) == {frozenset((True, False))}
 
 
-def test_the_real_models_run_is_told_by_its_own_figures() -> None:
-    view = read(RunDirectory(SHIPPED.with_name(REAL_EXAMPLE))).view
-    assert f"in {view.wall_s / 60:.0f} minutes." in TITANIC
-
-
 def test_they_are_what_their_script_makes(tmp_path: Path) -> None:
     """The chains are made anew; tests/verification replays every example on its recorded answers."""
-    for example, prepare in PREPARED.items():
-        assert asdict(RunDirectory(SHIPPED.with_name(example)).spec()) == asdict(prepare().spec)
-    again, shipped = made(tmp_path, CHAINS_EXAMPLE), RunDirectory(SHIPPED.with_name(CHAINS_EXAMPLE))
-    found, kept = heaviest_first(read(again)), heaviest_first(read(shipped))
-    assert [text for _, text in found] == [text for _, text in kept]
-    assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in kept], abs=1e-9)
+    for example, command in DEMO.items():
+        assert RunDirectory(SHIPPED.with_name(example)).spec().command == tuple(command)
+    again, shipped = make(tmp_path, CHAINS_EXAMPLE), RunDirectory(SHIPPED.with_name(CHAINS_EXAMPLE))
+    assert asdict(again.spec()) == asdict(shipped.spec())
+    found, recorded = heaviest_first(read(again)), heaviest_first(read(shipped))
+    assert [text for _, text in found] == [text for _, text in recorded]
+    assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in recorded], abs=1e-9)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_it_is_small_and_names_no_place_of_a_machine(example: str) -> None:
     folder = SHIPPED.with_name(example)
     content = {name: (folder / name).read_text(encoding="utf-8") for name in SHIPPED_FILES}
-    more = ["trial.json"] if example == REAL_EXAMPLE else []
+    more = [TRIAL] if example == REAL_EXAMPLE else []
     assert sorted(path.name for path in folder.iterdir()) == sorted([*SHIPPED_FILES, *more])
     assert sum(map(len, content.values())) < 1_000_000
     assert not [name for name, text in content.items() if str(Path.home()) in text or '"/' in text]
@@ -94,11 +96,7 @@ def test_the_trial_of_a_language_models_run_comes_with_it(tmp_path: Path) -> Non
     run = unpack(SHIPPED.with_name(REAL_EXAMPLE), tmp_path)
     found = read_trial(run, RunReader(run).refresh().view)
     assert found is not None
-    heaviest = found.ideas[0]
-    assert (heaviest.must_change, heaviest.must_stay) == (Obeyed(n=12, obeyed=12), Obeyed(n=11, obeyed=11))
-    assert {each.text: round(each.log_likelihood_lost, 2) for each in heaviest.clauses} == {
-        "sex is female": 47.11, "age is adult": -2.94, "otherwise answer no.": 0.0,
-    }  # fmt: skip
+    assert all(each.must_change.n and each.clauses for each in found.ideas)
 
 
 def test_two_who_ask_at_once_find_one_whole_run(tmp_path: Path) -> None:
