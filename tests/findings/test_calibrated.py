@@ -95,7 +95,7 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
     assert "A label decides a row with two thirds of the weight: the calibration rows ask for no more." in report
     assert "The truth was possible on 5 of 6 rows" in report
     assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of new" in report
-    assert "| rows used | 20: 4 training, 6 test, 10 calibration |" in report
+    assert "| rows | 4 train, 6 test and 10 calibrate" in report
 
 
 def test_a_truth_exactly_at_the_threshold_is_possible() -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import dataset, run
-from vpp.reporting.document import report_html, two_pages
-from vpp.show.page import html
+from vpp.reporting.document import report_html
 
 from .test_markdown import smc_run
 
@@ -16,7 +15,7 @@ HOSTILE = "</script><img src=x> <!-- [a](http://b)"
 def test_the_file_holds_the_pages_of_the_app_and_fetches_nothing(tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     report = report_html(reader)
-    assert f'<div class="report">{html(two_pages(reader))}</div>' in report
+    assert '<div class="report"><p class="say">Right on 4 of 5 test rows' in report
     assert "default-src 'none'; style-src 'unsafe-inline'; font-src data:" in report
     assert not re.search(r"<(script|link|img|iframe|button)\b", report)
     assert set(re.findall(r"url\((.{5})", report)) == {"data:"}

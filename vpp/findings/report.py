@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from statistics import mean, quantiles
 
@@ -153,7 +153,7 @@ def doubtful_rows(rows: Rows) -> Iterator[object]:
     first = [*rows.which("Split"), *(point for point in rows.which("Wrong") if point not in rows.which("Split"))]
     yield from headline(rows)
     if first:
-        yield row_table(rows, first[:MOST_ROWS])
+        yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
 
 
 # What ran, and on which rows

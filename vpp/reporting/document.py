@@ -121,18 +121,24 @@ def report_markdown(reader: RunReader) -> str:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
 
 
+TERM = re.compile(r'<button type="button" class="term"[^>]*>(.*?)</button>')
+"""A label that opens its glossary entry on a page; a file has no glossary."""
+
+
 def report_html(reader: RunReader) -> str:
     name, back = text(reader.refresh().spec.name), appendix(reader)
     links = "".join(f'<li><a href="#{_place(title)}">{text(title)}</a></li>' for title in back)
     sections = "".join(html((Heading(title, place=_place(title)), *blocks)) for title, blocks in back.items())
+    body = (
+        f'<div class="report">{html(two_pages(reader))}</div>'
+        f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>{sections}</div>'
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{name}</title><style>{_style()}</style></head><body>"
-        f'<main class="vpp"><h1>{name}</h1><div class="report">{html(two_pages(reader))}</div>'
-        f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>{sections}'
-        "</div></main></body></html>\n"
+        f'<main class="vpp"><h1>{name}</h1>{TERM.sub(r"\1", body)}</main></body></html>\n'
     )
 
 

@@ -59,6 +59,8 @@ class RowTable:
     """Labels of the target; empty for numbers."""
     vote: str = "vote"
     """Head of the column with the vote, or with the mean."""
+    opens: bool = True
+    """Whether a row opens when it is pressed: not in a report."""
     open_row: int | None = None
     inside: tuple[object, ...] = ()
     """Blocks under the open row."""
@@ -97,12 +99,14 @@ def _line(line: RowLine, block: RowTable) -> str:
         width = len(block.columns) + len(block.heads) + 3
         inside = html(block.inside)
         under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
-    button = (
+    number = (
         f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
         f'aria-label="Row {row}">{row}</button>'
+        if block.opens
+        else str(row)
     )
     return (
-        f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{button}</th>'
+        f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{number}</th>'
         f'{inputs}{answers}<td class="tail">{text(vote) or html([line.vote])}</td>'
         f'<td class="truth" title="{text(line.truth)}">{text(line.truth)} {mark}</td></tr>{under}'
     )
