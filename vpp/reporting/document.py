@@ -131,14 +131,16 @@ def report_html(reader: RunReader) -> str:
     sections = "".join(html((Heading(title, place=_place(title)), *blocks)) for title, blocks in back.items())
     body = (
         f'<div class="report">{html(two_pages(reader))}</div>'
-        f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>{sections}</div>'
+        f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>'
+        f"{sections}</div>"
     )
+    body = TERM.sub(r"\1", body)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{name}</title><style>{_style()}</style></head><body>"
-        f'<main class="vpp"><h1>{name}</h1>{TERM.sub(r"\1", body)}</main></body></html>\n'
+        f'<main class="vpp"><h1>{name}</h1>{body}</main></body></html>\n'
     )
 
 
