@@ -2,14 +2,12 @@
 // and one that is dropped fades. With many cards, in a hidden tab, or if the reader prefers it, none moves.
 const MS = 450
 const MANY = 16
-const EASE = { duration: MS, easing: "cubic-bezier(.2, 0, 0, 1)" }
 const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 
 export default function (deck, change) {
   if (isStill() || deck.children.length > MANY) return change()
   const before = new Map([...deck.children].map((card) => [card.dataset.key, { card, box: card.getBoundingClientRect() }]))
   change()
-  if (deck.children.length > MANY) return
   for (const card of deck.children) {
     const from = (card.dataset.from ?? "").split(" ")[0]
     enter(card, (before.get(card.dataset.key) ?? before.get(from))?.box)
@@ -21,7 +19,7 @@ export default function (deck, change) {
 function enter(card, box) {
   if (!box) return void card.animate({ opacity: [0, 0, 1], offset: [0, 0.5, 1] }, MS)
   const by = box.top - card.getBoundingClientRect().top
-  if (Math.abs(by) > 1) card.animate({ transform: [`translateY(${by}px)`, "none"], zIndex: Array(2).fill(by > 0 ? 2 : 1) }, EASE)
+  if (Math.abs(by) > 1) card.animate({ transform: [`translateY(${by}px)`, "none"], zIndex: Array(2).fill(by > 0 ? 2 : 1) }, { duration: MS, easing: "ease-out" })
 }
 
 // A copy of the card stays at its old place, under the others, while it fades; it is no card of the deck any more.

@@ -2,7 +2,6 @@
 // never moves it during a drag. `at.step` is null while the latest step, or the end, is followed. The film requests a step
 // only after the server has confirmed the one before: a slow server makes a slow film, never a queue.
 const STEP_MS = 2400
-const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 const latest = (root) => root.data.end ?? root.data.newest
 
 export default function ({ data, parentElement, setStateValue, heading }) {
@@ -18,17 +17,16 @@ export default function ({ data, parentElement, setStateValue, heading }) {
   if (root.follows && data.step !== null && !root.playing) root.tell(false)
   if (root.playing && !root.timer && data.step === root.awaited) next(root)
   name(root)
-  if (isNew && data.plays && root.follows && !isStill() && !sessionStorage.getItem(location.search)) {
-    sessionStorage.setItem(location.search, "played")
-    play(root)
-  }
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches
+  if (!isNew || !data.plays || !root.follows || isStill || sessionStorage.getItem(location.search)) return
+  sessionStorage.setItem(location.search, "played")
+  play(root)
 }
 
 function name(root) {
   const place = Number(root.slider.value)
   const words = place === root.data.end ? "the end" : `step ${place} of ${root.data.total}`
   root.slider.setAttribute("aria-valuetext", words)
-  root.latest.textContent = root.data.end === null ? "Latest" : "To the end"
   root.latest.style.visibility = root.follows ? "hidden" : ""
   return words
 }
@@ -67,7 +65,7 @@ function go(root, place, film) {
 function build(parent, data) {
   const root = document.createElement("div")
   root.className = "scrubber"
-  root.innerHTML = '<input type="range" min="1" step="1" aria-label="Step shown"><button type="button"></button><button type="button"></button>'
+  root.innerHTML = '<input type="range" min="1" step="1" aria-label="Step shown"><button type="button"></button><button type="button">Latest</button>'
   ;[root.slider, root.play, root.latest] = root.children
   root.data = data
   root.follows = data.step === null

@@ -1,6 +1,7 @@
 // Watch in one piece. Everything that shows a step is drawn from one message, so no two parts show different steps.
-// Python sends bytes: a line of JSON, then the parts and the deck in each phase of the step, as escaped HTML with a zero
-// byte between two of them. A step that follows the one shown is played phase by phase: weigh, copy, rewrite.
+// Python sends bytes: a line of JSON, then the parts and the deck in each phase of the step, as escaped HTML between zero
+// bytes. A step that follows the one shown is played phase by phase.
+const PARTS = ["status", "heading", "phases", "slide", "deck", "foot", "said", "rail"]
 const PHASE_MS = 650
 const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 
@@ -9,21 +10,21 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   const sent = read(bytes)
   const last = sent.decks.length - 1
   for (const part of sent.parts) fill(root.parts[part], sent.html[part])
-  root.heading.textContent = sent.title
+  root.parts.heading.textContent = sent.title
   const marks = sent.phases.map((name) => `<li data-phase="${name}">${name[0].toUpperCase()}${name.slice(1)}</li>`).join("")
-  if (root.marks !== marks) root.phases.innerHTML = root.marks = marks
-  root.foot.textContent = sent.foot
+  if (root.marks !== marks) root.parts.phases.innerHTML = root.marks = marks
+  root.parts.foot.textContent = sent.foot
   root.parts.slide.hidden = !sent.at
-  if (sent.at) scrubber({ data: sent.at, parentElement: root.parts.slide, setStateValue, heading: root.heading })
+  if (sent.at) scrubber({ data: sent.at, parentElement: root.parts.slide, setStateValue, heading: root.parts.heading })
   const begins = sent.place - root.place === 1 ? 0 : sent.place === root.place ? Math.min(root.phase, last) : last
   root.moves = sent.place - root.place === 1 || sent.place === root.place
-  root.phases.style.visibility = sent.begun.length ? "" : "hidden"
-  const isPlayed = root.timer && sent.place === root.place
+  root.parts.phases.style.visibility = sent.begun.length ? "" : "hidden"
   // A quick run has quick phases: each step is seen to its end.
-  if (sent.place !== root.place) root.pace = Math.min(PHASE_MS, (performance.now() - (root.since ?? 0)) / 4)
-  if (sent.place !== root.place) root.since = performance.now()
+  const now = performance.now()
+  if (sent.place !== root.place) Object.assign(root, { pace: Math.min(PHASE_MS, (now - (root.since ?? 0)) / 4), since: now })
+  const isPlaying = root.timer && sent.place === root.place
   Object.assign(root, { sent, setStateValue, place: sent.place })
-  if (isPlayed) return
+  if (isPlaying) return
   clearTimeout(root.timer)
   play(root, isStill() ? last : begins)
 }
@@ -33,10 +34,10 @@ function play(root, phase) {
   const { sent, setStateValue } = root
   root.phase = phase
   const isLast = phase >= sent.decks.length - 1
-  const lit = isLast ? sent.begun.at(-1) : sent.begun[phase]
-  for (const mark of root.phases.children) mark.ariaCurrent = mark.dataset.phase === lit ? "step" : null
-  const moves = root.moves ? glide : null
-  deck({ data: { deck: sent.deck, html: sent.decks[phase], moves, steady: true }, parentElement: root.parts.deck, setStateValue })
+  for (const mark of root.parts.phases.children)
+    mark.ariaCurrent = mark.dataset.phase === sent.begun.at(isLast ? -1 : phase) ? "step" : null
+  const data = { deck: sent.deck, html: sent.decks[phase], moves: root.moves ? glide : null, steady: true }
+  deck({ data, parentElement: root.parts.deck, setStateValue })
   root.timer = isLast ? null : setTimeout(() => play(root, Math.min(phase + 1, root.sent.decks.length - 1)), root.pace)
 }
 
@@ -59,13 +60,10 @@ function build(parent) {
   const root = document.createElement("div")
   root.className = "vpp stage"
   root.innerHTML =
-    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="step"><h2></h2><ol class="phases" ' +
+    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="step"><h2 class="at-heading"></h2><ol class="at-phases phases" ' +
     'aria-label="phases of a step"></ol><div class="at-slide"></div></div><div class="board"><div><div class="at-deck"></div>' +
-    '<p class="cap foot-key"></p></div><div class="side"><div class="at-said"></div><div class="at-rail"></div></div></div>'
-  root.parts = Object.fromEntries(["status", "said", "rail", "slide", "deck"].map((name) => [name, root.querySelector(`.at-${name}`)]))
-  root.heading = root.querySelector("h2")
-  root.phases = root.querySelector(".phases")
-  root.foot = root.querySelector(".foot-key")
+    '<p class="cap at-foot"></p></div><div class="side"><div class="at-said"></div><div class="at-rail"></div></div></div>'
+  root.parts = Object.fromEntries(PARTS.map((name) => [name, root.querySelector(`.at-${name}`)]))
   parent.append(root)
   return root
 }

@@ -22,8 +22,6 @@ from vpp.show.words import capitalised, counted
 
 FIELD_PX = 280
 CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation
-# What is below the stage begins under the screen, before the browser has the stylesheet too.
-ROOM = "<style>.st-key-watch_stage { min-height: 100vh }</style>"
 COMMANDS: dict[str, Command] = {  # by the key of the button
     "watch.pause": "pause",
     "watch.go_on": "go on",
@@ -100,7 +98,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     now, waiting = time.time(), obey(run)
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     with st.container(key="watch_head"):
-        st.html(ROOM + (trouble_html(run, snapshot) or markup.block()))
+        st.html(trouble_html(run, snapshot) or markup.block())
         controls(run, snapshot, waiting, now=now)
     with st.container(key="watch_stage"):
         stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)

@@ -99,7 +99,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -
         "title": step_title(snapshot.view, moment.step),
         "phases": [] if is_weighing else phase_names(snapshot.spec.config),
         "begun": phases(at) if at else [],
-        "foot": markup.caption(foot_words(snapshot, moment)),
+        "foot": foot_words(snapshot, moment),
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
     message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *decks)))).encode(errors="replace")
@@ -120,7 +120,7 @@ def phase_names(config: Config) -> list[str]:
 def foot_words(snapshot: Snapshot, moment: Moment) -> str:
     """Return the key to the cards, with what they show alone."""
     config, is_label = snapshot.spec.config, snapshot.spec.dataset["task"] == "classification"
-    bars = "Bar: weight." if config.is_weighted else "Bar: likelihood a row."
+    bars = "Bar: weight." if config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
     words = [bars] if moment.newest is not None else []
     if moment.step is not None and not config.is_weighing:
         words += ["Underlined: added. Struck: removed.", SQUARES if is_label and config.scored_on != "train" else ""]

@@ -71,7 +71,6 @@ def test_a_rewriting_is_seen_in_the_step_that_accepts_it(tmp_path: Path) -> None
     weighed, rewritten = made.at(0, "weigh"), made.at(0, "rewrite")
     assert [(card.number, card.value) for card in weighed] == [(1, f"75{NBSP}%"), (2, f"12{NBSP}%"), (4, f"12{NBSP}%")]
     assert [(card.number, card.copies) for card in rewritten] == [(1, 3), (4, 1)]
-    assert "Say yes if a can be halved, else no." in rewritten[0].others
     assert rewritten[0].origins == (1, 2)
     copied = made.at(1, "copy")
     assert [mark for card in copied for _, mark in card.marks] == ["copied"]

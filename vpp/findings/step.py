@@ -17,7 +17,7 @@ from vpp.findings.slots import batch_places, grouped, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.deck import PROMPT, Card, Fold, Marks, without_seed
 from vpp.show.markup import Mark
@@ -86,7 +86,7 @@ class Cards:
         ]
         at = StepView(step=view.total_steps)
         cards = (self._ended(card, named) for card, _ in self._pairs(particles, named, last, at))
-        return self._sorted(cards)
+        return _sorted(cards)
 
     def _ended(self, card: Card, named: Named) -> Card:
         score = self._end_score(named.faces[card.number])
@@ -107,7 +107,7 @@ class Cards:
             self._with_fate(card, particles, at, phase, copies)
             for card, particles in self._pairs(held(at, phase), named, before, at)
         )
-        return self._sorted(cards)
+        return _sorted(cards)
 
     # A card
 
@@ -117,7 +117,6 @@ class Cards:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
-            texts = dict.fromkeys(each.hypothesis for each in own if each.hypothesis != face)
             origins = dict.fromkeys(before.numbers[each.parent] for each in own if each.parent in before.numbers)
             card = Card(
                 number=hypothesis,
@@ -125,26 +124,10 @@ class Cards:
                 sentence=self._text(face),
                 copies=len(own),
                 is_chain=not self._config.is_weighted,
-                others=tuple(map(self._text, texts)),
                 origins=tuple(origins),
             )
             score = self._score(front.scored, at)
-            yield self._valued(replace(card, score=score.words, rows=score.rows, hits=score.hits), own, front), own
-
-    def _valued(self, card: Card, own: Sequence[Held], front: Held) -> Card:
-        """Add the number and the bar of a card: its weight, or a chain's likelihood."""
-        if not card.is_chain:
-            known = [each.weight for each in own if each.weight is not None]
-            if len(known) < len(own):
-                return card
-            share = min(sum(known), 1.0)
-            return replace(card, value=percent(share).replace("under", "<"), bar=share, why_bar="Bar: weight")
-        scored = front.scored
-        if scored is None:
-            return card
-        mean = min(1.0, math.exp(scored.log_likelihood / max(1, len(scored.rows))))
-        why = f"Bar: likelihood a row, {percent(mean)}. The number is the log-likelihood."
-        return replace(card, value=fixed(scored.log_likelihood, 1), bar=mean, why_bar=why)
+            yield _valued(replace(card, score=score.words, rows=score.rows, hits=score.hits), own, front), own
 
     def _with_fate(
         self, card: Card, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
@@ -163,19 +146,9 @@ class Cards:
         return replace(
             card,
             before=self._text(proposed.parent) if is_new and proposed else "",
-            marks=self._marks(own, proposed, at),
+            marks=_marks(own, proposed, at),
             folds=self._folds(at, made),
         )
-
-    def _marks(self, own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
-        if self._config.is_weighing:
-            return ()
-        if front is None or not front.accepted:
-            waiting = not at.finished and any(each.proposed is None for each in own)
-            if waiting:
-                return (("live", "being rewritten"),)
-            return (outcome(front),) if front and front.why != "unchanged" else ()
-        return (outcome(front), *_gain(front))
 
     def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> Card:
         first = drawn[0]
@@ -194,9 +167,6 @@ class Cards:
 
     def _text(self, hypothesis: str) -> str:
         return without_seed(self._view.texts[hypothesis], self._view.seed_text)
-
-    def _sorted(self, cards: Iterator[Card]) -> list[Card]:
-        return sorted(cards, key=lambda card: (-card.bar, card.number))
 
     # Scores
 
@@ -256,6 +226,35 @@ class Cards:
             raw=((PROMPT, prompt), *_answered(proposed)),
             slot=slot,
         )
+
+
+def _valued(card: Card, own: Sequence[Held], front: Held) -> Card:
+    """Add the number and the bar of a card: its weight, or a chain's likelihood."""
+    if not card.is_chain:
+        known = [each.weight for each in own if each.weight is not None]
+        if len(known) < len(own):
+            return card
+        share = min(sum(known), 1.0)
+        value = percent(share).replace("under", "<").replace("over", ">")
+        return replace(card, value=value, bar=share)
+    scored = front.scored
+    if scored is None:
+        return card
+    mean = min(1.0, math.exp(scored.log_likelihood / max(1, len(scored.rows))))
+    return replace(card, value=fixed(scored.log_likelihood, 1), bar=mean)
+
+
+def _marks(own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
+    if front is None or not front.accepted:
+        waiting = not at.finished and any(each.proposed is None for each in own)
+        if waiting:
+            return (("live", "being rewritten"),)
+        return (outcome(front),) if front and front.why != "unchanged" else ()
+    return (outcome(front), *_gain(front))
+
+
+def _sorted(cards: Iterator[Card]) -> list[Card]:
+    return sorted(cards, key=lambda card: (-card.bar, card.number))
 
 
 def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
@@ -367,11 +366,13 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         return
     if last < view.total_steps - 1:
         yield f"The run ended after {integer(last + 1)} of {counted(view.total_steps, 'step')}."
-    if view.final is not None:
+    if config.is_weighing:
+        yield "Each hypothesis was weighed on all training rows."
+    elif view.final is not None:
         where = "all training rows" if is_final_on_train(config) else "the last rows"
         yield f"The last hypotheses were weighed once more, each text once, on {where}."
-        if (constant := view.final.constant) and constant.weight >= NOTICEABLE:
-            yield f"A constant answer holds {percent(constant.weight)} of the weight."
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        yield f"A constant answer holds {percent(constant)} of the weight."
     if view.started and not view.started.dataset.get("n_test", 1):
         yield "The run has no test rows."
     elif (test := view.evaluated.get("test")) is None or test.step != last:

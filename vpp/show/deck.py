@@ -48,7 +48,6 @@ class Card:
     """Its weight in percent, or its log-likelihood; empty before there is one."""
     bar: float = 0.0
     """Length of the bar, from 0 to 1."""
-    why_bar: str = ""
     is_chain: bool = False
     """True for methods without weights."""
     score: str = ""
@@ -59,8 +58,6 @@ class Card:
     """A square each; empty for numbers."""
     marks: Marks = ()
     folds: tuple[Fold, ...] = ()
-    others: tuple[str, ...] = ()
-    """Other texts with the same answers."""
     origins: tuple[int, ...] = ()
     """Numbers of the cards from which it came in this phase."""
 
@@ -93,12 +90,12 @@ def card_html(card: Card, program: str = "") -> str:
     folds = "".join(map(_fold, card.folds))
     origins = " ".join(map(str, card.origins))
     marks = "".join(badge(*mark) for mark in card.marks)
-    more = f'<div class="folds">{folds}{program}{before}{_others(card)}</div>'
+    more = f'<div class="folds">{folds}{program}{before}</div>'
     foot = f'<div class="foot">{marks}{more}{_score(card)}</div>'
     return (
         f'<article class="card particle{" chain" if card.is_chain else ""}" data-key="{card.number}" '
         f'data-from="{origins}" style="--w:{card.bar:.4f}" aria-label="{text(_label(card))}">'
-        f'<i class="bar" title="{text(card.why_bar)}"></i><div class="slot">{_slot(card)}</div>'
+        f'<div class="slot">{_slot(card)}</div>'
         f"<div>{sentence}{foot}</div></article>"
     )
 
@@ -125,13 +122,6 @@ def _score(card: Card) -> str:
     batch = f'<span class="sq" role="img" aria-label="{right}">{squares}</span>' if squares else ""
     score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
     return f'<div class="rail">{batch}{score}</div>' if batch or score else ""
-
-
-def _others(card: Card) -> str:
-    if not card.others:
-        return ""
-    title = counted(len(card.others), "other wording")
-    return fold("others", title, caption("Same answers.") + "".join(map(hypothesis, card.others)))
 
 
 def reworded(before: str | None, sentence: str) -> tuple[str, str]:
