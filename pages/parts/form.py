@@ -223,7 +223,7 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
         return f"{integer(rows)} of {integer(n)} rows{more}"
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
-    field = {"label_visibility": "collapsed", "accept_new_options": True, **blocks.lasting("new.train")}
+    field = {"label_visibility": "collapsed", "accept_new_options": True, **blocks.lasting(f"new.train.{n}")}
     rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field)
     if not str(rows).isdecimal() or not 0 < int(rows) <= ALL_ROWS:
         raise InputError(f"{rows!r} is no number of training rows: type one such as {TRAIN}")

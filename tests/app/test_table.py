@@ -108,7 +108,7 @@ def choose_split(form: AppTest, kind: str) -> str:
 
 
 def test_a_column_is_left_out_and_more_rows_train_with_their_cost(form: AppTest) -> None:
-    rows = form.selectbox(key="new.train")
+    rows = form.selectbox(key="new.train.300")
     assert rows.options == ["100 of 300 rows", "240 of 300 rows: about 2.3 × the calls"]
     left_out = next(field for field in form.multiselect if field.label == "Columns left out")
     assert left_out.value == []
@@ -119,7 +119,7 @@ def test_a_column_is_left_out_and_more_rows_train_with_their_cost(form: AppTest)
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE.encode())
-    assert form.selectbox(key="new.train").options[-1].startswith("300 of 300 rows")
+    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300 rows")
     assert "no training row has the label" in shown(form)
     form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)
