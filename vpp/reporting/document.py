@@ -42,9 +42,6 @@ from vpp.wording.brief import (
 )
 from vpp.wording.verdicts import promise_sentence, promised_metric, rule_sentence
 
-Blocks = Iterable[object]
-
-
 # What the report holds
 
 
@@ -73,7 +70,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     """Return the sections by title."""
     snapshot, dataset = reader.refresh(), reader.dataset()
-    sections: Mapping[str, Blocks] = {
+    sections: Mapping[str, Iterable[object]] = {
         "Simple models": _simple_models(reader, snapshot, dataset),
         "What was ruled out": report.newest_ruled_out(snapshot.view, dataset),
         "Calibration and evidence": _calibration(snapshot, dataset),
