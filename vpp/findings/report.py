@@ -232,7 +232,7 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 def simple_models(simple: Baselines, own: Score | None) -> Iterator[object]:
     lines = [("this run", score_text(own), "The averaged prediction of its hypotheses.")] if own else []
     lines += [(MODELS[model.name], score_text(model.score), model.about) for model in simple.models]
-    score = "right on test rows" if own is None or own.n_correct is not None else "mean squared error"
+    score = "mean squared error" if simple.models[0].score.n_correct is None else "right on test rows"
     yield Table(head=("model", score, "what it is"), rows=lines, right=(1,))
     if simple.left_out:
         columns = listed([f"{name} ({why})" for name, why in simple.left_out])

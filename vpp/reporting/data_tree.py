@@ -1,11 +1,6 @@
 """A run's particles for ArviZ 1: an xarray.DataTree, and posterior.nc.
 
-One chain; a draw is a particle. Draws have weights, which `az.extract` takes:
-
-    weights = data.sample_stats.weight[0]
-    az.extract(data, group="predictions", weights=weights, num_samples=1000, resampling_method="multinomial")
-
-Ten particles are too few for LOO, which ArviZ refuses for them.
+One chain; a draw is a particle, and draws have weights: docs/posterior-nc.md shows how `az.extract` takes them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -36,9 +36,6 @@ from vpp.show.markup import markdown_text, text
 from vpp.show.page import html
 from vpp.show.weights import Code
 
-Blocks = Iterable[object]
-
-
 # What the report holds
 
 
@@ -63,7 +60,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     """Return the sections by title."""
     snapshot, dataset = reader.refresh(), reader.dataset()
-    sections: Mapping[str, Blocks] = {
+    sections: Mapping[str, Iterable[object]] = {
         "Simple models": _simple_models(reader, snapshot, dataset),
         "What was ruled out": report.newest_ruled_out(snapshot.view, dataset),
         "Calibration and evidence": _calibration(snapshot, dataset),

@@ -1,18 +1,12 @@
 """Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about; and sheets to label.
 
-Columns: row, the inputs, other columns that came with rows asked about, truth (of test rows), prediction; for
-classification the decision (empty for “I don’t know”), the prediction's share (its probability, or its weight in the
-vote), the vote's entropy in bits, the weight of those that abstained and a share for each class; for regression the
-weighted standard deviation, the interval that holds 90 % of the particles' weight
-(both of the particles' spread alone, noise not included) and the weight of those that abstained. Then each particle's
-answer, and its reason where asked for. A run with calibration rows adds what is possible: 1 or 0 for each class, or
-the range of the true number. An abstention is an empty cell. An own column whose name an input has gets a
-`_`.
+A line has the row, the inputs, other columns that came with it, the truth of a test row, what `_cells` names, each
+particle's answer, and its reason where asked for. Spread and range are the particles' alone, noise not included. An
+abstention is an empty cell. An own column whose name an input has gets a `_`. Every cell, the header's too, is safe to
+open in a spreadsheet: see `vpp.show.markup`, which also undoes it.
 
 A labelling sheet has rows to label, most informative first; a new run continues with the labels. Its columns: the
 inputs, the target, and the expected information gain in bits.
-
-Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.show.markup`, which also undoes it.
 """
 
 import csv

@@ -19,6 +19,7 @@ from vpp.data.dataset import Column, Dataset
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
 from vpp.findings.points import reject_option
+from vpp.findings.slots import totals
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
@@ -112,9 +113,7 @@ def standalone(reader: RunReader) -> Standalone:
 
 def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[dict[str, Program], list[LeftOut]]:
     """The programs by hypothesis id, and the hypotheses without one, heaviest first."""
-    weights: dict[str, float] = {}
-    for particle, weight in zip(view.population, view.weights, strict=True):
-        weights[particle.hypothesis] = weights.get(particle.hypothesis, 0.0) + weight
+    weights = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
     found = {identity: _program(reader, identity, columns) for identity in weights}
     left_out = [
         LeftOut(text=view.texts[identity], weight=weights[identity], reason=reason)
