@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
 from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
+from vpp.findings.curves import weights_figure
 from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import (
     Hypothesis,
@@ -54,6 +55,8 @@ def draw_page(run: opening.OpenRun) -> None:
         beside.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
+    if run.snapshot.state not in opening.LIVE and (figure := weights_figure(run.snapshot.view)):
+        blocks.draw_figure(figure)
 
 
 def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None]:

@@ -22,6 +22,7 @@ from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.curves import weights_figure
 from vpp.findings.genealogy import Node, genealogy
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
@@ -54,6 +55,7 @@ from vpp.trials.trial import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
     from xarray import DataTree
 
 
@@ -203,6 +205,11 @@ class Posterior(_Recorded):
     def _reject_option(self, of: Answers | Evaluated) -> RejectOption:
         snapshot = self._reader.refresh()
         return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
+
+    def chart(self) -> "go.Figure | None":
+        """Return a Plotly figure of the weight of each hypothesis by step; None with fewer than two steps of weights."""
+        figure = weights_figure(self.view)
+        return figure.chart("light") if figure else None
 
     def to_arviz(self) -> "DataTree":
         """Return the particles for ArviZ 1 (vpp.reporting.data_tree). Raises InputError if xarray is not installed."""
