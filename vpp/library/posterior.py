@@ -207,7 +207,7 @@ class Posterior(_Recorded):
         return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
 
     def chart(self) -> "go.Figure | None":
-        """Return a Plotly figure of the weight of each hypothesis by step; None with fewer than two steps of weights."""
+        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
         figure = weights_figure(self.view)
         return figure.chart("light") if figure else None
 
