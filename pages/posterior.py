@@ -30,7 +30,6 @@ from vpp.show import page
 from vpp.show.blocks import Heading, Note, Say, Table
 from vpp.show.cards import Fold
 from vpp.show.words import counted, integer
-from vpp.wording.brief import unread_html
 
 REFRESH_S = 3.0
 AT_ONCE = 3  # cards drawn until the others are asked for, so that the parts below stay near
@@ -79,7 +78,7 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
     every = hypotheses(ideas, None if is_apart else near, seed_text=view.seed_text, labels=dataset.classes)
     words = (shares_words(every, config, view), odds_words(view, config, dataset))
     head = Heading("Hypotheses", order_words(every, config))
-    blocks.draw(unread_html(view), Say(" ".join(filter(None, words))), head)
+    blocks.draw(Say(" ".join(filter(None, words))), head)
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first = every[:AT_ONCE] if is_cut else every
     draw_deck(run, snapshot, first)

@@ -21,7 +21,6 @@ from vpp.runs.view import StepView
 from vpp.settings import Config
 from vpp.show import markup, page
 from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
-from vpp.wording.brief import unread_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16
@@ -141,7 +140,7 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: N
     words = happened(view, step, config, names) if view.last_step is not None else ""
     if not words:
         words = asking_words(snapshot) if snapshot.state in opening.LIVE else nothing_yet(snapshot.state)
-    return f'{unread_html(view)}<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
+    return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
 
 def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> list[str]:

@@ -1,10 +1,8 @@
 """Counts and figures in words: steps, rows, particles, prompts that were cut, errors, and the table of labels."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from vpp.findings.scores import LabelLine, Score
-from vpp.posterior.metric import Estimate
 from vpp.runs.reader import Summary
 from vpp.runs.view import RunView
 from vpp.show.words import counted, fixed, integer, number, percent, value_text
@@ -33,17 +31,6 @@ def cut_sentences(view: RunView) -> Iterator[str]:
         span = counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
         few = f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt"
         yield f"{few}, with {span} of the batch: the model's context had no room for more."
-
-
-def error_text(estimate: Estimate) -> str:
-    """` ± 0.07`; empty if the standard error is unknown or 0."""
-    error = estimate.standard_error
-    return f" ± {number(error, 2)}" if error and math.isfinite(error) else ""
-
-
-def miss_words(mse: float) -> str:
-    """`off by about 1.2 (root of the mean squared error 1.44)`, in the target's unit."""
-    return f"off by about {number(math.sqrt(mse))} (root of the mean squared error {number(mse)})"
 
 
 def other_scores_text(score: Score) -> str:

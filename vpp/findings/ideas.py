@@ -106,10 +106,6 @@ class Ideas:
     def n_texts(self) -> int:
         return sum(len(idea.wordings) for idea in self.all)
 
-    @property
-    def n_particles(self) -> int:
-        return sum(len(idea.slots) for idea in self.all)
-
     def of_slot(self, slot: int) -> int:
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
 

@@ -275,10 +275,6 @@ def target_spread(dataset: Dataset) -> float:
     return pstdev(targets) if targets and dataset.task == "regression" else 0.0
 
 
-def known_row(row: Row, dataset: Dataset) -> Row | None:
-    return next((known for known in dataset.labelled if known.inputs == row.inputs), None)
-
-
 def reject_option(view: RunView, config: Config, dataset: Dataset, *, of: Evaluated | Answers | None) -> RejectOption:
     """The run's rule for “I don’t know”, calibrated if these votes are of the step and weights of the calibration."""
     reject = RejectOption(clear=1 - config.abstention_cost)

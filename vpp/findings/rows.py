@@ -131,12 +131,6 @@ def shown_cell(cell: str | None) -> str:
     return "missing" if cell is None else cell
 
 
-def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
-    parts = [f"{name} {shown_cell(cell)}" for name, cell in row.inputs[:most]]
-    more = len(row.inputs) - most
-    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
-
-
 # The headline
 
 

@@ -7,7 +7,6 @@ from itertools import groupby
 from vpp.llm.check import Mark
 from vpp.llm.protocol import NO_API
 from vpp.runs.session import Checked
-from vpp.runs.spec import RunSpec
 from vpp.show.blocks import Alert, Block, Note, Table
 from vpp.show.words import capitalised
 
@@ -65,12 +64,3 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
     if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
         return Verdict("note", f"A run can begin, but whether the {untried[0]} can be read was not tried.")
     return Verdict("works", "A run can begin.")
-
-
-def structured_words(spec: RunSpec) -> str:
-    """Return whether the server holds answers to a schema; empty for `off` and for the demo model."""
-    if spec.endpoint.structured == "off" or spec.endpoint.is_demo:
-        return ""
-    if spec.structured_as == "off":
-        return "none: the server does not honour response_format, found by the check"
-    return f"{spec.structured_as}, found by the check" if spec.structured_as else "auto: not tested yet"

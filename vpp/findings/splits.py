@@ -29,18 +29,6 @@ def unlabelled_sentence(dataset: Dataset) -> str:
     return f"{rows} no target: {'it is' if n == 1 else 'they are'} not used, and you can ask about them later."
 
 
-def split_text(dataset: Dataset) -> str:
-    """`by chance, labels in their proportions`. It may hold a column's name, to be escaped."""
-    kind, _, column = dataset.provenance.split.partition(":")
-    if kind == "file":
-        return "the test rows are a file of their own"
-    if kind == "group":
-        return f"by the groups of {column}: none has rows in two parts"
-    if kind == "time":
-        return f"by {column}: the latest rows test"
-    return "by chance" + (", labels in their proportions" if dataset.task == "classification" else "")
-
-
 def cut_cells_text(dataset: Dataset, limit: int) -> str:
     """`21 of 160 cells are shown in part, their first 2,000 characters`; empty if all are whole.
 

@@ -199,10 +199,6 @@ def saying(words: str, *, link: tuple[str, str] = ("", "")) -> str:
     return f'<p class="say">{text(words)}{linked}</p>'
 
 
-def happening(words: str) -> str:
-    return f'<p class="happened">{text(words)}</p>'
-
-
 def caption(words: str) -> str:
     return f'<p class="cap">{text(words)}</p>'
 
@@ -282,11 +278,6 @@ def table(
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
     return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
-
-
-def group_row(title: str, across: int) -> str:
-    """Return the row over a block of a table's rows. across: number of columns."""
-    return f'<tr class="kind"><th colspan="{across}" scope="rowgroup">{text(title)}</th></tr>'
 
 
 REWRITTEN_BELOW = 0.5
