@@ -39,6 +39,6 @@ def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: A
 def test_without_arviz_the_page_says_how_to_get_it(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vpp.reporting.data_tree.find_spec", lambda name: None)
+    monkeypatch.setattr("vpp.reporting.exports.find_spec", lambda name: None)
     assert "ArviZ NetCDF" not in offered(opened(app, inspected.labels(tmp_path), "report"))
     assert "pip install xarray" in shown(app)

@@ -9,7 +9,6 @@ from vpp.findings.comparison import Candidate, compare, cost, others, outcome, s
 from vpp.findings.counts import label_cells
 from vpp.findings.curves import accuracy_curve, ess_bars
 from vpp.findings.genealogy import genealogy
-from vpp.findings.health import health
 from vpp.findings.hypotheses import (
     compared_words,
     constant_words,
@@ -22,7 +21,7 @@ from vpp.findings.hypotheses import (
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.identity import Names, phases
 from vpp.findings.listing import listed, when_words
-from vpp.findings.progress import asking_words, calls_metric, pace, phase
+from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import evidence_measure, result, weights_measure
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline

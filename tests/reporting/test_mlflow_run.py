@@ -9,7 +9,7 @@ from tests import inspected
 from tests.processes import ROOT, free_port
 from vpp.errors import InputError
 from vpp.reporting import mlflow_run
-from vpp.reporting.mlflow_run import log_run
+from vpp.reporting.exports import log_run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 

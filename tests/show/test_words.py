@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from vpp.posterior.metric import wilson
 from vpp.show import words
-from vpp.show.vote import VoteBar
+from vpp.show.figures import VoteBar
 
 NBSP = "\N{NO-BREAK SPACE}"
 

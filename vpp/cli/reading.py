@@ -19,13 +19,11 @@ from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
+from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_json, trial_verdict
 from vpp.findings.points import reject_option
-from vpp.findings.rewording import comparison_words, rows_name
 from vpp.findings.scores import Score, averaged_score, score_text
-from vpp.findings.trial import trial_blocks, trial_json, trial_verdict
-from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html, report_markdown, ways, write_all, write_html
-from vpp.reporting.mlflow_run import log_run
+from vpp.reporting.exports import log_run, posterior_nc
 from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs.asking import (

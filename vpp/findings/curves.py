@@ -8,15 +8,14 @@ from functools import partial
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
 from vpp.findings.identity import Names, held
-from vpp.findings.scores import rows_by_id
-from vpp.findings.slots import totals
+from vpp.findings.scores import rows_by_id, totals
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
 from vpp.show.blocks import Figure, Table
 from vpp.show.charts import stacked_shares
-from vpp.show.steps import Bars, Curve
+from vpp.show.figures import Bars, Curve
 from vpp.show.words import counted, fixed, number, percent, shortest
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes, mixture_of
-from vpp.findings.scores import laws_of, rows_by_id
-from vpp.findings.slots import behaviour, grouped
+from vpp.findings.scores import behaviour, grouped, laws_of, rows_by_id
 from vpp.posterior.calibration import Conformal, RejectOption, miss, weight_ahead
 from vpp.posterior.disagreement import (
     is_uncertain,

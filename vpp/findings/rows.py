@@ -20,15 +20,15 @@ from vpp.findings.points import (
     sides,
 )
 from vpp.findings.programs import ProgramReading, branch_of
-from vpp.findings.slots import grouped
+from vpp.findings.scores import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Say, Table
+from vpp.show.figures import VoteBar
 from vpp.show.matrix import AnswerCell, AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
-from vpp.show.vote import VoteBar
 from vpp.show.words import ROW_OF, counted, in_words, integer, number, percent, share_words, target_text, value_text
 
 MOST_COLUMNS = 3

@@ -14,7 +14,7 @@ from vpp.posterior.metric import CHANCE, PairedDifference, wilson
 from vpp.posterior.prediction import TIE
 from vpp.problem import losses_of
 from vpp.show.blocks import Metric, Metrics, Note, count_metric
-from vpp.show.vote import Part, PartsBar
+from vpp.show.figures import Part, PartsBar
 from vpp.show.words import counted, integer, interval_text, number, p_text, percent, share_words
 
 FEW_ROWS = 30
