@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from vpp import files
-from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import input_key
 from vpp.findings.ruled_out import against_words, inputs_words, log_text
 from vpp.findings.scores import scored_rows

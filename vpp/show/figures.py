@@ -144,7 +144,7 @@ def _(block: PartsBar) -> str:
 
 @block_markdown.register
 def _(block: PartsBar, level: int) -> str:
-    return block_markdown(Table(head=(block.name, ""), rows=[(p.name, p.value) for p in block.parts]), level)
+    return block_markdown(Table(head=(block.name, "size"), rows=[(p.name, p.value) for p in block.parts]), level)
 
 
 WIDTH, HEIGHT, BARS_HEIGHT = 320, 132, 44
