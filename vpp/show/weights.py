@@ -1,4 +1,4 @@
-"""Two blocks of the report: hypotheses with their weights as bars, and text to copy as it is."""
+"""Hypotheses with their weights as bars, and code or a command as it is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Code:
 @block_html.register
 def _(block: Weights) -> str:
     items = (
-        f'<li style="--w:{each.weight:.4f}"><span class="num">{percent(each.weight)}</span><div>'
+        f'<li style="--w:{each.weight:.4f}"><span>{percent(each.weight)}</span><div>'
         f'<i class="bar"></i>{markup.hypothesis(each.words)}{markup.caption(" · ".join(each.facts))}</div></li>'
         for each in block.items
     )
