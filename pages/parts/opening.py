@@ -45,7 +45,7 @@ SOURCE, TASK = "new.source", "new.task"
 """Session keys: where the table comes from, and the task of the paper in its place."""
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
-OWN = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
+OWN = '<p><a href="#new-data">Use your own table</a></p>'
 """Link to the upload."""
 PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 54 rows they answer, “I don’t know” on 6."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"

@@ -1,6 +1,5 @@
 """A program on its card, a sentence without one, and the branch that decided a row."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +19,12 @@ from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
 from vpp.programs.source import read_program
 from vpp.runs.reader import RunReader
-from vpp.show.cards import Code
 from vpp.show.deck import deck_html
 from vpp.show.page import block_html, html
 from vpp.show.page import html as page_html
+from vpp.show.weights import Code
 
-TAG = re.compile(r"<[^>]+>")
-FOLD = 'data-fold="program"><summary>program</summary><pre class="raw code">'
+FOLD = 'data-fold="program"><summary>program</summary><pre class="raw">'
 IN_FOLD = (
     "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
     "No answer on 1 training row.",
@@ -60,12 +58,8 @@ def test_a_sentence_that_is_not_read_yet_or_always_by_row_says_nothing() -> None
 def test_code_is_escaped_and_keeps_its_text() -> None:
     text = "def predict(a):\n    if a != 'x</pre><script>\"' and a > 1.5e3: return 'not'\n    return '''b\n'''"
     code = read_program(text, ("a",)).code
-    html = block_html(Code(code))
-    assert "<script>" not in html
-    assert '<i class="kw">return</i> <i class="str">&#x27;not&#x27;</i>' in html
-    assert '<i class="num">1500.0</i>' in html
-    plain = "\n".join(TAG.sub("", line) for line in html.split("</span>")[:-1])
-    assert plain == code.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace('"', "&quot;")
+    plain = code.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace('"', "&quot;")
+    assert block_html(Code(code)) == f'<pre class="raw">{plain}</pre>'
 
 
 def test_only_the_first_rows_read_in_two_ways_are_named() -> None:

@@ -109,7 +109,7 @@ def test_a_chain_shows_its_likelihood_and_the_changes_that_were_accepted(tmp_pat
 
 def test_a_card_says_at_most_three_numbers_beside_its_own(tmp_path: Path) -> None:
     shown = deck_html(maker(labels(tmp_path)).at(1))
-    assert shown.count('class="wt num"') == shown.count('<span class="k">hypothesis ') == 3
+    assert shown.count('class="wt"') == shown.count('<span class="k">hypothesis ') == 3
     assert re.findall(r">(\d/\d)</span>", shown) == ["4/4", "3/4", "2/2"]
     assert "particle 1" not in shown
     assert skeletons_html(3).count("<article") == 3

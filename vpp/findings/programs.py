@@ -16,7 +16,8 @@ from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Table
-from vpp.show.cards import Code, Fold
+from vpp.show.cards import Fold
+from vpp.show.weights import Code
 from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
 ROUNDING = 0.01

@@ -3,8 +3,6 @@
 Markdown and a terminal have the cards without their folds: a report that wants those draws their blocks.
 """
 
-import keyword
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,12 +13,8 @@ from vpp.show.page import block_html, html
 from vpp.show.terminal import block_lines
 from vpp.show.words import cut
 
-FAINT_BELOW = 0.02
 LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
-_TOKEN = re.compile(
-    r"""(?P<str>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(?P<num>(?<!\w)\d[\w.]*)|(?P<word>[^\W\d]\w*)"""
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +24,6 @@ class Fold:
     title: str
     blocks: tuple[object, ...]
     name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Python."""
-
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +99,12 @@ def _(block: Deck) -> str:
 
 
 def _card(place: int, card: Card) -> str:
-    faint = " faint" if card.bar < FAINT_BELOW else ""
     facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
     copy = markup.copy_button(card.whole, "Copy the whole hypothesis")
     return (
-        f'<article class="card{faint}" data-key="{card.key}" style="--w:{card.bar:.4f}" '
+        f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" '
         f'aria-label="{text(", ".join(filter(None, (f"Hypothesis {place}", card.value, *card.facts))))}">'
-        f'<div class="slot"><span class="wt num">{text(card.value)}</span></div>'
+        f'<div class="slot"><span class="wt">{text(card.value)}</span></div>'
         f'{markup.hypothesis(card.words)}<div class="rail">{facts}</div>'
         f'<div class="foot">{copy}{html(card.folds)}</div></article>'
     )
@@ -157,23 +143,6 @@ def _line(line: Line) -> str:
     )
 
 
-@block_html.register
-def _(block: Code) -> str:
-    lines = "".join(f"<span>{''.join(_tokens(line))}</span>" for line in block.source.splitlines())
-    return f'<pre class="raw code">{lines}</pre>'
-
-
-def _tokens(line: str) -> Iterator[str]:
-    """Yield a line of Python as escaped HTML, with its keywords, strings and numbers marked."""
-    end = 0
-    for found in _TOKEN.finditer(line):
-        yield text(line[end : found.start()])
-        kind, words, end = found.lastgroup, text(found[0]), found.end()
-        kind = ("kw" if keyword.iskeyword(found[0]) else "") if kind == "word" else kind
-        yield f'<i class="{kind}">{words}</i>' if kind else words
-    yield text(line[end:])
-
-
 # Markdown and a terminal
 
 
@@ -189,11 +158,6 @@ def _(block: Deck, level: int) -> str:
 @block_markdown.register
 def _(block: Lines, level: int) -> str:
     return "\n".join(f"- {markdown_text(f'{each.words} ({each.status}: {each.reason})')}" for each in block.items)
-
-
-@block_markdown.register
-def _(block: Code, level: int) -> str:
-    return markup.markdown_code(block.source)
 
 
 @block_lines.register

@@ -78,7 +78,7 @@ def skeletons_html(n: int) -> str:
     lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
     return "".join(
         f'<article class="card particle bare" data-key="w{place}" aria-label="Hypothesis being written">'
-        f'<div class="slot"><span class="wt num">…</span></div><div class="wait">{lines}</div></article>'
+        f'<div class="slot"><span class="wt">…</span></div><div class="wait">{lines}</div></article>'
         for place in range(n)
     )
 
@@ -110,9 +110,7 @@ def _slot(card: Card) -> str:
     what = "chains" if card.is_chain else "copies (particles)"
     title = f"{card.copies} {what} with the same answers"
     times = f'<span class="times" title="{title}">×{card.copies}</span>' if card.copies > 1 else ""
-    return (
-        f'<span class="wt num">{text(card.value or "…")}</span>{times}<span class="k">hypothesis {card.number}</span>'
-    )
+    return f'<span class="wt">{text(card.value or "…")}</span>{times}<span class="k">hypothesis {card.number}</span>'
 
 
 def _score(card: Card) -> str:
@@ -143,6 +141,5 @@ def _fold(part: Fold) -> str:
         html = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
         raw += fold(f"{part.name}-{title}", title, html, attributes=wanted)
     body = f"{sentence}{''.join(map(caption, part.notes))}{raw}{''.join(map(_fold, part.inner))}"
-    kind = "" if part.mark == "rej" else "par"
     head = badge(part.mark, part.title)
-    return f'<details class="{kind}" data-fold="{text(part.name)}"><summary>{head}</summary>{body}</details>'
+    return f'<details data-fold="{text(part.name)}"><summary>{head}</summary>{body}</details>'

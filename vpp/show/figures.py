@@ -40,7 +40,7 @@ class Code:
 @block_html.register
 def _(block: Weights) -> str:
     items = (
-        f'<li style="--w:{each.weight:.4f}"><span class="num">{percent(each.weight)}</span><div>'
+        f'<li style="--w:{each.weight:.4f}"><span>{percent(each.weight)}</span><div>'
         f'<i class="bar"></i>{markup.hypothesis(each.words)}{markup.caption(" · ".join(each.facts))}</div></li>'
         for each in block.items
     )
@@ -224,7 +224,7 @@ def _(block: Curve) -> str:
         dot = f'<circle cx="{x(block.total + 1):.1f}" cy="{y(block.test):.1f}" r="4"><title>test rows</title></circle>'
     key = '<i class="best"></i>best <i class="mean"></i>mean' + (' <i class="dot"></i>test' if dot else "")
     return (
-        f'<figure class="curve"><h3 class="group">{text(block.title)}</h3>'
+        f'<figure class="curve"><h3>{text(block.title)}</h3>'
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text(block.alt)}">'
         f"{labels}{now}{lines}{dot}{axis}</svg>"
         f'<figcaption class="cap">{text(block.axis)}: {key}</figcaption></figure>'
@@ -255,7 +255,7 @@ def _(block: Bars) -> str:
     rings = f'<path class="ring" d="{discs}" {size}/><path class="hole" d="{discs}" {size}/>' if discs else ""
     limit = f'<path class="limit" d="M0,{(1 - block.limit) * floor:.1f}H{WIDTH}"/>' if block.limit else ""
     return (
-        f'<figure class="bars"><h3 class="group">{term(block.title)}</h3>'
+        f'<figure class="bars"><h3>{term(block.title)}</h3>'
         f'<svg viewBox="0 0 {WIDTH} {BARS_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{text(block.alt)}"><path class="done" d="{done}"/><path class="now" d="{now}"/>'
         f'<path class="axis" d="M0,{floor}H{WIDTH}"/>{limit}{rings}</svg>'

@@ -139,7 +139,7 @@ def badge(mark: Mark, words: str, *, title: str = "") -> str:
     """Return a status: a shape and a word. title: shown when pointed at."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
     more = f' title="{text(title)}"' if title else ""
-    return f'<span class="badge {mark}"{more}>{shape}{text(words)}</span>'
+    return f'<span class="badge"{more}>{shape}{text(words)}</span>'
 
 
 def term(label: str) -> str:
@@ -172,7 +172,7 @@ def heading(title: str, caption: str = "") -> str:
 
 
 def group(title: str) -> str:
-    return f'<h3 class="group">{text(title)}</h3>'
+    return f"<h3>{text(title)}</h3>"
 
 
 def title(
@@ -209,7 +209,7 @@ def hypothesis(words: str) -> str:
 
 def fold(name: str, title: str, html: str, *, attributes: str = "") -> str:
     """Return a part that a reader opens. name: unique on its card; assets/deck.js keeps it open under this name."""
-    return f'<details class="par" data-fold="{text(name)}"{attributes}><summary>{text(title)}</summary>{html}</details>'
+    return f'<details data-fold="{text(name)}"{attributes}><summary>{text(title)}</summary>{html}</details>'
 
 
 def copy_button(words: str, label: str) -> str:
@@ -230,7 +230,7 @@ def strip(metrics: Iterable[Metric]) -> str:
         f'<dd class="words">{text(m.words)}</dd></div>'
         for m in metrics
     ]
-    return f'<dl class="strip" style="--n:{len(cells)}">{"".join(cells)}</dl>'
+    return f'<dl class="strip">{"".join(cells)}</dl>'
 
 
 def quiet(words: str) -> str:

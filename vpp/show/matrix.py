@@ -106,7 +106,7 @@ def _line(line: RowLine, block: RowTable) -> str:
         else str(row)
     )
     return (
-        f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{number}</th>'
+        f'<tr data-row="{row}"{" class=now" if is_open else ""}><th scope="row">{number}</th>'
         f'{inputs}{answers}<td class="tail">{text(vote) or html([line.vote])}</td>'
         f'<td class="truth" title="{text(line.truth)}">{text(line.truth)} {mark}</td></tr>{under}'
     )

@@ -31,12 +31,9 @@ TOKENS: dict[str, Token] = {
     "accept": Token("#0b5fa5", "#74b7f2"),
     "accept-tint": Token("#e4eff9", "#15293b"),
     "reject": Token("#8f1f06", "#ec7a52"),
-    "reject-tint": Token("#faeae4", "#341f19"),
     "gone": Token("#4b3358", "#9a86b8"),
-    "gone-tint": Token("#f0ebf6", "#272135"),
     "unsure": Token("#7a6200", "#e8c860"),
     "unsure-tint": Token("#fbf1dc", "#2d2614"),
-    "abstain": Token("#5b6771", "#929da6"),
     "l0": Token("#1d6a66", "#6cc0b8"),
     "l1": Token("#80540f", "#dcab62"),
     "l2": Token("#67488f", "#b9a3e0"),
@@ -44,17 +41,13 @@ TOKENS: dict[str, Token] = {
     "l4": Token("#8f3f68", "#de9bbd"),
     "l5": Token("#435a73", "#9fb6ce"),
 }
-"""Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), verdicts with their tints, labels."""
+"""Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), verdicts, tints, labels."""
 PRIMARY = Token("#16202a", "#657787")
 """Colour of sliders and ticked boxes. Streamlit writes white on it in both themes, so it cannot be ink in the dark."""
 
 
 def palette(mode: Mode) -> dict[str, str]:
     return {name: token.of(mode) for name, token in TOKENS.items()}
-
-
-def css(*names: str) -> str:
-    return ";".join(f"--{name}:light-dark({TOKENS[name].light},{TOKENS[name].dark})" for name in names)
 
 
 SANS = "VPP Sans, Fira Sans, sans-serif"
