@@ -21,7 +21,7 @@ Key = tuple[str, float | None, str, str]  # changes with the run
 
 
 def page(run: opening.OpenRun) -> None:
-    pieces.head(run, "Report")
+    pieces.head(run, "Report", has_verdict=False)
     snapshot = run.snapshot
     if not snapshot.view.population:
         opening.not_yet(run, "Nothing to report yet", nothing_yet(snapshot.state))

@@ -214,7 +214,7 @@ def refusals(head: str = "That could not be done") -> Iterator[None]:
 
 # The penguins, explained by the demo model: live, and the finished run that is shipped
 
-READABLE_MS = 450
+READABLE_MS = 900
 """Latency of the demo speed `readable`, at which a person can read along."""
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
