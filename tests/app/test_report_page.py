@@ -10,7 +10,6 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.reporting.builders import run
-from vpp.findings.verdict import verdict
 
 
 def offered(app: AppTest) -> list[str]:
@@ -22,7 +21,7 @@ def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> 
     labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV", "ArviZ NetCDF"]
     assert offered(opened(app, reader, "report")) == labels
     page = shown(app)
-    assert verdict(reader.refresh(), reader.dataset()).words.replace("\xa0", " ") in page.replace("\xa0", " ")
+    assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
     assert "The command that repeats the run" not in page
 
