@@ -13,7 +13,7 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
-from vpp.llm.endpoint import MUTE_ATTEMPTS, Server
+from vpp.llm.endpoint import MUTE, Server
 from vpp.llm.forms import one_of_words
 from vpp.llm.limits import Counters
 from vpp.llm.protocol import Completion
@@ -72,7 +72,6 @@ FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "a web page": (HTML, "found a web page", "web page"),
     "no content": (chat(None), "no content (finish reason stop)", "no content"),
     "cut off": (chat(None, finish="length"), "allow more tokens", "cut off before any answer"),
-    "a filter": (chat(None, finish="content_filter"), "withheld the answer", "answer withheld"),
     "a tool call": (chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
     "no gzip": (Reply(b"plain", headers=GZIP), "compression", "broken compression"),
     "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
@@ -96,7 +95,7 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert (await ask(endpoint)).text == "Output: 1", case
             assert len(stub.requests) == 3, case
             assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
-        is_mute = kind in MUTE_ATTEMPTS
+        is_mute = kind in MUTE
         async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
             with pytest.raises(EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)) as caught:
                 await ask(endpoint)
@@ -131,7 +130,7 @@ REFUSALS: tuple[tuple[Reply, str], ...] = (
     (refusal(400, "Invalid model name passed in model=tiny"), "unknown model"),
     (refusal(400, "temperature and seed are words of the prompt", param="messages"), "did not accept"),
     (as_json({"detail": [{"loc": ["body", "messages"], "msg": "wrong", "input": "my seed"}]}, 422), "did not accept"),
-    (refusal(422, "max_completion_tokens: must be at most 20", param="max_completion_tokens"), "did not accept"),
+    (refusal(422, "max_completion_tokens: too high", param="max_completion_tokens"), "did not accept"),
     *(
         (refusal(400, f"{words}. The maximum context length is 20 tokens", **more), "does not fit")
         for words, more in (
@@ -151,7 +150,7 @@ async def test_a_request_refused_for_good_is_not_repeated() -> None:
             assert len(stub.requests) == 1, reply
             assert endpoint.dropped_fields == (), reply
             assert endpoint.counters.snapshot() == Usage(failed=1), reply
-            assert endpoint.counters.snapshot().faults == {f"HTTP {reply.status}": 1}, reply
+            assert sum(endpoint.counters.snapshot().faults.values()) == 1, reply
 
 
 async def test_no_message_repeats_the_key() -> None:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vpp.errors import EndpointRefused, EndpointUnreachable, PromptTooLong
+from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.errors import (
     DOES_NOT_FIT,
+    FILTERED,
     FIX_BUSY,
     FIX_SLOW,
-    NO_CHAT,
     BodyTooLarge,
     Fault,
     chain_of,
@@ -27,20 +27,26 @@ from vpp.llm.forms import FIELD, Structure, is_kept, request_options
 from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters, Throttle
 from vpp.llm.protocol import (
+    CUT_BEFORE,
     NO_API,
+    NOTHING,
     OPTIONAL,
     SECRET_LENGTH,
+    TOOL_CALLED,
+    WITHHELD,
+    Complaint,
     Completion,
     Messages,
     OddReply,
     OptionalFields,
+    Range,
     ServedModel,
-    named_fields,
     read_completion,
+    read_error,
     read_models,
     read_token_count,
+    refused_fields,
     retry_after_s,
-    server_words,
     short_reason,
     withheld,
 )
@@ -55,9 +61,10 @@ T = TypeVar("T")
 
 CLOSE_S = 5.0
 """Seconds to close connections; a server that takes longer is not waited for."""
+OK = 200
 OVERLOADED = frozenset({429, 503})
-RETRYABLE = frozenset({408, 409, 429})
-"""Statuses below 500 after which another attempt may succeed."""
+REFUSABLE = frozenset({400, 422})
+"""Statuses under which a server refuses a field."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +105,8 @@ class AttemptFailed(Exception):
     """Seconds that the server asks to wait (Retry-After); 0 if it does not ask."""
     overloaded: bool = False
     late: bool = False
-    empty: Completion | None = None
-    """The completion, if the reply is valid but holds no text."""
+    completion: Completion | None = None
+    """What there is of an answer: it is paid like others."""
     wait_s: float = 0.0
     """Seconds of the wait that are granted."""
 
@@ -107,8 +114,12 @@ class AttemptFailed(Exception):
         return f"{self.fault.words}: {self.fault.fix}"
 
 
+@dataclass(eq=False)
 class FieldsRefused(Exception):
-    """The server refuses these optional fields; the same request without them may be accepted."""
+    """The server refuses optional fields; the same request with other values, or without them, may be accepted."""
+
+    fields: dict[str, Range | None]
+    """By name the range that it allows; None: not at all."""
 
 
 class Transport:
@@ -122,23 +133,22 @@ class Transport:
         self._connections = connections
         self._client: Client | None = None
 
-    async def post_chat(self, body: dict[str, Any]) -> bytes:
+    async def chat(self, body: dict[str, Any]) -> bytes:
         """Return the reply to a chat. Raises AttemptFailed, FieldsRefused or EndpointRefused."""
         return await self._exchange(self._connected().post_chat(body), body)
 
-    def completion(self, reply: bytes) -> Completion:
-        """Read the reply to a chat. Raises AttemptFailed."""
-        return self._read(read_completion, reply)
+    def completion(self, reply: bytes, body: dict[str, Any]) -> Completion:
+        """Read the reply to a chat. Raises as `chat` does."""
+        return self._read(read_completion, reply, body)
 
     async def models(self) -> list[ServedModel]:
         """Return the models that the server lists; one attempt. Raises AttemptFailed or EndpointRefused."""
-        return self._read(read_models, await self._exchange(self._connected().get("models"), {}))
+        return self._read(read_models, await self._exchange(self._connected().get("models"), {}), {})
 
     async def count_tokens(self, text: str) -> int | None:
         """Return the tokens of a text; one attempt. Raises AttemptFailed or EndpointRefused, as most servers do."""
-        return self._read(
-            read_token_count, await self._exchange(self._connected().tokenize(self._server.model, text), {})
-        )
+        reply = await self._exchange(self._connected().tokenize(self._server.model, text), {})
+        return self._read(read_token_count, reply, {})
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
@@ -165,40 +175,41 @@ class Transport:
             fault = transport_fault(error, base_url=self._server.base_url)
             raise AttemptFailed(fault._replace(words=self._short(fault.words))) from None
         if not 200 <= reply.status < 300:
-            raise self._failure(reply, body)
+            raise self._failure(reply, read_error(reply.body, secret=self._server.api_key), body)
         return reply.body
 
-    def _failure(self, reply: "Reply", body: dict[str, Any]) -> Exception:
-        status, words = reply.status, self._short(server_words(reply.body, secret=self._server.api_key))
-        reason = f"HTTP {status} {words}".rstrip()
-        has_no_credit = status == 402 or (status == 429 and b"insufficient_quota" in reply.body)
-        if (status in RETRYABLE or (status >= 500 and status not in NO_CHAT)) and not has_no_credit:
-            return AttemptFailed(
-                Fault(f"HTTP {status}", reason, FIX_BUSY),
-                asked_wait_s=retry_after_s(reply.headers) or 0.0,
-                overloaded=status in OVERLOADED,
-            )
-        if status in (400, 422) and (names := named_fields(reply.body, body)):
-            return FieldsRefused(*names)
+    def _failure(self, reply: "Reply", complaint: Complaint, body: dict[str, Any]) -> Exception:
+        """Return the exception for an error. body: what was sent; empty if it was no chat."""
+        status, server = reply.status, self._server
+        words = self._short(complaint.words)
+        reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
+        has_key, location = bool(server.api_key), withheld(reply.headers.get("location", ""), server.api_key)
+        refusal = refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
+        if refusal is None:
+            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, FIX_BUSY)
+            wait_s = retry_after_s(reply.headers) or 0.0
+            return AttemptFailed(fault, asked_wait_s=wait_s, overloaded=status in OVERLOADED)
+        if status in REFUSABLE and (fields := refused_fields(complaint, body)):
+            return FieldsRefused(fields)
         if body:  # a list of models is no attempt at a call
-            self._counters.fault(f"HTTP {status}")
-        location = withheld(reply.headers.get("location", ""), self._server.api_key)
-        refusal = refusal_of(
-            402 if has_no_credit else status,
-            words,
-            body=reply.body,
-            location=location,
-            has_key=bool(self._server.api_key),
-        )
-        error = PromptTooLong if refusal.what == DOES_NOT_FIT else EndpointRefused
-        found = f": found {reason}" if refusal.what == NO_API else f" ({reason})"
-        return error(self._server.message(f"{refusal.what}{found}: {refusal.fix}"))
+            self._counters.fault(refusal.kind or f"HTTP {status}")
+        words = f"{refusal.what}: found {reason}" if refusal.what == NO_API else f"{refusal.what} ({reason})"
+        message = server.message(f"{words}: {refusal.fix}")
+        if not refusal.kind:
+            return EndpointRefused(message)
+        error = PromptTooLong if refusal.what == DOES_NOT_FIT else PromptRefused
+        return error(message, words=words)
 
-    def _read(self, read: Callable[..., T], reply: bytes) -> T:
+    def _read(self, read: Callable[..., T], reply: bytes, body: dict[str, Any]) -> T:
+        from vpp.llm.client import Reply
+
         try:
             return read(reply, secret=self._server.secret)
         except OddReply as odd:
-            raise AttemptFailed(Fault(odd.kind, self._short(str(odd)), odd.fix), empty=odd.completion) from None
+            if odd.complaint:
+                raise self._failure(Reply(odd.complaint.status or OK, {}, reply), odd.complaint, body) from None
+            fault = Fault(odd.kind, self._short(str(odd)), odd.fix)
+            raise AttemptFailed(fault, completion=odd.completion) from None
 
     def _short(self, words: str) -> str:
         return short_reason(words, secret=self._server.api_key)
@@ -221,10 +232,12 @@ class Transport:
 BACKOFF_LIMIT_S = 30.0
 MAX_ATTEMPTS = 6
 EMPTY_ATTEMPTS = 2
-"""Attempts for a text from a server that answers other calls; then the empty text is the answer."""
-MUTE_ATTEMPTS = {"cut off before any answer": 3, "tool called": 3, "answer withheld": MAX_ATTEMPTS}
-"""Attempts for a text from a server that never gave one, by a kind of fault that time does not change; then the model
-is refused. A content filter gets the most: calls about other rows may be answered meanwhile."""
+"""Attempts for a text from a server that answers other calls; then the empty text is the answer, or it is withheld."""
+MUTE_ATTEMPTS = 3
+"""Attempts for a text from a server that never gave one; then its model is refused."""
+MUTE = frozenset({CUT_BEFORE, TOOL_CALLED})
+"""Kinds of empty answers that time does not change."""
+EMPTY = MUTE | {NOTHING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,28 +316,38 @@ class Retries:
             except AttemptFailed as failure:
                 self._counters.fault(failure.fault.kind)
                 tries += 1
-                if failure.empty and self.has_answered and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
-                    return failure.empty
-                strikes = 0 if failure.overloaded and self._successes > successes else strikes + 1
-                successes = self._successes
-                self._give_up(failure, tries, strikes)
+                if tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
+                    if failure.fault.kind in EMPTY and failure.completion and self.has_answered:
+                        return failure.completion
+                    if failure.fault.kind == WITHHELD:
+                        self._counters.add(failed=1)
+                        words = f"{FILTERED} ({failure.fault.words})"
+                        raise PromptRefused(self._message(f"{words}: {failure.fault.fix}"), words=words) from None
+                others_succeed, successes = self._successes > successes, self._successes
+                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
+                self._give_up(failure, tries, strikes, others_succeed=others_succeed)
                 self._counters.add(retried=1)
                 await asyncio.sleep(self._wait_s(failure, tries))
             except EndpointRefused:
                 self._counters.add(failed=1)
                 raise
 
-    def _give_up(self, failure: AttemptFailed, tries: int, strikes: int) -> None:
+    def _give_up(self, failure: AttemptFailed, tries: int, strikes: int, *, others_succeed: bool) -> None:
+        """Raise EndpointError after too many attempts: of the prompt alone if other calls are answered meanwhile."""
         words, fix, most = failure.fault.words, failure.fault.fix, self._limits.max_attempts
-        mute_attempts = MUTE_ATTEMPTS.get(failure.fault.kind)
-        if mute_attempts and not self.has_answered and tries >= min(mute_attempts, most):
-            self._counters.add(failed=1)
+        is_mute = failure.fault.kind in MUTE and not self.has_answered and tries >= min(MUTE_ATTEMPTS, most)
+        is_impatient = failure.asked_wait_s and self.patience.is_used_up
+        if not (is_mute or strikes >= most or is_impatient):
+            return
+        self._counters.add(failed=1)
+        if is_mute:
             asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
             raise EndpointRefused(self._message(f"{words}{asked}: {fix}")) from None
-        if strikes >= most or (failure.asked_wait_s and self.patience.is_used_up):
-            self._counters.add(failed=1)
-            last = f", at the last of {most} attempts" if strikes >= most > 1 else ""
-            raise EndpointUnreachable(self._message(f"{words}{last}: {fix}"), waited_s=self.patience.waited_s) from None
+        last = f", at the last of {most} attempts" if strikes >= most > 1 else ""
+        message = self._message(f"{words}{last}: {fix}")
+        if others_succeed and not is_impatient:
+            raise PromptRefused(message, words=f"{words}{last}") from None
+        raise EndpointUnreachable(message, waited_s=self.patience.waited_s) from None
 
     def _wait_s(self, failure: AttemptFailed, tries: int) -> float:
         """Exponential back-off with full jitter, after the wait that the server asked for."""
@@ -372,7 +395,7 @@ class Endpoint:
 
     @property
     def dropped_fields(self) -> tuple[str, ...]:
-        """Optional fields that the server refused: left out since, or sent under another name."""
+        """Optional fields that the server does not take: left out since, or sent under another name."""
         return self._fields.dropped
 
     def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
@@ -446,41 +469,44 @@ class Endpoint:
         return None
 
     async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
-        """Return the cached answer, or a new one, which is stored."""
+        """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
         address = self.server.cache_address or self.base_url
         key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
         if (completion := await cache.get(key)) is not None:
             return completion
         completion = await ask()
-        if completion.text and (completion.first_tokens or "logprobs" not in options):
+        is_whole = completion.text and not is_prompt_cut(messages, completion)
+        if is_whole and (completion.first_tokens or "logprobs" not in options):
             cache.put(key, completion)
         return completion
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed."""
-        refused: list[str] = []
+        refused: dict[str, Range | None] = {}
         async with self._throttle.semaphore:
-            for _ in range(1 + len(OPTIONAL)):
+            for _ in range(1 + 2 * len(OPTIONAL)):
                 await self._budget.turn()
                 try:
                     return await self._exchange(messages, options, refused)
                 except FieldsRefused as refusal:
-                    refused += refusal.args
+                    refused |= refusal.fields
                 finally:
                     self._budget.ended()
         raise EndpointRefused(self.server.message("it refuses the request in every form: try another model"))
 
-    async def _exchange(self, messages: Messages, options: dict[str, Any], refused: list[str]) -> Completion:
+    async def _exchange(
+        self, messages: Messages, options: dict[str, Any], refused: dict[str, Range | None]
+    ) -> Completion:
         """Send one request and read its answer.
 
-        refused: optional fields to leave out; dropped for good once the server accepts a request without them.
+        refused: what the server refused of this request; it is so for good once it accepts the request otherwise.
         """
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._transport.completion(await self._timed(body))
+            completion = self._transport.completion(await self._timed(body), body)
         except AttemptFailed as failure:
-            if failure.empty:  # the tokens of an empty answer are paid like others
-                self._accepted(messages, body, refused, failure.empty)
+            if failure.completion:
+                self._accepted(messages, body, refused, failure.completion)
             raise
         self._accepted(messages, body, refused, completion)
         self._retries.succeeded()
@@ -490,7 +516,7 @@ class Endpoint:
         """Return the reply; the throttle learns whether the server had room."""
         call = self._throttle.begin()
         try:
-            reply = await self._transport.post_chat(body)
+            reply = await self._transport.chat(body)
         except AttemptFailed as failure:
             if failure.asked_wait_s:
                 failure.wait_s = self._retries.patience.granted_s(failure.asked_wait_s)
@@ -500,11 +526,29 @@ class Endpoint:
         self._throttle.answered(call)
         return reply
 
-    def _accepted(self, messages: Messages, body: dict[str, Any], refused: list[str], completion: Completion) -> None:
-        """Pay for an accepted request, and note the fields that it did without."""
-        for name in self._fields.learn(body, refused, completion.completion_tokens):
-            self.counters.refuse(f"{name} ({self.model[:60]})")
+    def _accepted(
+        self, messages: Messages, body: dict[str, Any], refused: dict[str, Range | None], completion: Completion
+    ) -> None:
+        """Pay for an accepted request, and note what it did without and whether the server read all of it."""
+        for words in self._fields.learn(body, refused, completion.completion_tokens):
+            self.counters.refuse(f"{words} ({self.model[:60]})")
+        if is_prompt_cut(messages, completion):
+            self.counters.fault(PROMPT_CUT)
         self._budget.pay(self._price.charged(messages, completion))
+
+
+PROMPT_CUT = "prompt cut by the server"
+"""Kind of fault: the server counts fewer tokens than it was sent words."""
+FEW_WORDS = 200
+"""Words of a prompt below which a miscount says nothing."""
+
+
+def is_prompt_cut(messages: Messages, completion: Completion) -> bool:
+    """Return whether the server read only a part of the prompt: no usual tokenizer joins words to one token."""
+    if not completion.prompt_tokens:
+        return False
+    n_words = sum(len(message["content"].split()) for message in messages)
+    return n_words > FEW_WORDS and completion.prompt_tokens < 0.9 * n_words
 
 
 def warm_up() -> None:
