@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from vpp.llm import client
-from vpp.llm.endpoint import Patience
+from vpp.llm.endpoint import Limits, Retries
 from vpp.llm.limits import Counters
 
 from .asking import ask
@@ -80,13 +80,11 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
 
 def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     clock = [0.0]
-    patience = Patience(25, now=lambda: clock[0])
-    assert (patience.granted_s(20), patience.is_used_up) == (20, False)
+    retries = Retries(Limits(max_wait_s=25), Counters(), str, now=lambda: clock[0])
+    assert (retries.granted_s(20), retries.waited_s) == (20, 0)
     clock[0] = 20
-    assert patience.granted_s(20) == 5
+    assert retries.granted_s(20) == 5
     clock[0] = 25
-    assert (patience.granted_s(20), patience.is_used_up, patience.waited_s) == (0, True, 25)
-    patience.answered()
-    assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
-    unwilling = Patience(0)
-    assert (unwilling.granted_s(20), unwilling.is_used_up) == (0, False), "the usual attempts remain"
+    assert (retries.granted_s(20), retries.waited_s) == (0, 25)
+    retries.succeeded()
+    assert (retries.waited_s, retries.granted_s(20)) == (0, 20)

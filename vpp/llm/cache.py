@@ -1,7 +1,8 @@
 """Response cache: answers on disk under a hash of everything that determines them, except the API key.
 
-A cached answer is the model's raw text, so an improved parser can read it again. The disk is used in batches by a
-thread of its own: look-ups and writes that arrive while it is busy form the next batch.
+A cached answer is the model's raw text, so an improved parser can read it again. The database (SQLite) is used in
+batches by a thread of its own: look-ups and writes that arrive while it is busy form the next batch. It holds JSON
+texts alone, and whatever else somebody puts into it is a miss.
 """
 
 import asyncio
@@ -9,36 +10,35 @@ import hashlib
 import json
 import logging
 import sqlite3
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from diskcache import Cache, Disk, Timeout
-from diskcache.core import MODE_PICKLE
 from pydantic import TypeAdapter, ValidationError
 
 from vpp.errors import InputError
 from vpp.llm.protocol import Completion
 
-SIZE_LIMIT = 64 * 2**30
-"""Bytes. Nothing is ever evicted, but diskcache wants a number."""
 DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
-_ANSWER = TypeAdapter(Completion)
-"""Reads and writes an answer as JSON."""
-IN_ROW_LIMIT = 4 * 2**20
-"""Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
 WAIT_S = 10.0
 """Seconds to wait for another process that has locked the database."""
 REASON_LENGTH = 160
-REST_S = 60.0
-"""Seconds without the cache after such a wait was in vain."""
+SCHEMA = (
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "CREATE TABLE IF NOT EXISTS Cache (key TEXT, raw INTEGER, value TEXT)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS Cache_key_raw ON Cache (key, raw)",
+)
+"""Table of earlier versions, whose rows with text keys have raw = 1."""
 OnFault = Callable[[str, int], None]
 """Receives the reason of a failure and the number of answers that are not stored because of it."""
 
 T = TypeVar("T")
+_ANSWER = TypeAdapter(Completion)
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _log = logging.getLogger(__name__)
 
 
@@ -49,34 +49,9 @@ class CacheInfo(NamedTuple):
     bytes: int
 
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
-
-
 def cache_key(question: dict[str, Any]) -> str:
     """Return the SHA-256 of a question's canonical JSON: address, model, messages, temperature, seed, limit, format."""
     return hashlib.sha256(_CANONICAL.encode(question).encode()).hexdigest()
-
-
-class TextDisk(Disk):  # type: ignore[misc]
-    """diskcache's disk without pickles (CVE-2025-69872): a planted pickle is refused, never loaded.
-
-    It also touches no files outside the database. We store none there, and a planted row could name any file.
-    """
-
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """Return the stored value. A pickle or a file raises OSError, which diskcache takes for a miss."""
-        if mode == MODE_PICKLE or filename is not None:
-            raise OSError("a pickle, or the name of a file, in the response cache was refused")
-        return super().fetch(mode, filename, value, read)
-
-    def remove(self, file_path: str) -> None:
-        """Remove nothing: no file is ours."""
-
-    def get(self, key: Any, raw: bool) -> Any:
-        """Return the key of a row. Raises OSError for a pickled one."""
-        if not raw:
-            raise OSError("a pickled key in the response cache was refused")
-        return super().get(key, raw)
 
 
 class ResponseCache:
@@ -93,10 +68,9 @@ class ResponseCache:
         self._wanted: dict[str, list[asyncio.Future[Completion | None]]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
-        self._rests_until = 0.0
         try:
-            self._store: Any = self._in_thread(lambda: _open(folder))
-        except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
+            self._store = self._in_thread(lambda: _open(folder))
+        except (OSError, sqlite3.Error) as error:
             self._thread.shutdown()
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
@@ -124,7 +98,7 @@ class ResponseCache:
         await self.flush()
         try:
             self.close()
-        except Exception as error:
+        except sqlite3.Error as error:
             self._report(error, unkept=0)
 
     def close(self) -> None:
@@ -134,11 +108,24 @@ class ResponseCache:
 
     def info(self) -> CacheInfo:
         """Return the number of entries and bytes on disk."""
-        return self._in_thread(lambda: CacheInfo(len(self._store), self._store.volume()))
+        return self._in_thread(
+            lambda: CacheInfo(
+                self._number("SELECT COUNT(*) FROM Cache"),
+                self._number("PRAGMA page_count") * self._number("PRAGMA page_size"),
+            )
+        )
 
     def clear(self) -> int:
         """Delete every answer; return how many there were."""
-        return int(self._in_thread(self._store.clear))
+
+        def delete() -> int:
+            with self._store:
+                return self._store.execute("DELETE FROM Cache").rowcount
+
+        return self._in_thread(delete)
+
+    def _number(self, query: str) -> int:
+        return int(self._store.execute(query).fetchone()[0])
 
     def _in_thread(self, work: Callable[[], T]) -> T:
         return self._thread.submit(work).result()
@@ -173,24 +160,21 @@ class ResponseCache:
     ) -> tuple[dict[str, Completion], Exception | None]:
         """Look up and write one batch, in the cache's thread. Returns a failure: a run continues without its cache."""
         answers: dict[str, Completion] = {}
-        if time.monotonic() < self._rests_until:
-            return answers, Timeout() if unwritten else None
         try:
-            found = ((key, _from_json(self._store.get(key))) for key in keys)
-            answers = {key: answer for key, answer in found if answer is not None}
+            for key in keys:
+                row = self._store.execute("SELECT value FROM Cache WHERE key = ? AND raw = 1", (key,)).fetchone()
+                if row and (answer := _from_json(row[0])):
+                    answers[key] = answer
             if unwritten:
-                with self._store.transact():
-                    for key, completion in unwritten.items():
-                        self._store.set(key, _to_json(completion))
+                rows = [(key, _ANSWER.dump_json(one, exclude={"cached"}).decode()) for key, one in unwritten.items()]
+                with self._store:
+                    self._store.executemany("INSERT OR REPLACE INTO Cache (key, raw, value) VALUES (?, 1, ?)", rows)
         except Exception as error:
-            if isinstance(error, Timeout):
-                self._rests_until = time.monotonic() + REST_S
             return answers, error
         return answers, None
 
     def _report(self, error: Exception, *, unkept: int) -> None:
-        reason = "another program has it to itself" if isinstance(error, Timeout) else str(error)
-        reason = " ".join((reason or type(error).__name__).split())[:REASON_LENGTH]
+        reason = " ".join((str(error) or type(error).__name__).split())[:REASON_LENGTH]
         if not self._has_failed:
             _log.warning("the response cache cannot be used just now: %s", reason)
         self._has_failed = True
@@ -198,25 +182,20 @@ class ResponseCache:
             self._on_fault(reason, unkept)
 
 
-def _open(folder: Path) -> Any:
+def _open(folder: Path) -> sqlite3.Connection:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     for path in (folder / name for name in DATABASE):  # not opened: closing it would drop this process's locks
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise OSError(f"{path.name} is a link, a pipe or a folder")
-    return Cache(
-        str(folder),
-        timeout=WAIT_S,
-        disk=TextDisk,
-        disk_min_file_size=IN_ROW_LIMIT,
-        eviction_policy="none",
-        size_limit=SIZE_LIMIT,
-        cull_limit=0,
-    )
-
-
-def _to_json(completion: Completion) -> str:
-    return _ANSWER.dump_json(completion, exclude={"cached"}).decode()
+    store = sqlite3.connect(folder / DATABASE[0], timeout=WAIT_S)
+    try:
+        for statement in SCHEMA:
+            store.execute(statement)
+    except sqlite3.Error:
+        store.close()
+        raise
+    return store
 
 
 def _from_json(stored: object) -> Completion | None:

@@ -90,27 +90,21 @@ class Complaint(NamedTuple):
         return max((int(code) for code in self.codes if re.fullmatch("[45][0-9][0-9]", code)), default=0)
 
 
+@dataclass(eq=False)
 class OddReply(Exception):
-    """A 200 without a usable answer; the message says what it is instead, and asking again may help."""
+    """A 200 without a usable answer; asking again may help."""
 
-    def __init__(
-        self,
-        kind: str,
-        reason: str,
-        *,
-        fix: str = FIX_ADDRESS,
-        completion: Completion | None = None,
-        complaint: Complaint | None = None,
-    ) -> None:
-        """kind: a word from a fixed vocabulary, to count by. completion: its part of an answer, if it has one.
+    kind: str
+    """A word from a fixed vocabulary, to count by."""
+    reason: str
+    fix: str = FIX_ADDRESS
+    completion: Completion | None = None
+    """What there is of an answer."""
+    complaint: Complaint | None = None
+    """The error that stands in its place."""
 
-        complaint: the error that stands in its place.
-        """
-        super().__init__(reason)
-        self.kind = kind
-        self.fix = fix
-        self.completion = completion
-        self.complaint = complaint
+    def __str__(self) -> str:
+        return self.reason
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -247,8 +241,7 @@ def read_completion(body: bytes, *, secret: str = "") -> Completion:
     )
     is_answer = isinstance(message.content, str) and text == content
     if fault := _fault(completion, message, finish.casefold(), is_answer=is_answer):
-        kind, reason, fix = fault
-        raise OddReply(kind, reason, fix=fix, completion=completion)
+        raise OddReply(*fault, completion=completion)
     return completion
 
 
@@ -479,6 +472,8 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 Range = tuple[float, float]
+Ranges = dict[str, Range | None]
+"""Refused fields by name, with the range that the server allows; None: not at all."""
 
 
 def range_in(words: str) -> Range | None:
@@ -489,8 +484,8 @@ def range_in(words: str) -> Range | None:
     return (-float("inf"), float(most[1])) if (most := _MOST.search(words)) else None
 
 
-def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, Range | None]:
-    """Return the `sent` optional fields that a 400 or 422 is about, with the range it allows; None: leave it out.
+def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
+    """Return the `sent` optional fields that a 400 or 422 is about.
 
     A limit of tokens without room in the context is not among them, nor one that is too high by an unknown amount:
     without a limit an answer could have any length.
@@ -502,7 +497,7 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, R
     named = named or [name for name in fields if re.search(OTHER_WORDS.get(name, "(?!)"), words, re.IGNORECASE)][:1]
     if (found := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
         named = ["top_logprobs" if name == "logprobs" else name for name in named]
-    refused: dict[str, Range | None] = {}
+    refused: Ranges = {}
     for name in named:
         is_new = found is not None and name in BOUNDED and held(sent[name], found) != sent[name]
         if is_new or name not in NAMES["max_tokens"] or not _OUT_OF_BOUNDS.search(complaint.words):
@@ -520,15 +515,14 @@ class OptionalFields:
     """The optional fields that one server accepts, under which names and within which ranges; from its refusals."""
 
     def __init__(self) -> None:
-        self.refused: dict[str, Range | None] = {}
-        """Names that the server refused, in that order, with the range that it allows; None: not at all."""
+        self.refused: Ranges = {}
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """Return the names that the server does not take at all."""
         return tuple(name for name, within in self.refused.items() if within is None)
 
-    def spelled(self, options: dict[str, Any], refused: Mapping[str, Range | None]) -> dict[str, Any]:
+    def spelled(self, options: dict[str, Any], refused: Ranges) -> dict[str, Any]:
         """Return the given options as this server accepts them, also after what it `refused` just now."""
         known, spelled = {**self.refused, **refused}, {}
         for option, value in options.items():
@@ -538,7 +532,7 @@ class OptionalFields:
                 spelled[name] = held(value, within) if within else value
         return spelled
 
-    def learn(self, sent: Mapping[str, Any], refused: Mapping[str, Range | None], answer_tokens: int) -> Iterator[str]:
+    def learn(self, sent: Mapping[str, Any], refused: Ranges, answer_tokens: int) -> Iterator[str]:
         """Learn from an accepted request; yield in words what is refused from now on.
 
         sent: the request. refused: what the server refused before it accepted it.
