@@ -107,7 +107,6 @@ class ResponseCache:
         self._thread.shutdown()
 
     def info(self) -> CacheInfo:
-        """Return the number of entries and bytes on disk."""
         return self._in_thread(
             lambda: CacheInfo(
                 self._number("SELECT COUNT(*) FROM Cache"),

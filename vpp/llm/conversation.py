@@ -70,7 +70,6 @@ class Refusals:
 
 
 def question(text: str) -> Message:
-    """Return a turn of the user."""
     return {"role": "user", "content": text}
 
 

@@ -10,46 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
+from vpp.llm import errors, protocol
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
-from vpp.llm.errors import (
-    DOES_NOT_FIT,
-    FILTERED,
-    FIX_BUSY,
-    FIX_SLOW,
-    BodyTooLarge,
-    Fault,
-    chain_of,
-    refusal_of,
-    transport_fault,
-)
 from vpp.llm.forms import FIELD, Structure, is_kept, request_options
 from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters, Throttle
-from vpp.llm.protocol import (
-    CUT_BEFORE,
-    NO_API,
-    NOTHING,
-    OPTIONAL,
-    SECRET_LENGTH,
-    TOOL_CALLED,
-    WITHHELD,
-    Complaint,
-    Completion,
-    Messages,
-    OddReply,
-    OptionalFields,
-    Ranges,
-    ServedModel,
-    read_completion,
-    read_error,
-    read_models,
-    read_token_count,
-    refused_fields,
-    retry_after_s,
-    short_reason,
-    withheld,
-)
+from vpp.llm.protocol import Complaint, Completion, Messages, OddReply, Ranges, ServedModel
 from vpp.runtime import no_collecting
 
 if TYPE_CHECKING:
@@ -81,7 +48,7 @@ class Server:
     @property
     def secret(self) -> str:
         """The text to remove from answers: the key, unless it is so short that an answer may well contain it."""
-        return self.api_key if len(self.api_key) >= SECRET_LENGTH else ""
+        return self.api_key if len(self.api_key) >= protocol.SECRET_LENGTH else ""
 
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
@@ -110,7 +77,7 @@ class Limits:
 class AttemptFailed(Exception):
     """Failure of one attempt; another attempt may succeed."""
 
-    fault: Fault
+    fault: errors.Fault
     asked_wait_s: float = 0.0
     """Seconds that the server asks to wait (Retry-After); 0 if it does not ask."""
     overloaded: bool = False
@@ -138,7 +105,7 @@ EMPTY_ATTEMPTS = 2
 """Attempts for a text from a server that answers other calls; then the empty text is the answer, or it is withheld."""
 MUTE_ATTEMPTS = 3
 """Attempts for a text from a server that never gave one; then its model is refused."""
-MUTE = frozenset({CUT_BEFORE, TOOL_CALLED})
+MUTE = frozenset({protocol.CUT_BEFORE, protocol.TOOL_CALLED})
 """Kinds of empty answers that time does not change."""
 
 
@@ -192,7 +159,7 @@ class Retries:
             except AttemptFailed as failure:
                 self._counters.fault(failure.fault.kind)
                 tries += 1
-                is_empty = failure.fault.kind in MUTE | {NOTHING} and self.has_answered
+                is_empty = failure.fault.kind in MUTE | {protocol.NOTHING} and self.has_answered
                 if failure.completion and is_empty and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
                     return failure.completion
                 others_succeed, successes = self._successes > successes, self._successes
@@ -211,8 +178,8 @@ class Retries:
     ) -> EndpointRefused | EndpointUnreachable | None:
         """Return the error after too many attempts: of the prompt alone if other calls are answered meanwhile."""
         (kind, words, fix), most = failure.fault, self._limits.max_attempts
-        if kind == WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
-            return self._of_prompt(f"{FILTERED} ({words})", fix)
+        if kind == protocol.WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
+            return self._of_prompt(f"{errors.FILTERED} ({words})", fix)
         if kind in MUTE and not self.has_answered and tries >= min(MUTE_ATTEMPTS, most):
             asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
             return EndpointRefused(self._message(f"{words}{asked}: {fix}"))
@@ -276,7 +243,7 @@ class Endpoint:
         self._throttle = Throttle(limits.concurrency)
         self.counters.watch(self._throttle)
         self._retries = Retries(limits, self.counters, server.message)
-        self._fields = OptionalFields()
+        self._fields = protocol.OptionalFields()
         self._client: Client | None = None
 
     @property
@@ -349,14 +316,16 @@ class Endpoint:
     async def models(self) -> list[ServedModel]:
         """Return the models that the server lists; one attempt. Raises EndpointError."""
         try:
-            return self._read(read_models, await self._body(self._connected().get("models"), {}), {})
+            return self._read(protocol.read_models, await self._body(self._connected().get("models"), {}), {})
         except AttemptFailed as failure:
             raise EndpointUnreachable(self.server.message(str(failure))) from None
 
     async def count_tokens(self, text: str) -> int | None:
         """Return the tokens of a text as the server counts them; None if it has no tokenizer to ask."""
         with suppress(AttemptFailed, EndpointRefused):
-            return self._read(read_token_count, await self._body(self._connected().tokenize(self.model, text), {}), {})
+            return self._read(
+                protocol.read_token_count, await self._body(self._connected().tokenize(self.model, text), {}), {}
+            )
         return None
 
     async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
@@ -375,7 +344,7 @@ class Endpoint:
         """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed."""
         refused: Ranges = {}
         async with self._throttle.semaphore:
-            for _ in range(1 + 2 * len(OPTIONAL)):
+            for _ in range(1 + 2 * len(protocol.OPTIONAL)):
                 await self._budget.turn()
                 try:
                     return await self._exchange(messages, options, refused)
@@ -392,7 +361,7 @@ class Endpoint:
         """
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._read(read_completion, await self._timed(body), body)
+            completion = self._read(protocol.read_completion, await self._timed(body), body)
         except AttemptFailed as failure:
             if failure.completion:
                 self._accepted(body, refused, failure.completion)
@@ -433,36 +402,36 @@ class Endpoint:
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 reply = await call
-        except (ClientError, BodyTooLarge, OSError) as error:
+        except (ClientError, errors.BodyTooLarge, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self._limits.timeout_s:g} s"
-                raise AttemptFailed(Fault("no answer in time", words, FIX_SLOW), late=True) from None
-            if refused := next((one for one in chain_of(error) if isinstance(one, AddressRefused)), None):
+                raise AttemptFailed(errors.Fault("no answer in time", words, errors.FIX_SLOW), late=True) from None
+            if refused := next((one for one in errors.chain_of(error) if isinstance(one, AddressRefused)), None):
                 raise EndpointRefused(self.server.message(str(refused))) from None
-            fault = transport_fault(error, base_url=self.base_url)
+            fault = errors.transport_fault(error, base_url=self.base_url)
             raise AttemptFailed(fault._replace(words=self._short(fault.words))) from None
         if not 200 <= reply.status < 300:
-            raise self._failure(reply, read_error(reply.body, secret=self.server.api_key), sent)
+            raise self._failure(reply, protocol.read_error(reply.body, secret=self.server.api_key), sent)
         return reply.body
 
     def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
         status, server, words = reply.status, self.server, self._short(complaint.words)
         reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
-        has_key, location = bool(server.api_key), withheld(reply.headers.get("location", ""), server.api_key)
-        refusal = refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
+        has_key, location = bool(server.api_key), protocol.withheld(reply.headers.get("location", ""), server.api_key)
+        refusal = errors.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
         if refusal is None:
-            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, FIX_BUSY)
-            wait_s = retry_after_s(reply.headers) or 0.0
+            fault = errors.Fault(f"HTTP {status}" if status != OK else "error under 200", reason, errors.FIX_BUSY)
+            wait_s = protocol.retry_after_s(reply.headers) or 0.0
             return AttemptFailed(fault, asked_wait_s=wait_s, overloaded=status in OVERLOADED)
-        if status in REFUSABLE and (fields := refused_fields(complaint, sent)):
+        if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
             return FieldsRefused(fields)
         if sent:
             self.counters.fault(refusal.kind or f"HTTP {status}")
-        words = f"{refusal.what}: found {reason}" if refusal.what == NO_API else f"{refusal.what} ({reason})"
+        words = f"{refusal.what}: found {reason}" if refusal.what == protocol.NO_API else f"{refusal.what} ({reason})"
         message = server.message(f"{words}: {refusal.fix}")
         if not refusal.kind:
             return EndpointRefused(message)
-        return (PromptTooLong if refusal.what == DOES_NOT_FIT else PromptRefused)(message, words=words)
+        return (PromptTooLong if refusal.what == errors.DOES_NOT_FIT else PromptRefused)(message, words=words)
 
     def _read(self, read: Callable[..., T], reply: bytes, sent: dict[str, Any]) -> T:
         """Return what is read of a 2xx's body. Raises as `_body` does."""
@@ -473,11 +442,11 @@ class Endpoint:
         except OddReply as odd:
             if odd.complaint:
                 raise self._failure(Reply(odd.complaint.status or OK, {}, reply), odd.complaint, sent) from None
-            fault = Fault(odd.kind, self._short(str(odd)), odd.fix)
+            fault = errors.Fault(odd.kind, self._short(str(odd)), odd.fix)
             raise AttemptFailed(fault, completion=odd.completion) from None
 
     def _short(self, words: str) -> str:
-        return short_reason(words, secret=self.server.api_key)
+        return protocol.short_reason(words, secret=self.server.api_key)
 
     def _connected(self) -> "Client":
         if self._client is None:

@@ -141,7 +141,6 @@ class Throttle:
         return "files" if self.ceiling < self._wanted else ""
 
     def begin(self) -> Call:
-        """Record that a call inside the semaphore is sent."""
         return Call(self._clock(), self.semaphore.inside)
 
     def answered(self, call: Call) -> None:
@@ -201,12 +200,10 @@ class Counters:
 
     @property
     def sent(self) -> int:
-        """Requests sent."""
         return int(self._counts["sent"])
 
     @property
     def cost(self) -> float:
-        """Money paid."""
         return float(self._counts["cost"])
 
     def add(self, **counts: float) -> None:
@@ -236,11 +233,9 @@ class Counters:
         self._throttles.add(throttle)
 
     def unwatch(self, throttle: Throttle) -> None:
-        """Stop reporting it: the server is asked no more."""
         self._throttles.discard(throttle)
 
     def snapshot(self) -> Usage:
-        """Return the counts so far."""
         narrowed = [(one.limit, one.narrowed_by) for one in self._throttles if one.narrowed_by]
         window, reason = min(narrowed, default=(0, ""))
         held_until = max((one.semaphore.held_until for one in self._throttles), default=0.0)
