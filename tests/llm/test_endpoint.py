@@ -217,7 +217,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await real(0)
 
     monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
-    monkeypatch.setattr("vpp.llm.limits.Semaphore.hold", lambda *_: None)
+    monkeypatch.setattr("vpp.llm.limits.Throttle.hold", lambda *_: None)
     return asked_for
 
 

@@ -51,7 +51,7 @@ async def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> N
         await until(lambda: counters.snapshot().held_until, "the wait is reported")
         assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
         waits.cancel()
-        endpoint._throttle.semaphore.release()
+        endpoint._throttle.release()
         await ask(endpoint)
         assert counters.snapshot().held_until == 0
 
@@ -67,11 +67,11 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
 
     async with endpoint_of(behave) as (endpoint, _):
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
-        await until(lambda: endpoint._throttle.semaphore.held_until, "the semaphore is held")
+        await until(lambda: endpoint._throttle.held_until, "the semaphore is held")
         async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)
-            assert (endpoint._throttle.semaphore.inside, len(endpoint._throttle.semaphore._waiting)) == (1, 1)
+            assert (endpoint._throttle.inside, len(endpoint._throttle._waiting)) == (1, 1)
             free.set()
             await first
             await third

@@ -343,7 +343,7 @@ class Endpoint:
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed."""
         refused: Ranges = {}
-        async with self._throttle.semaphore:
+        async with self._throttle:
             for _ in range(1 + 2 * len(protocol.OPTIONAL)):
                 await self._budget.turn()
                 try:

@@ -7,9 +7,7 @@ count by kind stays short whatever a server does.
 
 import errno
 import re
-import socket
 import ssl
-import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -76,25 +74,30 @@ def _known(error: BaseException, place: str, host: str) -> Fault | None:
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
         reason = error.reason.replace("_", " ").lower() if error.reason else "no secure connection"
         return Fault("TLS failed", f"TLS with {place} failed: {getattr(error, 'verify_message', '') or reason}", fix)
-    if isinstance(error, socket.gaierror):
-        return Fault("name not found", f"no machine called {host} is known", "check how the address is spelled")
+    name = type(error).__name__
     if isinstance(error, OSError) and _REFUSED.search(str(error)):
-        return Fault("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
-    if isinstance(error, OSError) and error.errno in _NO_ROUTE:
-        return Fault("no route", f"there is no way to {host} from this machine", "check the network and the address")
-    name = "DecodingError" if isinstance(error, zlib.error) else type(error).__name__
-    kind, words = _NAMED.get(name, ("", ""))
-    fix = "is it an https:// address?" if kind == "not HTTP" else FIX_DOWN
-    return Fault(kind, words.format(host=host, place=place), fix) if kind else None
+        name = "ConnectionRefusedError"
+    elif isinstance(error, OSError) and error.errno in _NO_ROUTE:
+        name = "no route"
+    kind, words, *fix_ = _NAMED.get(name, ("", ""))
+    return Fault(kind, words.format(host=host, place=place), *fix_) if kind else None
 
 
+_SILENT = ("nothing listens", "nothing listens at {place}", "is the server up, and is its port right?")
+_NO_NAME = ("name not found", "no machine called {host} is known", "check how the address is spelled")
 _COMPRESSION = ("broken compression", "the reply's compression cannot be undone")
 _STOPPED = ("reply stopped", "the reply stopped in its middle")
 _CUT = ("connection cut", "the connection was cut without an answer")
 _NO_CONNECTION = ("no connection in time", "{place} takes no connection")
-_NOT_HTTP = ("not HTTP", "{place} does not speak HTTP as it should")
-_NAMED = {
-    "ClientConnectorDNSError": ("name not found", "no machine called {host} is known"),
+_NOT_HTTP = ("not HTTP", "{place} does not speak HTTP as it should", "is it an https:// address?")
+_NAMED: dict[str, tuple[str, ...]] = {
+    "ConnectionRefusedError": (
+        "nothing listens",
+        "nothing listens at {place}",
+        "is the server up, and is its port right?",
+    ),
+    "no route": ("no route", "there is no way to {host} from this machine", "check the network and the address"),
+    **dict.fromkeys(("gaierror", "ClientConnectorDNSError"), _NO_NAME),
     **dict.fromkeys(("DecodingError", "ContentEncodingError"), _COMPRESSION),
     **dict.fromkeys(("ClientPayloadError", "ContentLengthError", "TransferEncodingError"), _STOPPED),
     **dict.fromkeys(("ServerDisconnectedError", "ClientConnectionResetError"), _CUT),
