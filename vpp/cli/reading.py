@@ -215,7 +215,8 @@ def predict(options: Namespace) -> int:
     for note in table.column_notes:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
-    asking, failure = Asking(directory, rows), None
+    asking = Asking(directory, rows)
+    failure: KeyboardInterrupt | EndpointError | None = None
     try:
         answers = _answers(asking.go)
     except (KeyboardInterrupt, EndpointError) as error:

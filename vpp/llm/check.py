@@ -127,11 +127,13 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         left_s = ends_at - time.monotonic()
         try:
             async with asyncio.timeout(left_s + one_s if left_s > 0 else 0):
-                yield await part()
+                finding = await part()
         except TimeoutError:
             untried.append(name)
+            continue
         except EndpointError as error:
-            yield _note(name, f"not answered: {error}")
+            finding = _note(name, f"not answered: {error}")
+        yield finding
     if PROMPT_CUT in endpoint.counters.snapshot().faults:
         words = "it counts fewer tokens than it was sent words, so it cuts prompts: serve a longer context"
         yield _note("whole prompts", words)

@@ -288,15 +288,11 @@ def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
     ]
 
 
-class _Counted(_Object):
-    count: Tokens = 0
-    tokens: list[Any] = []
-
-
 def read_token_count(body: bytes, *, secret: str = "") -> int | None:
     """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
-    counted = _Counted.model_validate(_read_object(body, secret))
-    return counted.count or len(counted.tokens) or None
+    reply = _read_object(body, secret)
+    counted, tokens = _Usage.model_validate({"prompt_tokens": reply.get("count")}), reply.get("tokens")
+    return counted.prompt_tokens or (len(tokens) if isinstance(tokens, list) else 0) or None
 
 
 # --- any body -------------------------------------------------------------------------------------------------------
