@@ -117,8 +117,9 @@ _OF_PROMPT = frozenset({200, 400, 403, 413, 422, 451, 500})
 """Statuses that may be about the prompt alone."""
 _LENGTH_CODES = frozenset(("context_length_exceeded", "exceed_context_size_error", "string_above_max_length"))
 _TOO_LONG = re.compile(
-    r"context.{0,12}(length|window|size|limit|overflow)|too many tokens|reduce the length|maximum.{0,20}tokens"
-    r"|\b(prompt|inputs?|messages?|sequence|request)\b.{0,40}(too (long|large)|longer than)"
+    r"context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
+    r"|\b(messages?|request)\b.{0,20}too (long|large)"
+    r"|\b(prompt|inputs?|sequence)\b.{0,40}(too (long|large)|longer than)"
     r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer))",
     re.IGNORECASE,
 )
@@ -129,7 +130,7 @@ _FILTER_CODES = frozenset(
 )
 _FILTER = re.compile(
     r"content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
-    r"|blocked by|inappropriate content",
+    r"|blocked by|inappropriate content|sensitive|敏感|content exists risk",
     re.IGNORECASE,
 )
 _KEY_CODES = frozenset(("invalid_api_key", "api_key_invalid", "authentication_error"))
@@ -158,7 +159,7 @@ def refusal_of(status: int, complaint: Complaint, *, body: bytes, location: str,
     location: target of a redirect. has_key: whether a key was sent.
     """
     words, codes = complaint.words, complaint.codes
-    if status == 402 or (status == 429 and "insufficient_quota" in codes):
+    if status == 402 or (status in (403, 429) and "insufficient_quota" in codes):
         return Refusal("the account has no credit left", "add credit, or give the key of another account")
     if status in _OF_PROMPT or _NEVER_FITS.search(words):
         if status == 413 or codes & _LENGTH_CODES or _TOO_LONG.search(words):

@@ -463,8 +463,8 @@ _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|l
 _N = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.\.+ ?{_N}")
 _MOST = re.compile(
-    rf"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|maximum of|maximum is"
-    rf"|maximum allowed|max allowed|up to):? ?{_N}",
+    r"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|up to"
+    rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
     re.IGNORECASE,
 )
 Range = tuple[float, float]
