@@ -1,8 +1,7 @@
 import asyncio
 import gzip
 import re
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -162,24 +161,12 @@ async def test_no_message_repeats_the_key() -> None:
             assert "6789" not in str(caught.value)
 
 
-def refusing(*fields: str, complaint: Callable[[list[str]], Reply]) -> Behaviour:
+def refusing(*fields: str) -> Behaviour:
     async def behave(request: Request) -> Reply:
-        refused = [field for field in fields if field in request.body]
-        return complaint(refused) if refused else chat()
+        refused = {field for field in fields if field in request.body}
+        return as_json({"detail": f"Unexpected fields in the request: {refused}"}, 422) if refused else chat()
 
     return behave
-
-
-def one_by_one(refused: list[str]) -> Reply:
-    return refusal(400, f"Unsupported parameter: '{refused[0]}' is not supported with this model.", param=refused[0])
-
-
-def in_words(refused: list[str]) -> Reply:
-    return as_json({"detail": f"Unexpected fields in the request: {set(refused)}"}, 422)
-
-
-def as_fastapi(refused: list[str]) -> Reply:
-    return as_json({"detail": [{"loc": ["body", f], "msg": "Extra inputs are not permitted"} for f in refused]}, 422)
 
 
 REFUSED_FIELDS = (
@@ -192,8 +179,8 @@ REFUSED_FIELDS = (
 
 
 async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
-    for fields, complaint in product(REFUSED_FIELDS, (one_by_one, in_words, as_fastapi)):
-        async with endpoint_of(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
+    for fields in REFUSED_FIELDS:
+        async with endpoint_of(refusing(*fields), effort="none") as (endpoint, stub):
             await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
             before = len(stub.requests)
             await ask(endpoint, "once more")
