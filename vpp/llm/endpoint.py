@@ -149,7 +149,8 @@ class Retries:
     async def run(self, attempt: Callable[[], Awaitable[Completion]]) -> Completion:
         """Attempt a call until it succeeds; its text is empty if the model gives none. Raises EndpointError.
 
-        Attempts refused by an overloaded server do not count while it answers other calls.
+        Attempts refused by an overloaded server, or late, do not count while it answers other calls; late ones up to
+        twice the usual number.
         """
         strikes = tries = 0
         successes = self._successes
@@ -163,7 +164,8 @@ class Retries:
                 if failure.completion and is_empty and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
                     return failure.completion
                 others_succeed, successes = self._successes > successes, self._successes
-                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
+                is_crowded = failure.overloaded or (failure.late and tries <= 2 * self._limits.max_attempts)
+                strikes = 0 if is_crowded and others_succeed else strikes + 1
                 if error := self._given_up(failure, tries, strikes, others_succeed=others_succeed):
                     self._counters.add(failed=1)
                     raise error from None
