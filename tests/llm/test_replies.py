@@ -144,7 +144,7 @@ async def test_a_row_that_fails_while_others_are_answered_is_lost_alone() -> Non
             number += 1
             await learner.predict(f"{RULE} {number}", PARITY.train[:1])
         (prediction,) = await failing
-        assert "at the last of 6 attempts" in (prediction.reason or "")
+        assert "at the last of 12 attempts" in (prediction.reason or "")
     async with learner_of(behave) as (learner, _, _):
         with pytest.raises(EndpointUnreachable):
             await learner.predict(RULE, PARITY.train[1:2])

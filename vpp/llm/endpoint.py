@@ -149,8 +149,7 @@ class Retries:
     async def run(self, attempt: Callable[[], Awaitable[Completion]]) -> Completion:
         """Attempt a call until it succeeds; its text is empty if the model gives none. Raises EndpointError.
 
-        Attempts refused by an overloaded server, or late, do not count while it answers other calls; late ones up to
-        twice the usual number.
+        Attempts refused by an overloaded server do not count while it answers other calls.
         """
         strikes = tries = 0
         successes = self._successes
@@ -164,8 +163,7 @@ class Retries:
                 if failure.completion and is_empty and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
                     return failure.completion
                 others_succeed, successes = self._successes > successes, self._successes
-                is_crowded = failure.overloaded or (failure.late and tries <= 2 * self._limits.max_attempts)
-                strikes = 0 if is_crowded and others_succeed else strikes + 1
+                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
                 if error := self._given_up(failure, tries, strikes, others_succeed=others_succeed):
                     self._counters.add(failed=1)
                     raise error from None
@@ -178,7 +176,7 @@ class Retries:
     def _given_up(
         self, failure: AttemptFailed, tries: int, strikes: int, *, others_succeed: bool
     ) -> EndpointRefused | EndpointUnreachable | None:
-        """Return the error after too many attempts: of the prompt alone if other calls are answered meanwhile."""
+        """Return the error after too many attempts: after twice as many of the prompt alone, if others are answered."""
         (kind, words, fix), most = failure.fault, self._limits.max_attempts
         if kind == protocol.WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
             return self._of_prompt(f"{errors.FILTERED} ({words})", fix)
@@ -187,9 +185,9 @@ class Retries:
             return EndpointRefused(self._message(f"{words}{asked}: {fix}"))
         if failure.asked_wait_s and 0 < self._limits.max_wait_s <= self.waited_s:
             return EndpointUnreachable(self._message(f"{words}: {fix}"), waited_s=self.waited_s)
-        if strikes < most:
+        if strikes < most or (others_succeed and 1 < most and tries < 2 * most):
             return None
-        last = f", at the last of {most} attempts" if most > 1 else ""
+        last = f", at the last of {tries} attempts" if tries > 1 else ""
         if others_succeed:
             return self._of_prompt(f"{words}{last}", fix)
         return EndpointUnreachable(self._message(f"{words}{last}: {fix}"), waited_s=self.waited_s)
