@@ -222,8 +222,9 @@ def predict(options: Namespace) -> int:
     except (KeyboardInterrupt, EndpointError) as error:
         failure, answers = error, asking.whole()
     if failure and not answers.rows:
-        cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
-        print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
+        if isinstance(failure, KeyboardInterrupt):
+            cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
+            print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
         raise failure
     content = prediction_csv(
         answers,

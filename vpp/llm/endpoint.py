@@ -185,7 +185,7 @@ class Retries:
             return EndpointRefused(self._message(f"{words}{asked}: {fix}"))
         if failure.asked_wait_s and 0 < self._limits.max_wait_s <= self.waited_s:
             return EndpointUnreachable(self._message(f"{words}: {fix}"), waited_s=self.waited_s)
-        if strikes < most or (others_succeed and 1 < most and tries < 2 * most):
+        if strikes < most or (others_succeed and most > 1 and tries < 2 * most):
             return None
         last = f", at the last of {tries} attempts" if tries > 1 else ""
         if others_succeed:

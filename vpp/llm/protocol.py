@@ -191,8 +191,9 @@ class _Logprobs(_Object):
         if self.content:
             tokens = self.content[0].top_logprobs or self.content[:1]
         else:
-            listed = self.top_logprobs[:1] or [dict(zip(self.tokens[:1], self.token_logprobs, strict=False))]
-            tokens = [_Token(token=token, logprob=value) for token, value in listed[0].items() if value is not None]
+            chosen = dict(zip(self.tokens[:1], self.token_logprobs, strict=False))
+            pairs = (self.top_logprobs[0] if self.top_logprobs else chosen).items()
+            tokens = [_Token(token=token, logprob=value) for token, value in pairs if value is not None]
         return tuple((each.spelled, each.logprob) for each in tokens[:MOST_TOKENS] if _is_log_probability(each))
 
 
