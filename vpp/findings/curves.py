@@ -141,5 +141,7 @@ def weights_figure(view: RunView) -> Figure | None:
         caption="numbered as on Watch",
         alt=f"Of {counted(len(every), 'hypothesis', 'hypotheses')} in all, {next(iter(layers))} ends heaviest",
         chart=partial(stacked_shares, layers, steps),
-        table=Table(head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="As table"),
+        table=Table(
+            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="As table"
+        ),
     )
