@@ -157,8 +157,9 @@ def glossary() -> str:
 def _meaning(entry: Entry) -> str:
     source = caption(f"Paper: {entry.paper}.") if entry.paper else ""
     close = f'<button type="button" class="close" popovertarget="{entry.id}" popovertargetaction="hide">Close</button>'
+    name = text(capitalised(entry.name))
     return (
-        f'<div popover id="{entry.id}" class="meaning" role="note"><dfn class="name">{text(entry.name)}</dfn>'
+        f'<div popover id="{entry.id}" class="meaning" role="note"><dfn class="name">{name}</dfn>'
         f"<p>{text(entry.meaning)}</p>{source}{close}</div>"
     )
 
