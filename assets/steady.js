@@ -1,6 +1,5 @@
 // A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
-// escaped HTML. A row with data-row opens on a click, or on Enter at its number, if Python asks for that; a button with
-// data-pick opens a row.
+// escaped HTML. A row with data-row opens on a click, or on Enter at its number; so does a button with data-pick.
 function cueAll(root) {
   for (const cue of root.querySelectorAll(".cue")) {
     const wrap = cue.nextElementSibling

@@ -147,7 +147,7 @@ async def test_a_request_refused_for_good_is_not_repeated() -> None:
             with pytest.raises(EndpointRefused, match=words):
                 await ask(endpoint)
             assert len(stub.requests) == 1, reply
-            assert endpoint.dropped_fields == (), reply
+            assert endpoint.fields.dropped == (), reply
             assert endpoint.counters.snapshot() == Usage(failed=1), reply
             assert sum(endpoint.counters.snapshot().faults.values()) == 1, reply
 
@@ -188,7 +188,7 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             last = stub.bodies[-1]
             assert not set(fields) & last.keys(), fields
             assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
-            assert sorted(endpoint.dropped_fields) == sorted(fields)
+            assert sorted(endpoint.fields.dropped) == sorted(fields)
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
             assert (usage.retried, usage.failed) == (0, 0), fields

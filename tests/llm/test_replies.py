@@ -68,7 +68,7 @@ async def test_each_reply_has_the_effect_that_it_must_have(name: str) -> None:
             assert completion.cut_off == ("cut" in then)
             assert completion.reasoning == then.get("thoughts")
             assert set(endpoint.counters.snapshot().faults) == {*filter(None, [then.get("noted")])}
-            assert endpoint.dropped_fields == tuple(filter(None, [then.get("renames")]))
+            assert endpoint.fields.dropped == tuple(filter(None, [then.get("renames")]))
 
 
 async def check_change(then: dict[str, Any], endpoint: Endpoint, stub: Stub) -> None:
@@ -79,11 +79,11 @@ async def check_change(then: dict[str, Any], endpoint: Endpoint, stub: Stub) -> 
         assert usage.faults == {then["retried"]: 1}
     elif "drops" in then:
         assert (then["drops"] in first, then["drops"] in second) == (True, False)
-        assert endpoint.dropped_fields == (then["drops"],)
+        assert endpoint.fields.dropped == (then["drops"],)
     else:
         ((field, value),) = then["clamps"].items()
         assert second == {**first, field: value}
-        assert endpoint.dropped_fields == ()
+        assert endpoint.fields.dropped == ()
         assert len(usage.refused_fields) == 1
         await ask(endpoint, "next", **{**OPTIONS, "temperature": 0.5})
         assert stub.bodies[-1]["temperature"] == 0.5

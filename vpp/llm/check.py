@@ -353,7 +353,7 @@ class _Parts:
         """Ask for a letter twice: are there log-probabilities, are they on the letters, and the same again."""
         text = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else."
         asked = [await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS)) for _ in range(2)]
-        if set(FIELDS) & set(self._endpoint.dropped_fields):
+        if set(FIELDS) & set(self._endpoint.fields.dropped):
             return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
         if not all(each.first_tokens for each in asked):
             return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
@@ -404,6 +404,6 @@ async def try_schema(endpoint: Endpoint) -> SchemaTest:
         answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=asked)).text
     except EndpointRefused as error:
         return SchemaTest("refused", str(error), is_answered=False)
-    if FIELD in endpoint.dropped_fields:
+    if FIELD in endpoint.fields.dropped:
         return SchemaTest("refused", f"{FIELD} is not accepted")
     return SchemaTest("honoured" if is_kept(asked, answer) else "ignored", answer)

@@ -50,6 +50,9 @@ class Server:
         """The text to remove from answers: the key, unless it is so short that an answer may well contain it."""
         return self.api_key if len(self.api_key) >= protocol.SECRET_LENGTH else ""
 
+    def short(self, words: str) -> str:
+        return protocol.short_reason(words, secret=self.api_key)
+
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
         return f"{self.model} at {self.base_url}: {reason}"
@@ -243,13 +246,8 @@ class Endpoint:
         self._throttle = Throttle(limits.concurrency)
         self.counters.watch(self._throttle)
         self._retries = Retries(limits, self.counters, server.message)
-        self._fields = protocol.OptionalFields()
+        self.fields = protocol.OptionalFields()
         self._client: Client | None = None
-
-    @property
-    def dropped_fields(self) -> tuple[str, ...]:
-        """Optional fields that the server does not take: left out since, or sent under another name."""
-        return self._fields.dropped
 
     def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
         """Return another client of the same model, cache and budget, with its own counters and number of attempts.
@@ -304,7 +302,7 @@ class Endpoint:
         ask = partial(self._retries.run, partial(self._attempt, messages, options))
         completion = await (self._cached(self._cache, messages, options, ask) if self._cache else ask())
         self._retries.has_answered = True
-        if structured and FIELD not in self.dropped_fields and not is_kept(structured, completion.text):
+        if structured and FIELD not in self.fields.dropped and not is_kept(structured, completion.text):
             self.counters.fault("not as structured")
         self.counters.add(
             cached=int(completion.cached),
@@ -359,7 +357,7 @@ class Endpoint:
 
         refused: what the server refused of this request; it is so for good once it accepts the request otherwise.
         """
-        body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
+        body = {"model": self.model, "messages": messages, **self.fields.spelled(options, refused)}
         try:
             completion = self._read(protocol.read_completion, await self._timed(body), body)
         except AttemptFailed as failure:
@@ -388,7 +386,7 @@ class Endpoint:
 
     def _accepted(self, body: dict[str, Any], refused: Ranges, completion: Completion) -> None:
         """Pay for an accepted request, and note what it did without and whether the server read all of it."""
-        for words in self._fields.learn(body, refused, completion.completion_tokens):
+        for words in self.fields.learn(body, refused, completion.completion_tokens):
             self.counters.refuse(f"{words} ({self.model[:60]})")
         if is_prompt_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
@@ -411,13 +409,13 @@ class Endpoint:
             if refused := next((one for one in errors.chain_of(error) if isinstance(one, AddressRefused)), None):
                 raise EndpointRefused(self.server.message(str(refused))) from None
             fault = errors.transport_fault(error, base_url=self.base_url)
-            raise AttemptFailed(fault._replace(words=self._short(fault.words))) from None
+            raise AttemptFailed(fault._replace(words=self.server.short(fault.words))) from None
         if not 200 <= reply.status < 300:
             raise self._failure(reply, protocol.read_error(reply.body, secret=self.server.api_key), sent)
         return reply.body
 
     def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
-        status, server, words = reply.status, self.server, self._short(complaint.words)
+        status, server, words = reply.status, self.server, self.server.short(complaint.words)
         reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
         has_key, location = bool(server.api_key), protocol.withheld(reply.headers.get("location", ""), server.api_key)
         refusal = errors.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
@@ -444,11 +442,8 @@ class Endpoint:
         except OddReply as odd:
             if odd.complaint:
                 raise self._failure(Reply(odd.complaint.status or OK, {}, reply), odd.complaint, sent) from None
-            fault = errors.Fault(odd.kind, self._short(str(odd)), odd.fix)
+            fault = errors.Fault(odd.kind, self.server.short(str(odd)), odd.fix)
             raise AttemptFailed(fault, completion=odd.completion) from None
-
-    def _short(self, words: str) -> str:
-        return protocol.short_reason(words, secret=self.server.api_key)
 
     def _connected(self) -> "Client":
         if self._client is None:

@@ -31,26 +31,17 @@ class Call(NamedTuple):
     """Calls in flight when it began, itself included."""
 
 
-class Throttle:
-    """Admits calls to one server, first come first served: as many at a time as an adaptive window is wide.
+class Semaphore:
+    """Admits callers, first come first served, while fewer than `limit` are inside.
 
     It admits a few callers in each turn of the event loop. If hundreds entered together, all would be prepared before
     the first is sent, and all would be awaited before the first answer is read: client and server would take turns.
     """
 
-    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
-        self._wanted = wanted
-        self._clock = clock
-        self.ceiling = affordable(wanted)
-        """Most calls in flight while the server keeps up."""
+    def __init__(self) -> None:
         self.inside = 0
-        self.open: set[Call] = set()
-        """Calls in flight."""
         self.held_until = 0.0
         """Unix time at which a hold ends; 0.0 if there is none."""
-        self._limit = float(self.ceiling)
-        self._cut_at = -math.inf
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._hold: asyncio.TimerHandle | None = None
         self._admitted = 0
@@ -58,43 +49,8 @@ class Throttle:
 
     @property
     def limit(self) -> int:
-        """Most calls in flight now, at least 1."""
-        return int(self._limit)
-
-    @property
-    def narrowed_by(self) -> Narrowing:
-        """Reason why the limit is below the wanted one; empty if it is not."""
-        if self.limit < self.ceiling:
-            return "full"
-        return "files" if self.ceiling < self._wanted else ""
-
-    def begin(self) -> Call:
-        call = Call(self._clock(), self.inside)
-        self.open.add(call)
-        return call
-
-    def end(self, call: Call) -> None:
-        """Record that a call is no longer in flight, whatever became of it."""
-        self.open.discard(call)
-
-    @property
-    def oldest_s(self) -> float:
-        """Seconds for which the oldest call has been in flight; 0 without one."""
-        return self._clock() - min((call.began for call in self.open), default=self._clock())
-
-    def answered(self, call: Call) -> None:
-        """Record that a call got its answer, which ends a hold."""
-        if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
-        self.release()
-
-    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
-        """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
-        if call.began > self._cut_at:  # at most one halving a round trip
-            self._limit = max(1.0, self._limit / 2)
-            self._cut_at = self._clock()
-        if hold_s:
-            self.hold(hold_s)
+        """Most callers inside now, at least 1."""
+        raise NotImplementedError
 
     async def __aenter__(self) -> None:
         if not self._waiting and self._is_open():
@@ -155,6 +111,62 @@ class Throttle:
             if not place.done():
                 self._admit()
                 place.set_result(None)
+
+
+class Throttle(Semaphore):
+    """Limits the calls in flight at one server: a semaphore as wide as an adaptive window."""
+
+    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
+        super().__init__()
+        self._wanted = wanted
+        self._clock = clock
+        self.ceiling = affordable(wanted)
+        """Most calls in flight while the server keeps up."""
+        self.open: set[Call] = set()
+        """Calls in flight."""
+        self._limit = float(self.ceiling)
+        self._cut_at = -math.inf
+
+    @property
+    def limit(self) -> int:
+        """Most calls in flight now, at least 1."""
+        return int(self._limit)
+
+    @property
+    def narrowed_by(self) -> Narrowing:
+        """Reason why the limit is below the wanted one; empty if it is not."""
+        if self.limit < self.ceiling:
+            return "full"
+        return "files" if self.ceiling < self._wanted else ""
+
+    def begin(self) -> Call:
+        call = Call(self._clock(), self.inside)
+        self.open.add(call)
+        return call
+
+    def end(self, call: Call) -> None:
+        """Record that a call is no longer in flight, whatever became of it."""
+        self.open.discard(call)
+
+    @property
+    def oldest_s(self) -> float:
+        """Seconds for which the oldest call has been in flight; 0 without one."""
+        return self._clock() - min((call.began for call in self.open), default=self._clock())
+
+    def answered(self, call: Call) -> None:
+        """Record that a call got its answer, which ends a hold."""
+        if call.began > self._cut_at and 2 * call.load >= self._limit:
+            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
+        self.release()
+
+    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
+        """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
+        if call.began > self._cut_at:  # at most one halving a round trip
+            self._limit = max(1.0, self._limit / 2)
+            self._cut_at = self._clock()
+        if hold_s:
+            self.hold(hold_s)
 
 
 def affordable(window: int) -> int:
