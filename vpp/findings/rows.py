@@ -142,11 +142,13 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     if rows.is_alone:
         alone = "" if rows.test.shares or unknown else ": it cannot be split, and says nothing of how sure it is"
         return (Say(f"There is one hypothesis{alone}.{unknown}"),)
-    split = sum(point.is_split for point in rows.points)
+    split, is_label = sum(point.is_split for point in rows.points), rows.points[0].is_label
+    whole = f"{percent(SURE)} of {'their weight' if rows.measure != 'chains' else 'the chains'}"
     if not split:
-        return (Say(f"The hypotheses agree on all {of}.{unknown}"),)
-    rule = f"no label has {percent(SURE)} of {'their weight' if rows.measure != 'chains' else 'the chains'}"
-    if not rows.points[0].is_label:
+        agreed = f", with at least {whole}" if is_label else ", nearly"
+        return (Say(f"The hypotheses agree on all {of}{agreed}.{unknown}"),)
+    rule = f"no label has {whole}"
+    if not is_label:
         rule = "their answers spread by more than a tenth of the target’s own spread"
     return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
 
@@ -195,7 +197,7 @@ def table_words(rows: Rows) -> str:
     if rows.is_alone:
         return ""
     n, other = len(rows.heads), len(rows.columns) - MOST_COLUMNS
-    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses"
+    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses that differ on any row"
     rest = f" An opened row has the other {counted(other, 'input')}." if other > 0 else ""
     far = "" if rows.dataset.classes else " Marked: far from the mean."
     return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
