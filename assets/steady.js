@@ -31,6 +31,8 @@ function pressed(root, event) {
 }
 
 function clicked(root, event) {
+  const button = event.target.closest("button[data-pick]")
+  if (button) return root.pick(Number(button.dataset.pick))
   const row = event.target.closest("tr[data-row]")
   const selection = document.getSelection()
   if (!row || !root.contains(row) || (selection && !selection.isCollapsed)) return

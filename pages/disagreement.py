@@ -14,7 +14,6 @@ from vpp.findings.trust import best_simple, calibrated, sure_and_right, tiles
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.page import html
-from vpp.wording.brief import unread_html
 
 MOST = 60  # rows of the table at a time
 ROW = "disagreement.row"
@@ -44,7 +43,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     simple = None if is_live else pieces.remembered(key, rows.test, lambda: best_simple(rows))
     when = asked_when(rows.test, snapshot, is_live=is_live)
     notes = [Note(when)] if when else []
-    blocks.draw(unread_html(snapshot.view), *headline(rows), *calibrated(rows), *notes)
+    blocks.draw(*headline(rows), *calibrated(rows), *notes)
     blocks.draw(tiles(rows, simple), *sure_and_right(rows))
     readings = pieces.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)

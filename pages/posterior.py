@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
 from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
+from vpp.findings.curves import weights_figure
 from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import (
     Hypothesis,
@@ -29,7 +30,6 @@ from vpp.show import page
 from vpp.show.blocks import Heading, Note, Say, Table
 from vpp.show.cards import Fold
 from vpp.show.words import counted, integer
-from vpp.wording.brief import unread_html
 
 REFRESH_S = 3.0
 AT_ONCE = 3  # cards drawn until the others are asked for, so that the parts below stay near
@@ -54,6 +54,8 @@ def draw_page(run: opening.OpenRun) -> None:
         beside.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
+    if run.snapshot.state not in opening.LIVE and (figure := weights_figure(run.snapshot.view)):
+        blocks.draw_figure(figure)
 
 
 def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None]:
@@ -76,7 +78,7 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
     every = hypotheses(ideas, None if is_apart else near, seed_text=view.seed_text, labels=dataset.classes)
     words = (shares_words(every, config, view), odds_words(view, config, dataset))
     head = Heading("Hypotheses", order_words(every, config))
-    blocks.draw(unread_html(view), Say(" ".join(filter(None, words))), head)
+    blocks.draw(Say(" ".join(filter(None, words))), head)
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first = every[:AT_ONCE] if is_cut else every
     draw_deck(run, snapshot, first)

@@ -8,8 +8,8 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import InputError
 from vpp.findings.progress import nothing_yet
-from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.document import report_html, report_markdown, two_pages
+from vpp.reporting.exports import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
@@ -21,7 +21,7 @@ Key = tuple[str, float | None, str, str]  # changes with the run
 
 
 def page(run: opening.OpenRun) -> None:
-    pieces.head(run, "Report")
+    pieces.head(run, "Report", has_verdict=False)
     snapshot = run.snapshot
     if not snapshot.view.population:
         opening.not_yet(run, "Nothing to report yet", nothing_yet(snapshot.state))

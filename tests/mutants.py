@@ -239,17 +239,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("drawing/figures.py", "tests/drawing/test_calibration_figures.py"): (
-        ("bar without its dot", "[high - each.accuracy for", "[high for"),
-        ("name of the line on the curve", "<= random else -10", "> random else -10"),
-        ("rows right are no share", "for each in result.bins) / n\n    right", "for each in result.bins)\n    right"),
-        ("all for the half", "curve.at(0.5), curve.at(1)", "curve.at(1), curve.at(1)"),
-    ),
     ("findings/points.py", "tests/findings/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),
-    ),
-    ("wording/verdicts.py", "tests/wording/test_words.py"): (
-        ("half of the voices are nearly all", "NEARLY_ALIKE = 0.95", "NEARLY_ALIKE = 0.5"),
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),

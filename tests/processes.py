@@ -232,6 +232,8 @@ class Model:
         self.hold_after: int | None = None
         """Number of calls after which answers are held back; None for no limit."""
         self.refusal: Reply | None = None
+        self.refused_word = ""
+        """Only prompts whose question holds it are refused; empty: all."""
         self.key: str | None = None
         """The only accepted key; a refusal repeats the given one."""
 
@@ -256,7 +258,7 @@ class Model:
         given = request.headers.get("authorization", "")
         if self.key is not None and given != f"Bearer {self.key}":
             return refusal(401, f"{given} is not a key")
-        if self.refusal is not None:
+        if self.refusal is not None and self.refused_word in request.body["messages"][-1]["content"]:
             return self.refusal
         reply = await asked_of(self._app, "POST", request)
         self.answered += 1

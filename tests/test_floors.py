@@ -27,8 +27,6 @@ FLOORS = {
     "verification": 5,
     "findings": 6,
     "trials": 7,
-    "wording": 7,
-    "drawing": 8,
     "reporting": 9,
     "bench": 10,
     "cli": 11,

@@ -40,7 +40,16 @@ class EndpointRefused(EndpointError):
     """The server answered no: key refused, model unknown, request not understood; or its model never gives a text."""
 
 
-class PromptTooLong(EndpointRefused):
+class PromptRefused(EndpointRefused):
+    """The server answers no to this prompt, by a filter for example; it may answer others."""
+
+    def __init__(self, message: str, *, words: str = "") -> None:
+        """words: the reason alone, without the server's address."""
+        super().__init__(message)
+        self.words = words or message
+
+
+class PromptTooLong(PromptRefused):
     """The prompt and the room for its answer exceed the model's context."""
 
 

@@ -6,10 +6,9 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
 from vpp.errors import RunError, VppError
+from vpp.findings.experiments import comparison_blocks, keeping_words, read_trial, rows_name, trial_blocks
 from vpp.findings.new_rows import plan_blocks
-from vpp.findings.rewording import comparison_blocks, keeping_words, rows_name
-from vpp.findings.slots import grouped
-from vpp.findings.trial import read_trial, trial_blocks
+from vpp.findings.scores import grouped
 from vpp.inference.plan import plan
 from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.preparation import Preparation

@@ -12,8 +12,7 @@ from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import demo_pace
-from vpp.findings.servers import check_blocks, failure, verdict
-from vpp.findings.status import model_file_words, wait_words, window_words
+from vpp.findings.status import check_blocks, failure, model_file_words, verdict, wait_words, window_words
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import checked_address
 from vpp.runs.budget import Pace

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,8 +20,8 @@ from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
+from vpp.findings.counts import task_sentence, unlabelled_sentence
 from vpp.findings.options import demo_text_words
-from vpp.findings.splits import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import SCHEMA
@@ -206,8 +207,9 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
     captions = map(markup.caption, filter(None, (why_not, *notes)))
     with places.words:
         blocks.draw(line, *captions)
-    field = {"type": "primary", "width": "stretch", "disabled": bool(why_not), "key": "new.start"}
-    return places.button.button("Start the run", help=GOES_ON, **field)
+    return places.button.button(
+        "Start the run", type="primary", width="stretch", help=GOES_ON, disabled=bool(why_not), key="new.start"
+    )
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
@@ -223,8 +225,8 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
         return f"{integer(rows)} of {integer(n)} rows{more}"
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
-    field = {"label_visibility": "collapsed", "accept_new_options": True, **blocks.lasting(f"new.train.{n}")}
-    rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field)
+    field: dict[str, Any] = {"label_visibility": "collapsed", "accept_new_options": True}
+    rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field, **blocks.lasting(f"new.train.{n}"))
     if not str(rows).isdecimal() or not 0 < int(rows) <= ALL_ROWS:
         raise InputError(f"{rows!r} is no number of training rows: type one such as {TRAIN}")
     return int(rows)
@@ -256,7 +258,7 @@ def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
-    names = sorted(table.names, key=lambda name: bool(choice) and name != choice.target)
+    names = sorted(table.names, key=lambda name: choice is not None and name != choice.target)
     kinds = [table_part.kind_words(table.column(name)) for name in names]
     parts = [[choice.part_of(name) for name in names]] if choice else []
     cells = [table.cells(name)[:4] for name in names]

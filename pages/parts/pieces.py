@@ -50,8 +50,11 @@ def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
     return value
 
 
-def head(run: OpenRun, words: str) -> None:
-    """Draw the page's title over a line that identifies the run, with other settings and descriptions folded."""
+def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
+    """Draw the page's title, a line that identifies the run, with other settings and descriptions folded; the verdict.
+
+    has_verdict: false for a page that begins with it.
+    """
     spec = run.snapshot.spec
     config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
     n_calibration = dataset.get("n_calibration", 0)
@@ -72,6 +75,8 @@ def head(run: OpenRun, words: str) -> None:
     folds = {"details": [" · ".join(details)], "what the columns mean": list(map(": ".join, meanings))}
     chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
     blocks.draw(markup.title(words, " · ".join(identity), of=of, chip=chip, folds=folds))
+    if not has_verdict:
+        return
     with st.container():
         follow(run, lambda snapshot: draw_verdict(run.directory, snapshot), every_s=VERDICT_S)
 

@@ -9,10 +9,9 @@ import streamlit as st
 from pages.parts import opening, pieces
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import accuracy_curve, ess_bars
-from vpp.findings.health import health
 from vpp.findings.identity import Names, phases
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import asking_words, flight_words, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, happened, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
@@ -21,7 +20,6 @@ from vpp.runs.view import StepView
 from vpp.settings import Config
 from vpp.show import markup, page
 from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
-from vpp.wording.brief import unread_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16
@@ -141,7 +139,7 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: N
     words = happened(view, step, config, names) if view.last_step is not None else ""
     if not words:
         words = asking_words(snapshot) if snapshot.state in opening.LIVE else nothing_yet(snapshot.state)
-    return f'{unread_html(view)}<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
+    return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
 
 def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> list[str]:

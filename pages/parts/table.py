@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -162,7 +162,7 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     """
     left, right = st.columns(2)
     with columns.expander(COLUMNS, key="new.columns_fold"):
-        table, kind = choose_kinds(source)
+        table, wanted = choose_kinds(source)
         meanings = st.container()
     names, guess = list(table.names), target_guess(table)
     first = names.index(guess) if guess else 0
@@ -176,14 +176,14 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     notes = [f"A guess, {guess_reason(table)}. Choose another column if it is wrong."] if target == guess else []
     left.html(markup.block(*map(markup.caption, notes)))
     right.html(markup.block(*map(markup.caption, (f"{capitalised(note)}." for note in (*left_out, *splitting.hints)))))
-    task = resolve_task(table, target, "auto" if kind == AUTOMATIC else kind)
+    task = resolve_task(table, target, wanted)
     with meanings:
         descriptions = choose_meanings(table, target)
     inputs = tuple(name for name in others if name not in unused)
     return Choice(table=table, target=target, task=task, inputs=inputs, splitting=splitting, descriptions=descriptions)
 
 
-def choose_kinds(table: Table) -> tuple[Table, str]:
+def choose_kinds(table: Table) -> tuple[Table, Task | Literal["auto"]]:
     """Return the table with the types chosen here, and the task. Raises DataError if a cell does not fit its type."""
     keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
     kinds: dict[str, Kind] = {name: st.session_state.get(key, AUTOMATIC) for name, key in keys.items()}
@@ -192,8 +192,9 @@ def choose_kinds(table: Table) -> tuple[Table, str]:
     name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
     words = {AUTOMATIC: f"{AUTOMATIC} ({table.column(name).kind})", **{kind: kind for kind in get_args(Kind)}}
     middle.selectbox("Its type", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
-    tasks = (AUTOMATIC, *get_args(Task))
-    task = right.selectbox("Task", tasks, format_func=str.capitalize, **blocks.lasting("new.kind_of_task"))
+    tasks = {"auto": AUTOMATIC, **{task: task.capitalize() for task in get_args(Task)}}
+    field: dict[str, Any] = {"format_func": tasks.__getitem__, **blocks.lasting("new.kind_of_task")}
+    task: Any = right.selectbox("Task", list(tasks), **field)
     about = "A category or text is taken as it is written; a number needs every cell to be one."
     blocks.captions(about, *(f"{column}: {kind}" for column, kind in choices.items()))
     if not choices:

@@ -26,7 +26,7 @@ from vpp.runs.reader import RunReader
 pytestmark = pytest.mark.browser
 RUNS = ("finished", "stopped", "at_cap", "continued")
 OPENED_WHOLE = {
-    "watch at_cap": "meaning meaning-of-label name model fault refused capped seed hypothesis reason unread thoughts",
+    "watch at_cap": "meaning meaning-of-label name model fault refused capped hypothesis reason unread thoughts",
     "posterior finished": "column-number column-category column-text label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
     "report continued": "hypothesis file target",
@@ -34,7 +34,7 @@ OPENED_WHOLE = {
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""
 IN_A_REPORT = {
-    "finished": "hypothesis reason label-no",
+    "finished": "hypothesis reason seed label-no",
     "continued": "meaning meaning-of-label file note target library version from",
 }
 """Texts that the file of a report shows, by run."""
@@ -120,8 +120,8 @@ def ask_about_a_row(page: Page) -> None:
     labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()
     assert [label.replace("\N{WORD JOINER}", "").strip().startswith(seen(f"column-{kind}"))
             for label, kind in zip(labels, ("number", "category", "text"), strict=True)] == [True] * 3  # fmt: skip
-    page.get_by_role("button", name="Ask four particles").click()
-    page.get_by_label("what the particles say").wait_for()
+    page.get_by_role("button", name="Ask about this row").click()
+    page.get_by_label("what the hypotheses say").wait_for()
     settled(page)
 
 

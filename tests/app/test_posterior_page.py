@@ -30,9 +30,10 @@ def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: A
     sections = re.findall(r"<h2><button[^>]*>([^<]+)|<h2>([^<]+)", page)
     assert ["".join(names) for names in sections] == [
         "Hypotheses",
-        "Ask the posterior",
+        "Ask about new rows",
         "Does the model obey the rule?",
         "Ruled out",
+        "Weight by step",
     ]
     lines = page[page.index('class="ledger"') :]
     places = [lines.index(f">{text.removeprefix(SEED).strip()}</span>") for text in OUT]

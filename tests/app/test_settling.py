@@ -100,13 +100,11 @@ def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
 
 
 def test_a_label_of_the_table_is_taken_by_a_press(app: AppTest, tmp_path: Path) -> None:
-    own = tuple(Row(id=20 + cell, inputs=(("a", str(cell)),), target="yes") for cell in (8, 9))
+    own = tuple(Row(id=20 + cell, inputs=(("a", str(cell)),), target="yes") for cell in (20, 21))
     data = replace(inspected.LABELS, unused=own)
     reader = builders.run(tmp_path, *inspected.label_events(), data=data, config=inspected.LABEL_CONFIG)
     opened(app, reader, "disagreement")
-    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(True).run()
-    assert "2 of the 2 rows of your table that this run does not use. No made-up row would be new." in shown(app)
-    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(False).run()
+    assert "2 of the 2 rows of your table that this run does not use." in shown(app)
     ask(app)
     next(box for box in app.checkbox if box.label == "Use yes").set_value(True).run()
     assert "Go on with 1 true answer" in shown(app)

@@ -9,7 +9,7 @@ from tests.app import drawn
 from tests.app.drawn import shown
 from tests.processes import Model
 from tests.trials.test_trial import A_ONLY, AND, run_of
-from vpp.findings.trial import read_trial
+from vpp.findings.experiments import read_trial
 
 WITHIN_S = 60
 

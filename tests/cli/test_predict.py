@@ -63,3 +63,19 @@ def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir:
     outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
     assert (outcome.code, "no such key" in outcome.complaint) == (3, True)
     assert not (desk.folder / "out.csv").exists()
+
+
+def test_rows_that_are_refused_cost_nothing_else(desk: Desk, served: Model) -> None:
+    run_dir = asked_labels(desk.runs, served, cache=True).directory.path
+    (desk.folder / "new.csv").write_text(TABLE)
+    served.refusal, served.refused_word = refusal(401, "no such key"), "a: 10"
+    (desk.folder / "four.csv").write_text(TABLE.removesuffix("10,x\n"))
+    assert desk.vpp("predict", run_dir, "four.csv", "-o", "out.csv").code == 0
+    outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
+    assert (outcome.code, outcome.out) == (3, "4 of 5 rows predicted by 4 particles: out.csv\n")
+    served.refusal = refusal(400, "The prompt was filtered", code="content_filter")
+    outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
+    assert outcome.code == 0, outcome.err
+    assert "1 row: withheld by the server's filter (HTTP 400 The prompt was filtered)" in outcome.err
+    *_, last = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
+    assert (last["a"], last["abstained"]) == ("10", "1")

@@ -11,7 +11,7 @@ from vpp.errors import InputError
 from vpp.events import Evaluated
 from vpp.findings.result import summary
 from vpp.library.posterior import Posterior
-from vpp.reporting.data_tree import data_tree
+from vpp.reporting.exports import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader

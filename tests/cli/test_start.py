@@ -24,7 +24,7 @@ def helped(*words: str) -> str:
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["bench", "--help"], ["no-such-command"]])
 def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
-    heavy = {"asyncio", "numpy", "pydantic", "diskcache", "openai", "vpp.runs", "vpp.inference", "vpp.llm.endpoint"}
+    heavy = {"asyncio", "numpy", "pydantic", "openai", "vpp.runs", "vpp.inference", "vpp.llm.endpoint"}
     assert imported(helped(*words)) & heavy == set()
 
 

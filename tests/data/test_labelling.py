@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
-from vpp.data.dataset import Dataset, dataset_from_csv, rows_csv, spec
+from vpp.data.dataset import Dataset, SplitRule, dataset_from_csv, rows_csv, spec
 from vpp.data.labelling import Answered, candidate_rows, input_fields, input_key, typed_row, with_rows
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -52,7 +52,20 @@ def test_many_rows_without_a_target_are_sampled_by_seed_and_noted():
 
 def test_candidates_from_the_file_have_an_input_and_their_ids_and_are_not_labelled():
     lines = [f"{i},,{'ab'[i % 2]}" for i in range(20)] + ["3.0,,", "50,,", "50.0,,", "51,,", "NA,,"]
-    assert [row.id for row in candidate_rows(made(lines), source="unlabelled", n=9, seed=0)] in ([21, 23], [22, 23])
+    assert [row.id for row in candidate_rows(made(lines), source="file", n=9, seed=0)] in ([21, 23], [22, 23])
+
+
+def test_labelled_rows_in_no_part_are_kept_and_those_of_a_test_group_are_not():
+    table = table_of([f"{i},g{i % 10},{'ab'[i % 2]}" for i in range(60)], "x,g,y")
+    by_chance, by_group = (
+        build_dataset(table, target="y", split=SplitPlan(train_size=20, test_size=10, rule=SplitRule.read(rule)))
+        for rule in ("random", "group:g")
+    )
+    assert {row.id for row in by_chance.unused} == set(range(60)) - {row.id for row in by_chance.labelled}
+    assert dataset_from_csv(rows_csv(by_chance), header=spec(by_chance)) == by_chance
+    trained = {row.id % 10 for row in by_group.train}
+    assert by_group.unused
+    assert {row.id % 10 for row in by_group.unused} <= trained
 
 
 @settings(deadline=None, max_examples=25)

@@ -9,7 +9,6 @@ from vpp.findings.comparison import Candidate, compare, cost, others, outcome, s
 from vpp.findings.counts import label_cells
 from vpp.findings.curves import accuracy_curve, ess_bars
 from vpp.findings.genealogy import genealogy
-from vpp.findings.health import health
 from vpp.findings.hypotheses import (
     compared_words,
     constant_words,
@@ -22,7 +21,7 @@ from vpp.findings.hypotheses import (
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.identity import Names, phases
 from vpp.findings.listing import listed, when_words
-from vpp.findings.progress import asking_words, calls_metric, pace, phase
+from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import evidence_measure, result, weights_measure
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
@@ -30,6 +29,7 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.scores import by_label
 from vpp.findings.step import Cards, happened, shown_step
 from vpp.findings.trust import calibrated, sure_and_right, tiles
+from vpp.findings.verdict import unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -39,7 +39,6 @@ from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.deck import deck_html
 from vpp.show.markup import text
 from vpp.show.page import block_html, html
-from vpp.wording.brief import unread_html
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -69,7 +68,7 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """Every step, its cards, and its figures."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     phase(snapshot), pace(snapshot, now=0.0, rows=distinct_rows(dataset)), calls_metric(snapshot)
-    yield unread_html(view) + text(asking_words(snapshot))
+    yield html(unread_alert(view)) + text(asking_words(snapshot))
     if view.started is None:
         return
     names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)

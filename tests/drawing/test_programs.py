@@ -20,9 +20,9 @@ from vpp.findings.step import Cards
 from vpp.programs.source import read_program
 from vpp.runs.reader import RunReader
 from vpp.show.deck import deck_html
+from vpp.show.figures import Code
 from vpp.show.page import block_html, html
 from vpp.show.page import html as page_html
-from vpp.show.weights import Code
 
 FOLD = 'data-fold="program"><summary>program</summary><pre class="raw">'
 IN_FOLD = (

@@ -9,7 +9,7 @@ from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
 from tests.reporting.builders import view_of
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.findings.genealogy import Genealogy, genealogy
-from vpp.findings.slots import came_from
+from vpp.findings.scores import came_from
 from vpp.runs.view import RunView
 from vpp.settings import Config
 

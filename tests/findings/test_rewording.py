@@ -2,7 +2,7 @@
 
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Value
-from vpp.findings.rewording import comparison_blocks, comparison_words
+from vpp.findings.experiments import comparison_blocks, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.asking import Comparison, Rewording, compare

@@ -12,9 +12,9 @@ from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, op
 from vpp.findings.trust import BestSimple, best_simple, calibration, sure_and_right, tiles
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Metric, Note, Table
+from vpp.show.figures import PartsBar
 from vpp.show.matrix import Rivals
 from vpp.show.page import html
-from vpp.show.vote import PartsBar
 
 
 def rows_of(reader: RunReader) -> Rows:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.findings.servers import Verdict, verdict
+from vpp.findings.status import Verdict, verdict
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.session import Checked
 

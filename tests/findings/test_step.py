@@ -10,8 +10,8 @@ from tests.inspected import BIG, EVEN, LABELS, ODD, labels
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.findings.curves import accuracies, accuracy_curve, ess_bars
-from vpp.findings.health import health
 from vpp.findings.identity import Names, held, phases
+from vpp.findings.progress import health
 from vpp.findings.step import Cards
 from vpp.runs.reader import RunReader
 from vpp.settings import Config

@@ -33,12 +33,12 @@ TURNS = 6
 """Turns of the event loop within which an accepted connection is served, and a closed one ends."""
 
 
-def chat(content: str | None = "Output: 1", *, finish: str = "stop", **message: Any) -> Reply:
+def chat(content: str | None = "Output: 1", *, finish: str = "stop", prompt_tokens: int = 7, **message: Any) -> Reply:
     """Return a chat completion of the protocol."""
     return as_json(
         {
             "choices": [{"index": 0, "finish_reason": finish, "message": {"content": content, **message}}],
-            "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+            "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": 3},
         }
     )
 

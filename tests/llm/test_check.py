@@ -1,6 +1,8 @@
+import json
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,18 +14,21 @@ from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-chat"}]})
 
 
+said = partial(chat, prompt_tokens=5_000)
+
+
 def answer(body: dict[str, Any]) -> Reply:
     """Answer of an obedient model."""
     asked = body["messages"][-1]["content"]
     if body["messages"][0]["content"].startswith("You translate"):
-        return chat("def predict(length):\n    return 'wug' if length > 50 else 'dax'")
+        return said("def predict(length):\n    return 'wug' if length > 50 else 'dax'")
     if "response_format" in body and "hello" in asked:
-        return chat('{"output": "KALUMI"}')
+        return said('{"output": "KALUMI"}')
     if body.get("logprobs"):
         return lettered({"B": 0.9, " B": 0.08, "A": 0.015})
     if "New rule:" in asked:
-        return chat("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
-    return chat("Explanation: it is long.\nOutput: wug")
+        return said("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
+    return said("Explanation: it is long.\nOutput: wug")
 
 
 def lettered(shares: dict[str, float]) -> Reply:
@@ -69,10 +74,10 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     assert "as the rule says" in findings["learner prompt"].words
     assert findings["writes programs"].words == "yes: right on 8 of 8 rows, at answer 1"
     assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
-    said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
-    assert re.match(said, findings["throughput"].words)
-    said = "sound: the letters asked for have 99.5 % of the probability, and the same when asked again"
-    assert findings["log-probabilities"].words == said
+    words = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
+    assert re.match(words, findings["throughput"].words)
+    words = "sound: the letters asked for have 99.5 % of the probability, and the same when asked again"
+    assert findings["log-probabilities"].words == words
     assert findings["log-probabilities"].values["mass"] == pytest.approx(0.995)
 
 
@@ -143,6 +148,13 @@ async def test_a_model_that_writes_no_programs_or_wrong_ones_is_noted(said: str,
     assert finding.mark == "note"
     assert finding.words.startswith(words)
     assert values.items() <= finding.values.items()
+
+
+async def test_a_server_that_cuts_prompts_is_found_out() -> None:
+    findings = await findings_of(
+        server(lambda body: chat(json.loads(answer(body).body)["choices"][0]["message"]["content"]))
+    )
+    assert "cuts prompts" in findings["whole prompts"].words
 
 
 async def test_prompts_that_cannot_be_read_are_shown() -> None:

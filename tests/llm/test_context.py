@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.errors import InputError, PromptTooLong
+from vpp.errors import InputError
 from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_most
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
@@ -81,7 +81,7 @@ async def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
 async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> None:
     proposal, asked, counters = await propose(too_long(10))
     assert proposal.text is None
-    assert "the prompt does not fit, though it shows one row" in proposal.reason
+    assert "the prompt does not fit" in proposal.reason
     assert len(asked) == 4
     assert counters.snapshot().unparsable == 4
 
@@ -94,8 +94,6 @@ async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
         return reply if reply.status == 400 else chat("Output: 1")
 
     async with learner_of(behaviour) as (learner, _, counters):
-        with pytest.raises(PromptTooLong, match="does not fit"):
-            await learner.predict(RULE * 9, PARITY.train[:1])
         assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
         (abstained,) = await learner.predict(RULE * 9, PARITY.train[:1])
         assert abstained.value is None

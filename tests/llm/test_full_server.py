@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from vpp.llm import client
-from vpp.llm.endpoint import Patience
+from vpp.llm.endpoint import Limits, Retries
 from vpp.llm.limits import Counters
 
 from .asking import ask
@@ -51,7 +51,7 @@ async def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> N
         await until(lambda: counters.snapshot().held_until, "the wait is reported")
         assert began + 80 <= counters.snapshot().held_until <= time.time() + 80
         waits.cancel()
-        endpoint._throttle.semaphore.release()
+        endpoint._throttle.release()
         await ask(endpoint)
         assert counters.snapshot().held_until == 0
 
@@ -67,11 +67,11 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
 
     async with endpoint_of(behave) as (endpoint, _):
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
-        await until(lambda: endpoint._throttle.semaphore.held_until, "the semaphore is held")
+        await until(lambda: endpoint._throttle.held_until, "the semaphore is held")
         async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)
-            assert (endpoint._throttle.semaphore.inside, len(endpoint._throttle.semaphore._waiting)) == (1, 1)
+            assert (endpoint._throttle.inside, len(endpoint._throttle._waiting)) == (1, 1)
             free.set()
             await first
             await third
@@ -80,13 +80,11 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
 
 def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     clock = [0.0]
-    patience = Patience(25, now=lambda: clock[0])
-    assert (patience.granted_s(20), patience.is_used_up) == (20, False)
+    retries = Retries(Limits(max_wait_s=25), Counters(), str, now=lambda: clock[0])
+    assert (retries.granted_s(20), retries.waited_s) == (20, 0)
     clock[0] = 20
-    assert patience.granted_s(20) == 5
+    assert retries.granted_s(20) == 5
     clock[0] = 25
-    assert (patience.granted_s(20), patience.is_used_up, patience.waited_s) == (0, True, 25)
-    patience.answered()
-    assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
-    unwilling = Patience(0)
-    assert (unwilling.granted_s(20), unwilling.is_used_up) == (0, False), "the usual attempts remain"
+    assert (retries.granted_s(20), retries.waited_s) == (0, 25)
+    retries.succeeded()
+    assert (retries.waited_s, retries.granted_s(20)) == (0, 20)

@@ -1,10 +1,10 @@
-"""The throttle's laws on a virtual clock, and the semaphore in an event loop."""
+"""The throttle's laws on a virtual clock, and in an event loop."""
 
 import asyncio
 
 import pytest
 
-from vpp.llm.limits import Call, Semaphore, Throttle
+from vpp.llm.limits import Call, Throttle
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def throttle_at(clock: list[float], ceiling: int) -> Throttle:
 
 
 def begin(throttle: Throttle, load: int = 1) -> Call:
-    throttle.semaphore.inside = load
+    throttle.inside = load
     return throttle.begin()
 
 
@@ -42,8 +42,8 @@ def test_the_window_is_never_below_one(clock: list[float]) -> None:
     assert throttle.limit == 1
 
 
-def load(semaphore: Semaphore) -> int:
-    return semaphore.inside + len(semaphore._waiting)
+def load(throttle: Throttle) -> int:
+    return throttle.inside + len(throttle._waiting)
 
 
 async def settle() -> None:
@@ -51,37 +51,37 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def through(semaphore: Semaphore, name: str, seen: list[str], leave: asyncio.Event) -> None:
-    async with semaphore:
+async def through(throttle: Throttle, name: str, seen: list[str], leave: asyncio.Event) -> None:
+    async with throttle:
         seen.append(name)
         await leave.wait()
 
 
-async def test_waiting_callers_enter_in_order_and_as_the_semaphore_widens() -> None:
-    width, seen, leave = 1, [], asyncio.Event()
-    semaphore = Semaphore(lambda: width)
-    tasks = [asyncio.create_task(through(semaphore, name, seen, leave)) for name in "abcd"]
+async def test_waiting_callers_enter_in_order_and_as_the_window_widens() -> None:
+    throttle, seen, leave = Throttle(3), list[str](), asyncio.Event()
+    throttle._limit = 1.0
+    tasks = [asyncio.create_task(through(throttle, name, seen, leave)) for name in "abcd"]
     await settle()
-    assert (seen, semaphore.inside, load(semaphore)) == (["a"], 1, 4)
-    width = 3
+    assert (seen, throttle.inside, load(throttle)) == (["a"], 1, 4)
+    throttle._limit = 3.0
     leave.set()
     await asyncio.gather(*tasks)
     assert seen == ["a", "b", "c", "d"]
-    assert load(semaphore) == 0
+    assert load(throttle) == 0
 
 
-async def test_a_held_semaphore_admits_nobody_until_it_is_released() -> None:
+async def test_a_held_throttle_admits_nobody_until_it_is_released() -> None:
     seen: list[str] = []
     leave = asyncio.Event()
     leave.set()
-    semaphore = Semaphore(lambda: 2)
-    semaphore.hold(1000)
-    task = asyncio.create_task(through(semaphore, "a", seen, leave))
+    throttle = Throttle(2)
+    throttle.hold(1000)
+    task = asyncio.create_task(through(throttle, "a", seen, leave))
     await settle()
     assert seen == []
-    semaphore.hold(0)
+    throttle.hold(0)
     assert not task.done()
-    semaphore.release()
-    semaphore.hold(0.001)
+    throttle.release()
+    throttle.hold(0.001)
     await task
     assert seen == ["a"]

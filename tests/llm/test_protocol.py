@@ -12,11 +12,12 @@ from vpp.llm import protocol
 from vpp.llm.answers import letter_shares
 from vpp.llm.protocol import (
     SECRET_LENGTH,
+    Completion,
     OddReply,
     read_completion,
+    read_error,
     read_models,
     retry_after_s,
-    server_words,
     short_reason,
 )
 
@@ -55,11 +56,11 @@ MESSAGES = {
 
 def test_the_message_of_every_kind_of_error_is_read() -> None:
     for body, message in MESSAGES.items():
-        assert server_words(body) == message
+        assert read_error(body).words == message
 
 
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:
-    assert server_words(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()) == "no [2J way 1m"
+    assert read_error(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()).words == "no [2J way 1m"
     listed = read_models(json.dumps([{"id": "ti\x1bny"}, {"id": "a" * 10_000}]).encode())
     assert [model.id for model in listed] == ["ti ny", "a" * 200]
 
@@ -109,8 +110,6 @@ ODD: dict[str, tuple[bytes, str, str]] = {
     "a thought and no more": (content("<think>hm</think>\n"), "no content", "no content"),
     "thinking cut short": (content(None, finish="length", reasoning="hm"), "cut off", "cut off before any answer"),
     "an open thought": (content("<think>hm", finish="length"), "cut off", "cut off before any answer"),
-    "a filter": (content(None, finish="content_filter"), "withheld the answer", "answer withheld"),
-    "a model's refusal": (content(None, refusal="I cannot."), "(content filter) I cannot", "answer withheld"),
     "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
 }
 """Replies without an answer: body, message and kind."""
@@ -139,12 +138,13 @@ CUTS = (0, 200, 800, 4000, protocol.REASONING_LIMIT, protocol.TEXT_LIMIT)
 
 def stored_and_shown(body: bytes, secret: str) -> str:
     """Everything that is stored or shown of a body, whatever it is taken for."""
-    texts = [short_reason(server_words(body, secret=secret), secret=secret)]
+    texts = [short_reason(read_error(body, secret=secret).words, secret=secret)]
     try:
-        read = read_completion(body, secret=secret)
-        texts += [read.text, read.reasoning or "", read.finish_reason or ""]
+        read: Completion | None = read_completion(body, secret=secret)
     except OddReply as odd:
         texts.append(short_reason(str(odd), secret=secret))
+        read = odd.completion
+    texts += [read.text, read.reasoning or "", read.finish_reason or ""] if read else []
     with suppress(OddReply):
         texts += [model.id for model in read_models(body, secret=secret)]
     return "\n".join(texts)

@@ -16,7 +16,7 @@ import pandas as pd
 import vpp
 from tests.markdown import table
 from tests.models.rules import TABLES, Rule
-from vpp.findings.trial import Obeyed
+from vpp.findings.experiments import Obeyed
 from vpp.posterior.metric import wilson
 from vpp.runs.spec import EndpointSpec
 

@@ -10,8 +10,8 @@ import xarray
 from tests import inspected
 from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.errors import InputError
-from vpp.reporting import data_tree as module
-from vpp.reporting.data_tree import data_tree, posterior_nc
+from vpp.reporting import exports as module
+from vpp.reporting.exports import data_tree, posterior_nc
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)
 

@@ -19,7 +19,7 @@ from tests.reporting.builders import (
     started,
 )
 from tests.reporting.renderers import RENDERERS, tokens
-from tests.wording.test_escaping import HOSTILE
+from tests.show.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
 from vpp.events import Event, Proposed, RunFailed, RunFinished
 from vpp.reporting.document import report_markdown

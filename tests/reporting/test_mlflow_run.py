@@ -8,8 +8,8 @@ import pytest
 from tests import inspected
 from tests.processes import ROOT, free_port
 from vpp.errors import InputError
-from vpp.reporting import mlflow_run
-from vpp.reporting.mlflow_run import log_run
+from vpp.reporting import exports
+from vpp.reporting.exports import log_run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -19,7 +19,7 @@ EXAMPLES = sorted((ROOT / "assets" / "examples").glob("example-*"))
 def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: Path) -> None:
     snapshot = inspected.labels(tmp_path).refresh()
     view = snapshot.view
-    by_step = list(mlflow_run.figures_by_step(snapshot.spec, view))
+    by_step = list(exports.figures_by_step(snapshot.spec, view))
     assert [step for step, *_ in by_step] == [-1, 0, 1, 1, 1, 1]
     steps = [figures for _, _, figures in by_step[:3]]
     assert [each["particles"] for each in steps] == [4, 4, 4]
@@ -33,7 +33,7 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
 
 
 def test_options_models_and_rows_are_parameters(tmp_path: Path) -> None:
-    found = mlflow_run.parameters(inspected.labels(tmp_path).refresh().spec)
+    found = exports.parameters(inspected.labels(tmp_path).refresh().spec)
     assert found["method"] == "smc"
     assert found["particles"] == 4
     assert {"learner", "optimizer", "dataset_name", "dataset_target", "dataset_fingerprint"} <= found.keys()
@@ -42,11 +42,11 @@ def test_options_models_and_rows_are_parameters(tmp_path: Path) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_every_kind_of_run_can_be_logged(example: Path) -> None:
     snapshot = RunReader(RunDirectory(example)).refresh()
-    *_, (_, _, whole) = mlflow_run.figures_by_step(snapshot.spec, snapshot.view)
+    *_, (_, _, whole) = exports.figures_by_step(snapshot.spec, snapshot.view)
     assert whole["learner_calls"] == snapshot.view.usage.learner
     assert ("log_evidence_exact" in whole) == snapshot.spec.config.is_weighing
-    assert mlflow_run.STATUS[snapshot.state] == "FINISHED"
-    assert mlflow_run.parameters(snapshot.spec)["particles"] > 0
+    assert exports.STATUS[snapshot.state] == "FINISHED"
+    assert exports.parameters(snapshot.spec)["particles"] > 0
 
 
 def test_an_unreachable_server_gives_a_one_line_error_without_the_password(

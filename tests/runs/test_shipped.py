@@ -12,9 +12,9 @@ from pages.parts import opening
 from pages.parts.opening import SHIPPED
 from tests.example import DEMO, TRIAL, make
 from vpp.errors import RunError
+from vpp.findings.experiments import read_trial
 from vpp.findings.points import points, reject_option
-from vpp.findings.slots import totals
-from vpp.findings.trial import read_trial
+from vpp.findings.scores import totals
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation

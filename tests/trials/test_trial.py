@@ -16,8 +16,8 @@ from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.events import hypothesis_id
-from vpp.findings.trial import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
-from vpp.findings.trial import trial_json as in_json
+from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
+from vpp.findings.experiments import trial_json as in_json
 from vpp.posterior.metric import wilson
 from vpp.problem import Translation
 from vpp.programs.source import read_program

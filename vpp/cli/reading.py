@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,15 +18,14 @@ from vpp.cli.system import environment, find_run, keys, read_table, until_interr
 from vpp.cli.working import work_on
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
-from vpp.errors import InputError
+from vpp.errors import EndpointError, InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
+from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_json, trial_verdict
 from vpp.findings.points import reject_option
-from vpp.findings.rewording import comparison_words, rows_name
 from vpp.findings.scores import Score, averaged_score, score_text
-from vpp.findings.trial import trial_blocks, trial_json, trial_verdict
-from vpp.reporting.data_tree import posterior_nc
+from vpp.llm.errors import OF_PROMPT
 from vpp.reporting.document import report_html, report_markdown, ways, write_all, write_html
-from vpp.reporting.mlflow_run import log_run
+from vpp.reporting.exports import log_run, posterior_nc
 from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs.asking import (
@@ -196,7 +196,7 @@ def sheet(options: Namespace) -> int:
 
 
 def predict(options: Namespace) -> int:
-    """Ask every particle about every row of a table. A stopped or failed prediction writes no file."""
+    """Ask every particle about every row of a table. If it is stopped or fails, the rows answered so far are kept."""
     directory = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(directory)
@@ -205,12 +205,17 @@ def predict(options: Namespace) -> int:
     for note in table.column_notes:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
+    asking = Asking(directory, rows)
+    failure: KeyboardInterrupt | EndpointError | None = None
     try:
-        answers = _answers(Asking(directory, rows).go)
-    except KeyboardInterrupt:
-        cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
-        print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
-        raise
+        answers = _answers(asking.go)
+    except (KeyboardInterrupt, EndpointError) as error:
+        failure, answers = error, asking.whole()
+    if failure and not answers.rows:
+        if isinstance(failure, KeyboardInterrupt):
+            cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
+            print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
+        raise failure
     content = prediction_csv(
         answers,
         reject=reject_option(reader.refresh().view, directory.spec().config, dataset, of=answers),
@@ -218,7 +223,14 @@ def predict(options: Namespace) -> int:
         beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
-    print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
+    said = ((given.row, given.reason or "") for each in answers.predictions for given in each)
+    refused = {row: words for row, words in said if words.startswith(tuple(OF_PROMPT))}
+    for words, n in Counter(refused.values()).most_common():
+        print(f"{counted(n, 'row')}: {words}", file=sys.stderr)
+    done = f"{len(answers.rows)} of {len(rows)}" if failure else len(rows)
+    print(f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
+    if failure:
+        raise failure
     return 0
 
 

@@ -12,7 +12,7 @@ from vpp.cli.running import endpoint_of
 from vpp.cli.system import dotenv, keys
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
-from vpp.findings.servers import verdict
+from vpp.findings.status import verdict
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
 from vpp.runs.session import Checked, checking
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.events import Usage
-from vpp.findings.splits import cut_columns_sentence
+from vpp.findings.counts import cut_columns_sentence
 from vpp.inference.plan import plan
 from vpp.llm.context import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns

@@ -1,17 +1,21 @@
 """How a run goes, by step: how often its hypotheses are right, and the effective sample size."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
-from vpp.findings.scores import rows_by_id
+from vpp.findings.identity import Names, held
+from vpp.findings.scores import rows_by_id, totals
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
-from vpp.show.steps import Bars, Curve
+from vpp.show.blocks import Figure, Table
+from vpp.show.charts import stacked_shares
+from vpp.show.figures import Bars, Curve
 from vpp.show.words import counted, fixed, number, percent, shortest
 
 
@@ -101,4 +105,43 @@ def ess_bars(view: RunView, *, at: int | None) -> Bars:
         at=None if at is None else at + 1,
         rings=rings,
         limit=ESS_SHARE,
+    )
+
+
+MOST_LAYERS = 6
+"""Hypotheses with a layer of their own: those that had most weight at some step."""
+
+
+def weights_figure(view: RunView) -> Figure | None:
+    """Draw the weight of each hypothesis by step, numbered as on Watch; None with fewer than two steps of weights."""
+    names, moments = Names(view), list[tuple[str, Mapping[int, float]]]()
+    for step, at in sorted(view.steps.items()):
+        if at.reweighted:
+            numbers = names.at((step, "weigh")).numbers
+            shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+            moments.append((str(step + 1), shares))
+    if len(moments) < 2:
+        return None
+    if view.has_ended and view.weights:
+        numbers = names.at("end").numbers
+        pairs = zip(view.population, view.weights, strict=True)
+        moments.append(("end", totals((numbers[state.hypothesis], weight) for state, weight in pairs)))
+    steps, every = [step for step, _ in moments], {number for _, shares in moments for number in shares}
+
+    def shares_of(number: int) -> list[float]:
+        return [shares.get(number, 0.0) for _, shares in moments]
+
+    peaks = sorted(every, key=lambda number: (-max(shares_of(number)), number))[:MOST_LAYERS]
+    layers = {f"hypothesis {n}": shares_of(n) for n in sorted(peaks, key=lambda n: -shares_of(n)[-1])}
+    rest = [max(0.0, sum(shares.values()) - sum(shares.get(n, 0.0) for n in peaks)) for _, shares in moments]
+    layers |= {"others": rest} if len(every) > len(peaks) else {}
+    rows = [(name, *map(percent, shares)) for name, shares in layers.items()]
+    return Figure(
+        title="Weight by step",
+        caption="numbered as on Watch",
+        alt=f"Of {counted(len(every), 'hypothesis', 'hypotheses')} in all, {next(iter(layers))} ends heaviest",
+        chart=partial(stacked_shares, layers, steps),
+        table=Table(
+            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="As table"
+        ),
     )

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.findings.slots import came_from, weights_of
+from vpp.findings.scores import came_from, weights_of
 from vpp.runs.view import RunView, StepView
 from vpp.show.cards import Fold, Version, Versions
 from vpp.show.words import counted, nth_step

@@ -16,8 +16,17 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes
-from vpp.findings.scores import Score, noise, rows_by_id, score
-from vpp.findings.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
+from vpp.findings.scores import (
+    RecordedAnswers,
+    Score,
+    behaviour,
+    grouped,
+    noise,
+    recorded_answers,
+    rows_by_id,
+    score,
+    totals,
+)
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.runs.view import RunView, priors
@@ -105,10 +114,6 @@ class Ideas:
     @property
     def n_texts(self) -> int:
         return sum(len(idea.wordings) for idea in self.all)
-
-    @property
-    def n_particles(self) -> int:
-        return sum(len(idea.slots) for idea in self.all)
 
     def of_slot(self, slot: int) -> int:
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from vpp.events import Proposed, Scored
 from vpp.findings.ideas import compare
-from vpp.findings.slots import answers_of, grouped, totals
+from vpp.findings.scores import answers_of, grouped, totals
 from vpp.runs.view import RunView, StepView
 
 Phase = Literal["weigh", "copy", "rewrite"]

@@ -17,7 +17,7 @@ from vpp.findings.rows import (
     reason_words,
     vote_of,
 )
-from vpp.findings.slots import grouped
+from vpp.findings.scores import grouped
 from vpp.findings.trust import possible_sentence
 from vpp.inference.plan import Plan
 from vpp.posterior.prediction import Value, leaders

@@ -9,8 +9,7 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes, mixture_of
-from vpp.findings.scores import laws_of, rows_by_id
-from vpp.findings.slots import behaviour, grouped
+from vpp.findings.scores import behaviour, grouped, laws_of, rows_by_id
 from vpp.posterior.calibration import Conformal, RejectOption, miss, weight_ahead
 from vpp.posterior.disagreement import (
     is_uncertain,
@@ -21,7 +20,7 @@ from vpp.posterior.disagreement import (
     weighted_spread,
 )
 from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood
-from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, settled, silent_weight, vote_shares
+from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.view import RunView
@@ -116,11 +115,6 @@ class Point:
         return max(votes, default=0.0) < SURE * math.fsum(votes) - SAME or not votes
 
     @property
-    def is_sure(self) -> bool:
-        """True if the row is answered and the hypotheses are not split."""
-        return not self.is_split and not self.is_undecided
-
-    @property
     def behind(self) -> float:
         """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
         total = math.fsum(share for _, share in self.shares) + (0.0 if self.mixture.noise else self.abstained)
@@ -131,16 +125,6 @@ class Point:
         """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
         answered = math.fsum(share for _, share in self.shares)
         return round(self.shares[0][1] / answered, DIGITS) if answered > 0 else None
-
-    @property
-    def certainty(self) -> float:
-        """Share of the vote's winner, or minus the spread; larger is surer.
-
-        Rounded, so that rows with equal votes are equally certain.
-        """
-        if self.is_label:
-            return self.behind
-        return -settled(self.doubt, of=max((abs(float(vote)) for vote in self.votes if vote is not None), default=0.0))
 
     @property
     def is_undecided(self) -> bool:
@@ -175,7 +159,7 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
         )
         for row, votes, answers, prediction in by_row
     ]
-    return sorted(unsorted, key=lambda p: (-p.doubt if p.is_label else p.certainty, not p.is_undecided, p.row.id))
+    return sorted(unsorted, key=lambda point: (-point.doubt, not point.is_undecided, point.row.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,10 +257,6 @@ def target_spread(dataset: Dataset) -> float:
     """Standard deviation of the training targets of a regression, in their unit; 0 for labels."""
     targets = [row.target for row in dataset.train if isinstance(row.target, float)]
     return pstdev(targets) if targets and dataset.task == "regression" else 0.0
-
-
-def known_row(row: Row, dataset: Dataset) -> Row | None:
-    return next((known for known in dataset.labelled if known.inputs == row.inputs), None)
 
 
 def reject_option(view: RunView, config: Config, dataset: Dataset, *, of: Evaluated | Answers | None) -> RejectOption:

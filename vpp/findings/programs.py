@@ -17,7 +17,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Table
 from vpp.show.cards import Fold
-from vpp.show.weights import Code
+from vpp.show.figures import Code
 from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
 ROUNDING = 0.01

@@ -21,7 +21,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Note, Quote, Table
-from vpp.show.weights import Weight, Weights
+from vpp.show.figures import Weight, Weights
 from vpp.show.words import (
     NOTICEABLE,
     ROW_OF,

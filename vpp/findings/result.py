@@ -13,7 +13,7 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Scored, Usage
-from vpp.findings.counts import cut_sentences, other_scores_text, steps_text
+from vpp.findings.counts import cut_cells_text, cut_sentences, other_scores_text, rows_sentence, steps_text
 from vpp.findings.points import calibration_result, points, reject_option
 from vpp.findings.programs import program_readings
 from vpp.findings.scores import (
@@ -24,10 +24,9 @@ from vpp.findings.scores import (
     particle_scores,
     rows_of,
     score_text,
+    totals,
     weighed_log_likelihoods,
 )
-from vpp.findings.slots import totals
-from vpp.findings.splits import cut_cells_text, rows_sentence
 from vpp.findings.status import cache_sentence, is_key_refused
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds

@@ -20,15 +20,15 @@ from vpp.findings.points import (
     sides,
 )
 from vpp.findings.programs import ProgramReading, branch_of
-from vpp.findings.slots import grouped
+from vpp.findings.scores import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Say, Table
+from vpp.show.figures import VoteBar
 from vpp.show.matrix import AnswerCell, AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
-from vpp.show.vote import VoteBar
 from vpp.show.words import ROW_OF, counted, in_words, integer, number, percent, share_words, target_text, value_text
 
 MOST_COLUMNS = 3
@@ -129,12 +129,6 @@ def cells_of(row: Row, columns: Sequence[str]) -> Cells:
 
 def shown_cell(cell: str | None) -> str:
     return "missing" if cell is None else cell
-
-
-def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
-    parts = [f"{name} {shown_cell(cell)}" for name, cell in row.inputs[:most]]
-    more = len(row.inputs) - most
-    return ", ".join(parts) + (f", and {more} more" if more > 0 else "")
 
 
 # The headline

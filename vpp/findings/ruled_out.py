@@ -13,8 +13,7 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored, hypothesis_id
-from vpp.findings.scores import rows_by_id
-from vpp.findings.slots import grouped
+from vpp.findings.scores import grouped, rows_by_id
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView

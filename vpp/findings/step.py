@@ -12,8 +12,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
 from vpp.findings.ideas import compare
 from vpp.findings.identity import Held, Named, Names, Phase, held, phases
-from vpp.findings.scores import rows_by_id
-from vpp.findings.slots import batch_places, grouped, scored_rows
+from vpp.findings.scores import batch_places, grouped, rows_by_id, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.prompts import PromptMaker

@@ -14,7 +14,7 @@ from vpp.posterior.metric import CHANCE, PairedDifference, wilson
 from vpp.posterior.prediction import TIE
 from vpp.problem import losses_of
 from vpp.show.blocks import Metric, Metrics, Note, count_metric
-from vpp.show.vote import Part, PartsBar
+from vpp.show.figures import Kind, Part, PartsBar
 from vpp.show.words import counted, integer, interval_text, number, p_text, percent, share_words
 
 FEW_ROWS = 30
@@ -156,18 +156,21 @@ def sure_and_right(rows: Rows) -> tuple[PartsBar | Note, ...]:
 
 
 def _four(points: Sequence[Point]) -> PartsBar:
-    def part(name: str, kind: str, found: Sequence[Point]) -> Part:
-        return Part(name=name, value=counted(len(found), "row"), size=len(found), kind=kind)  # type: ignore[arg-type]
+    def part(name: str, kind: Kind, *, is_sure: bool, is_right: bool) -> Part:
+        n = sum(
+            (not point.is_split and not point.is_undecided) == is_sure
+            and (point.leader == point.row.target) == is_right
+            for point in points
+        )
+        return Part(name=name, value=counted(n, "row"), size=n, kind=kind)
 
-    right = {True: [point for point in points if point.leader == point.row.target]}
-    right[False] = [point for point in points if point.leader != point.row.target]
     return PartsBar(
         name="How sure, and how right",
         parts=(
-            part("sure and right", "good", [point for point in right[True] if point.is_sure]),
-            part("sure and wrong", "bad", [point for point in right[False] if point.is_sure]),
-            part("unsure and right", "unsure good", [point for point in right[True] if not point.is_sure]),
-            part("unsure and wrong", "unsure bad", [point for point in right[False] if not point.is_sure]),
+            part("sure and right", "good", is_sure=True, is_right=True),
+            part("sure and wrong", "bad", is_sure=True, is_right=False),
+            part("unsure and right", "unsure good", is_sure=False, is_right=True),
+            part("unsure and wrong", "unsure bad", is_sure=False, is_right=False),
         ),
     )
 

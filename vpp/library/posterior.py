@@ -22,21 +22,21 @@ from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.curves import weights_figure
+from vpp.findings.experiments import Trial
 from vpp.findings.genealogy import Node, genealogy
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
-from vpp.findings.trial import Trial
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
-from vpp.reporting.data_tree import data_tree
 from vpp.reporting.document import report_html, report_markdown, write_all
-from vpp.reporting.mlflow_run import log_run
+from vpp.reporting.exports import data_tree, log_run
 from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
@@ -54,6 +54,7 @@ from vpp.trials.trial import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
     from xarray import DataTree
 
 
@@ -204,8 +205,13 @@ class Posterior(_Recorded):
         snapshot = self._reader.refresh()
         return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
 
+    def chart(self) -> "go.Figure | None":
+        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
+        figure = weights_figure(self.view)
+        return figure.chart("light") if figure else None
+
     def to_arviz(self) -> "DataTree":
-        """Return the particles for ArviZ 1 (vpp.reporting.data_tree). Raises InputError if xarray is not installed."""
+        """Return the particles for ArviZ 1 (vpp.reporting.exports). Raises InputError if xarray is not installed."""
         return data_tree(self._reader)
 
     def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
 from vpp.posterior.prediction import winner
@@ -302,8 +302,6 @@ LETTERS = "ABCDEFGHIJKLMNOPQRST"
 """One token each, in the order of the labels; servers list at most 20 alternatives."""
 FIELDS = ("logprobs", "top_logprobs")
 """Request fields that ask for log-probabilities."""
-MOST_TOKENS = 100
-"""Most alternatives of a token that are read."""
 ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
 SOUND = 0.5
@@ -312,29 +310,9 @@ STABLE = 0.01
 """Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
-NO_LOGPROBS = "the learner's server sends no log-probabilities: use --learner-samples 5, or --likelihood labels"
+WITHOUT_LETTERS = "use --learner-samples 5, or --likelihood labels"
+NO_LOGPROBS = f"the learner's server sends no log-probabilities: {WITHOUT_LETTERS}"
 NO_LETTER = "no letter of a label is among the likeliest first tokens"
-
-
-def read_first_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Return the alternatives of an answer's first token with their natural log-probabilities.
-
-    choice: one choice of a chat completion. Invalid entries are skipped; empty if there are no log-probabilities.
-    """
-    logprobs = choice.get("logprobs")
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    first = content[0] if isinstance(content, list) and content else None
-    listed = first.get("top_logprobs") if isinstance(first, dict) else None
-    tokens = [each for each in listed[:MOST_TOKENS] if isinstance(each, dict)] if isinstance(listed, list) else []
-    return tuple(
-        (each["token"], float(each["logprob"]))
-        for each in tokens
-        if isinstance(each.get("token"), str) and _is_log_probability(each.get("logprob"))
-    )
-
-
-def _is_log_probability(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value <= ROUNDED_UP
 
 
 def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:

@@ -23,11 +23,9 @@ class Price:
 
     @property
     def is_given(self) -> bool:
-        """Return whether anything is charged."""
         return bool(self.prompt or self.completion)
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of these tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
 
     def charged(self, messages: Messages, completion: Completion) -> float:
@@ -82,7 +80,6 @@ class Budget:
         self._may_send.clear()
 
     def go_on(self) -> None:
-        """Send calls again."""
         self._may_send.set()
 
     async def turn(self) -> None:
@@ -102,12 +99,10 @@ class Budget:
                 self._waiting -= 1
 
     def pay(self, cost: float) -> None:
-        """Record an answer's price."""
         self._dearest = max(self._dearest, cost)
         self._counters.add(cost=cost)
 
     def ended(self) -> None:
-        """Record that a call is no longer in flight."""
         self._in_flight -= 1
         if self._waiting and (not self._in_flight or self._is_within_cap()):
             self._wake()

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Literal
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
@@ -22,7 +21,7 @@ from vpp.llm.answers import FIELDS, LETTERS, SOUND, STABLE, letter_shares
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import question
-from vpp.llm.endpoint import Endpoint
+from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
 from vpp.llm.forms import FIELD, SCHEMA, is_kept, one_of_words
 from vpp.llm.learner import LearnerOptions, LlmLearner
@@ -37,16 +36,21 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.runtime import cancel
 
-# --- findings -------------------------------------------------------------------------------------------------------
-
 Mark = Literal["works", "note", "fails"]
 Role = Literal["learner", "optimizer"]
 CHECK_S = 60.0
 """Seconds after which no further part begins; the current one may take one answer longer."""
+BURST_LIMIT, BURST_S = 64, 10.0
+"""Most calls of the burst, and the seconds that it may take, if that is more than two answers."""
+SHORT = 128
+"""Tokens of answers that only show whether something works."""
 DEMO_MODEL = "demo"
 """Name under which the demo model is served."""
 QUOTE_LIMIT = 160
 """Characters shown of an answer."""
+NAMED = 12
+"""Models named of a server's list."""
+LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
 length,colour,animal
@@ -94,20 +98,6 @@ class Trial:
     """How the learner's answers are structured (`choices.STRUCTURED`)."""
 
 
-# --- the check ------------------------------------------------------------------------------------------------------
-
-BURST_LIMIT = 64
-"""Most calls of the burst, however many a run may have in flight."""
-BURST_S = 10.0
-"""Seconds that the burst may take, if that is more than two answers; calls still open then are cancelled."""
-SHORT = 128
-"""Tokens of answers that only show whether something works."""
-LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
-NAMED = 12
-"""Models named of a server's list."""
-Part = Callable[[], Awaitable[Finding]]
-
-
 async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     """Yield the findings about one server. Ends after a finding that fails; the last one names parts left out.
 
@@ -132,20 +122,8 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     if models is None:
         no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
         yield _note("models", no_list, models=[])
-    one_s: float = answered.values["latency_s"]
-    untried, carrier = [], ""
-    prompts: dict[Role, Part] = {
-        "learner": lambda: _learner_prompt(endpoint, trial, carrier),
-        "optimizer": lambda: _optimizer_prompt(endpoint, trial),
-    }
-    parts: dict[str, Part] = {  # the most important first; the first decides the form of the learner's prompt
-        "structured output": lambda: _structured(endpoint),
-        **{f"{role} prompt": prompts[role] for role in trial.roles},
-        **({PROGRAMS: lambda: _program(endpoint, trial)} if "learner" in trial.roles else {}),
-        "throughput": lambda: _burst(endpoint, min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)),
-        LOGPROBS: lambda: _letters(endpoint),
-    }
-    for name, part in parts.items():
+    one_s, untried = answered.values["latency_s"], []
+    for name, part in _Parts(endpoint, trial, one_s).all():
         left_s = ends_at - time.monotonic()
         try:
             async with asyncio.timeout(left_s + one_s if left_s > 0 else 0):
@@ -155,14 +133,16 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
             continue
         except EndpointError as error:
             finding = _note(name, f"not answered: {error}")
-        carrier = finding.values.get("carrier", carrier)
         yield finding
+    if PROMPT_CUT in endpoint.counters.snapshot().faults:
+        words = "it counts fewer tokens than it was sent words, so it cuts prompts: serve a longer context"
+        yield _note("whole prompts", words)
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {CHECK_S:g} s"
         yield _note("not tried", words, untried=untried)
 
 
-# --- reachable, key, model, context length --------------------------------------------------------------------------
+# --- reachable, key, model, context length, answers -----------------------------------------------------------------
 
 
 async def _list(endpoint: Endpoint) -> tuple[list[ServedModel] | None, str]:
@@ -209,8 +189,8 @@ def _shown(names: Sequence[str]) -> str:
 
 def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
     """Judge a model that the server does not list, by what it answered under this name."""
-    near = get_close_matches(model, names, n=3, cutoff=0.4)
     if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
+        near = get_close_matches(model, names, n=3, cutoff=0.4)
         fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
         words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(names)}. {fix}"
         return _fails("models", words, models=names)
@@ -219,9 +199,6 @@ def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
 
 def _unreached(why: str) -> Finding:
     return _fails("API" if NO_API in why else "reachable", why)
-
-
-# --- answers --------------------------------------------------------------------------------------------------------
 
 
 async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
@@ -243,88 +220,155 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
     return _works("answers", words, latency_s=round(latency_s, 4))
 
 
-# --- the parts: structured output, a prompt of each role, throughput, log-probabilities -----------------------
+def quoted(text: str) -> str:
+    """Return the beginning of an answer in quotes, in one line."""
+    line = printable(text[: 4 * QUOTE_LIMIT])
+    return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
 
 
-def _toy() -> Dataset:
-    split = SplitPlan(seed=0, train_size=6, test_size=2)
-    columns = ColumnChoice(task="classification")
-    return build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
+# --- structured output, a prompt of each role, programs, throughput, log-probabilities ------------------------------
 
 
-def _templates(endpoint: Endpoint) -> str:
-    return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+class _Parts:
+    """Parts of a check that a run can do without."""
 
+    def __init__(self, endpoint: Endpoint, trial: Trial, one_s: float) -> None:
+        """one_s: seconds of an answer alone."""
+        self._endpoint, self._trial, self._one_s = endpoint, trial, one_s
+        split, columns = SplitPlan(seed=0, train_size=6, test_size=2), ColumnChoice(task="classification")
+        table = Table.read(TOY, name="made up")
+        self._dataset = build_dataset(table, target="animal", columns=columns, split=split)
+        self._templates = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+        self._honours_schema = False
 
-def _learner(endpoint: Endpoint, trial: Trial, carrier: str = "", attempts: list[int] | None = None) -> LlmLearner:
-    template, is_structured = shipped("learner", _templates(endpoint)), trial.structured == "auto" and carrier == SCHEMA
-    return LlmLearner(
-        endpoint,
-        LearnerPrompts(dataset=_toy(), template=template, is_structured=is_structured),
-        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
-        counters=Counters(),
-        on_answer=lambda _, __, n: None if attempts is None else attempts.append(n),
-    )
+    def all(self) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
+        """Return the parts by name, the most important first; the first decides the form of the learner's prompt."""
+        of_roles = {"learner": self._learner_prompt, "optimizer": self._optimizer_prompt}
+        return [
+            ("structured output", self._structured),
+            *((f"{role} prompt", of_roles[role]) for role in self._trial.roles),
+            *([(PROGRAMS, self._program)] if "learner" in self._trial.roles else []),
+            ("throughput", self._burst),
+            (LOGPROBS, self._letters),
+        ]
 
+    async def _structured(self) -> Finding:
+        """Test whether the server enforces a choice that the prompt does not mention."""
+        name, test = "structured output", await try_schema(self._endpoint)
+        self._honours_schema = test.outcome == "honoured"
+        if self._honours_schema:
+            words = f"{FIELD} is honoured: --structured auto uses it"
+            return _works(name, words, structured="honoured", carrier=SCHEMA)
+        said = f"ignored in silence: asked for one of two words, it said {quoted(test.answer)}"
+        words = f"refused: {quoted(test.answer)}" if test.outcome == "refused" else said
+        return _note(name, f"answers are free text: {FIELD} is {words}", structured=test.outcome)
 
-async def _program(endpoint: Endpoint, trial: Trial) -> Finding:
-    """Ask for a rule as a program, as a run does, and run it on every row."""
-    dataset, made = _toy(), list[Translation | TextAnswer]()
-    async with Sandbox() as sandbox:
-        learner = ProgramLearner(
-            _learner(endpoint, trial),
-            endpoint,
-            ProgramPrompts(dataset=dataset, columns=Columns(dataset)),
-            LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
-            sandbox,
+    def _learner(self, attempts: list[int], *, is_structured: bool = False) -> LlmLearner:
+        template = shipped("learner", self._templates)
+        return LlmLearner(
+            self._endpoint,
+            LearnerPrompts(dataset=self._dataset, template=template, is_structured=is_structured),
+            LearnerOptions(seed=0, max_tokens=self._trial.learner_max_tokens),
             counters=Counters(),
-            falls_back=False,
-            on_program=made.append,
+            on_answer=lambda _, __, n: attempts.append(n),
         )
-        predictions = await learner.predict(RULE, dataset.labelled)
-    (written,) = (each for each in made if isinstance(each, Translation))
-    if written.code is None:
-        words = f"no: {printable(written.reason or '')}; --reading auto reads such sentences row by row"
-        return _note(PROGRAMS, words, programs=False, answers=written.attempts)
-    right = sum(each.value == row.target for each, row in zip(predictions, dataset.labelled, strict=True))
-    finding = _works if right == len(predictions) else _note
-    words = f"yes: right on {right} of {len(predictions)} rows, at answer {written.attempts}"
-    return finding(PROGRAMS, words, programs=True, right=right, answers=written.attempts)
 
+    async def _learner_prompt(self) -> Finding:
+        """Ask about one row, as a run does."""
+        attempts, row, name = list[int](), self._dataset.train[0], "learner prompt"
+        is_structured = self._trial.structured == "auto" and self._honours_schema
+        (prediction,) = await self._learner(attempts, is_structured=is_structured).predict(RULE, [row])
+        if prediction.value is None:
+            return _unread(name, prediction.reason, prediction.raw or "")
+        verdict = "as the rule says" if prediction.value == row.target else "against the rule"
+        again = f", at answer {attempts[0]}" if attempts[0] > 1 else ""
+        said = quoted(prediction.explanation or str(prediction.value))
+        words = f"read{again}: {prediction.value}, {verdict}; it said {said}"
+        return _works(name, words, parsed=True, answers=attempts[0])
 
-async def _learner_prompt(endpoint: Endpoint, trial: Trial, carrier: str) -> Finding:
-    """Ask about one row, as a run does. carrier: `SCHEMA` if the server honours it."""
-    attempts: list[int] = []
-    dataset, name = _toy(), "learner prompt"
-    learner = _learner(endpoint, trial, carrier, attempts)
-    (prediction,) = await learner.predict(RULE, dataset.train[:1])
-    if prediction.value is None:
-        return _unread(name, prediction.reason, prediction.raw or "")
-    verdict = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
-    again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
-    quote = quoted(prediction.explanation or str(prediction.value))
-    words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
-    return _works(name, words, parsed=True, answers=attempts[0])
+    async def _optimizer_prompt(self) -> Finding:
+        """Ask about one batch that a wrong rule answered, as a run does."""
+        text, rows, name = seed_sentence(self._dataset), self._dataset.train, "optimizer prompt"
+        refining, drawing = (shipped(role, self._templates) for role in ("optimizer", "prior"))
+        prompts = OptimizerPrompts(dataset=self._dataset, refining=refining, drawing=drawing, seed_text=text)
+        limits = ModelLimits(max_tokens=self._trial.optimizer_max_tokens)
+        optimizer = LlmOptimizer(self._endpoint, prompts, limits, counters=Counters())
+        wrong = [Prediction(row=row.id, value="dax", explanation="") for row in rows]
+        proposal = await optimizer.propose(f"{text} Every animal is a dax.", rows, wrong, temperature=0.7, seed=0)
+        if proposal.text is None:
+            return _unread(name, proposal.reason, proposal.raw)
+        return _works(name, f"read: {quoted(proposal.text.removeprefix(text).strip())}", parsed=True)
 
+    async def _program(self) -> Finding:
+        """Ask for a rule as a program, as a run does, and run it on every row."""
+        rows, made = self._dataset.labelled, list[Translation | TextAnswer]()
+        async with Sandbox() as sandbox:
+            learner = ProgramLearner(
+                self._learner([]),
+                self._endpoint,
+                ProgramPrompts(dataset=self._dataset, columns=Columns(self._dataset)),
+                LearnerOptions(seed=0, max_tokens=self._trial.learner_max_tokens),
+                sandbox,
+                counters=Counters(),
+                falls_back=False,
+                on_program=made.append,
+            )
+            predictions = await learner.predict(RULE, rows)
+        (written,) = (each for each in made if isinstance(each, Translation))
+        if written.code is None:
+            words = f"no: {printable(written.reason or '')}; --reading auto reads such sentences row by row"
+            return _note(PROGRAMS, words, programs=False, answers=written.attempts)
+        right = sum(each.value == row.target for each, row in zip(predictions, rows, strict=True))
+        words = f"yes: right on {right} of {len(rows)} rows, at answer {written.attempts}"
+        finding = _works if right == len(rows) else _note
+        return finding(PROGRAMS, words, programs=True, right=right, answers=written.attempts)
 
-async def _optimizer_prompt(endpoint: Endpoint, trial: Trial) -> Finding:
-    """Ask about one batch that a wrong rule answered, as a run does."""
-    dataset, name = _toy(), "optimizer prompt"
-    text = seed_sentence(dataset)
-    prompts = OptimizerPrompts(
-        dataset=dataset,
-        refining=shipped("optimizer", _templates(endpoint)),
-        drawing=shipped("prior", _templates(endpoint)),
-        seed_text=text,
-    )
-    limits = ModelLimits(max_tokens=trial.optimizer_max_tokens)
-    optimizer = LlmOptimizer(endpoint, prompts, limits, counters=Counters())
-    wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]
-    rule = f"{text} Every animal is a dax."
-    proposal = await optimizer.propose(rule, dataset.train, wrong, temperature=0.7, seed=0)
-    if proposal.text is None:
-        return _unread(name, proposal.reason, proposal.raw)
-    return _works(name, f"read: {quoted(proposal.text.removeprefix(text).strip())}", parsed=True)
+    async def _burst(self) -> Finding:
+        """Send many short calls at a time, and cancel those that are late."""
+        started, calls = time.perf_counter(), min(self._trial.concurrency, BURST_LIMIT)
+
+        async def one(number: int) -> float:
+            began = time.perf_counter()
+            await _ask(self._endpoint, f"Answer with the number {number}.", max_tokens=16, seed=number)
+            return time.perf_counter() - began
+
+        tasks = [asyncio.create_task(one(number)) for number in range(calls)]
+        try:
+            done, late = await asyncio.wait(tasks, timeout=max(BURST_S, 2 * self._one_s))
+        finally:
+            wall_s = time.perf_counter() - started
+            outcomes = await cancel(tasks)
+        times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
+        pace, failed = len(times) / wall_s, len(done) - len(times)
+        counts = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
+        words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
+        if not times:
+            return _note("throughput", words, **counts, calls_per_s=0.0)
+        median_s = statistics.median(times)
+        words += f", {pace:.1f} a second; half of them within {median_s:.2f} s"
+        values = {**counts, "calls_per_s": round(pace, 2), "median_s": round(median_s, 4)}
+        return (_note if failed or late else _works)("throughput", words, **values)
+
+    async def _letters(self) -> Finding:
+        """Ask for a letter twice: are there log-probabilities, are they on the letters, and the same again."""
+        text = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else."
+        asked = [await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS)) for _ in range(2)]
+        if set(FIELDS) & set(self._endpoint.dropped_fields):
+            return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
+        if not all(each.first_tokens for each in asked):
+            return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
+        shares, again = (letter_shares(each.first_tokens, 2) for each in asked)
+        mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
+        if apart > STABLE:
+            words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
+            return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
+        if mass < SOUND:
+            words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
+            return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
+        words = (
+            f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
+        )
+        return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
 
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
@@ -332,71 +376,6 @@ def _unread(name: str, reason: str | None, raw: str) -> Finding:
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
     words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
     return _note(name, words, parsed=False, mend=fix)
-
-
-def quoted(text: str) -> str:
-    """Return the beginning of an answer in quotes, in one line."""
-    line = printable(text[: 4 * QUOTE_LIMIT])
-    return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
-
-
-async def _structured(endpoint: Endpoint) -> Finding:
-    """Test whether the server enforces a choice that the prompt does not mention."""
-    name, test = "structured output", await try_schema(endpoint)
-    if test.outcome == "honoured":
-        words = f"{FIELD} is honoured: --structured auto uses it"
-        return _works(name, words, structured="honoured", carrier=SCHEMA)
-    said = f"ignored in silence: asked for one of two words, it said {quoted(test.answer)}"
-    words = f"refused: {quoted(test.answer)}" if test.outcome == "refused" else said
-    return _note(name, f"answers are free text: {FIELD} is {words}", structured=test.outcome)
-
-
-async def _letters(endpoint: Endpoint) -> Finding:
-    """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
-    text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
-    n_asked = len(LETTERS)
-    one, other = [(await _ask(endpoint, text, max_tokens=1, top_logprobs=n_asked)).first_tokens for _ in range(2)]
-    if set(FIELDS) & set(endpoint.dropped_fields):
-        return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
-    if not one or not other:
-        return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-    shares, again = (letter_shares(each, n) for each in (one, other))
-    mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
-    if apart > STABLE:
-        words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
-        return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
-    if mass < SOUND:
-        words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
-        return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
-    words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
-    return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
-
-
-async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
-    """Send this many calls at a time, and wait at most `longest_s`."""
-    started = time.perf_counter()
-
-    async def one(number: int) -> float:
-        began = time.perf_counter()
-        await _ask(endpoint, f"Answer with the number {number}.", max_tokens=16, seed=number)
-        return time.perf_counter() - began
-
-    tasks = [asyncio.create_task(one(number)) for number in range(calls)]
-    try:
-        done, late = await asyncio.wait(tasks, timeout=longest_s)
-    finally:
-        wall_s = time.perf_counter() - started
-        outcomes = await cancel(tasks)
-    times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
-    pace, failed = len(times) / wall_s, len(done) - len(times)
-    counts = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
-    words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
-    if not times:
-        return _note("throughput", words, **counts, calls_per_s=0.0)
-    words += f", {pace:.1f} a second; half of them within {statistics.median(times):.2f} s"
-    finding = _note if failed or late else _works
-    median_s = round(statistics.median(times), 4)
-    return finding("throughput", words, **counts, calls_per_s=round(pace, 2), median_s=median_s)
 
 
 # Whether a server honours a schema: it must answer with a word that does not fit the question

@@ -32,7 +32,7 @@ def chosen_templates(name: str, *, is_demo: bool, preset: str, has_text: bool = 
     return TEXT if has_text else EXAMPLES
 
 
-EFFORTS = ("none", "low", "medium", "high")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 """Reasoning efforts of a thinking model."""
 STRUCTURED = ("auto", "off")
 """Whether the server enforces the form of the learner's answers (`forms.py`); auto: if it can."""

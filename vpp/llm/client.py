@@ -88,7 +88,6 @@ class Client:
         return Reply(response.status, response.headers, b"".join(body))
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._session.close()
 
     def _url(self, path: str) -> str:

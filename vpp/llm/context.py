@@ -112,7 +112,6 @@ def prompt_bytes(row: Row, cell_limit: int) -> int:
 
 
 def longest_cell(dataset: Dataset) -> int:
-    """Return the characters of the longest input cell."""
     rows = (*dataset.labelled, *dataset.unlabelled)
     return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 

@@ -1,9 +1,11 @@
 """Conversations with a model: its question, its answer, and the words that ask again after an unreadable answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
+from vpp.errors import EndpointRefused, PromptRefused
 from vpp.llm.answers import Parsed
 from vpp.llm.forms import Structure
 from vpp.llm.protocol import Completion, Message, Messages
@@ -37,8 +39,37 @@ class Chat(Protocol):
         ...
 
 
+FIRST, MOST_FIRST = 5, 512
+"""Refused questions, before any was answered, at which a role may end, and at which it does."""
+
+
+class Refusals:
+    """Questions of one role that its server refused: each costs its row alone, unless all of the first are refused."""
+
+    def __init__(self) -> None:
+        self.has_answered = False
+        self._refused = self._open = 0
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count a question that is asked inside. Raises EndpointRefused for its PromptRefused if none was answered.
+
+        Refusals come faster than answers, so they are weighed against the questions that are still open.
+        """
+        self._open += 1
+        try:
+            yield
+            self.has_answered = True
+        except PromptRefused as refusal:
+            self._refused += 1
+            if not self.has_answered and self._refused >= max(FIRST, min(self._open, MOST_FIRST)):
+                raise EndpointRefused(f"{refusal} (no question was answered, and {self._refused} refused)") from None
+            raise
+        finally:
+            self._open -= 1
+
+
 def question(text: str) -> Message:
-    """Return a turn of the user."""
     return {"role": "user", "content": text}
 
 

@@ -37,7 +37,6 @@ _EXPLAINED = "one or two short sentences"
 
 
 def optimizer_form(style: Style) -> str:
-    """Return the optimizer's answer form for a batch."""
     return _rule_form(style, "a few sentences on what the current rule gets right and wrong", "the whole new rule")
 
 

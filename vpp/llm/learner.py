@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.data.dataset import Row
-from vpp.errors import EndpointRefused, PromptTooLong
+from vpp.errors import EndpointRefused, PromptRefused
 from vpp.events import hypothesis_id
 from vpp.llm.answers import (
     LETTERS,
     NO_LETTER,
     NO_LOGPROBS,
+    WITHOUT_LETTERS,
     Parsed,
     graded,
     letter_shares,
@@ -20,7 +21,7 @@ from vpp.llm.answers import (
     parse_number,
     pooled,
 )
-from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
+from vpp.llm.conversation import ASKS, Chat, Refusals, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -29,6 +30,8 @@ from vpp.runtime import cancel
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
+MOST_LETTERLESS = 10
+"""Answers without any letter of a label, before one with a letter, that are paid for."""
 OnAnswer = Callable[[str, Prediction, int], None]
 """Called with a hypothesis' id, its prediction for a row, and the number of answers that this took."""
 Read = Parsed[str] | Parsed[float]
@@ -113,6 +116,8 @@ class LlmLearner:
         self._parse = _parser(prompts)
         self._answers: dict[Question, Prediction] = {}
         self._requests = SharedRequests()
+        self._refusals = Refusals()
+        self._has_letter, self._letterless = False, 0
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
@@ -129,7 +134,12 @@ class LlmLearner:
 
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
-        prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+        try:
+            with self._refusals.counted():
+                prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+        except PromptRefused as refusal:
+            self._counters.add(unparsable=1)
+            prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
         is_contradictory = contradicts(prediction, rule=hypothesis, classes=self._prompts.dataset.classes)
         self._counters.add(contradictory=is_contradictory)
         if self._on_answer is not None:
@@ -138,6 +148,7 @@ class LlmLearner:
 
     def _keep(self, hypothesis: str, prediction: Prediction) -> None:
         """Keep an answer without its thoughts, which are long and used nowhere."""
+        self._refusals.has_answered |= prediction.value is not None
         self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
 
     async def _answered(self, messages: list[Message], row: Row) -> Answered:
@@ -156,16 +167,13 @@ class LlmLearner:
 
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
         labels = self._prompts.dataset.classes
-        try:
-            completion = await self._endpoint.complete(
-                messages,
-                temperature=float(self._options.temperature),
-                seed=self._options.seed,
-                max_tokens=1,
-                top_logprobs=len(LETTERS),
-            )
-        except PromptTooLong as refusal:
-            return self._without_room(row, None, refusal)
+        completion = await self._endpoint.complete(
+            messages,
+            temperature=float(self._options.temperature),
+            seed=self._options.seed,
+            max_tokens=1,
+            top_logprobs=len(LETTERS),
+        )
         self._counters.add(learner=1)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
@@ -174,6 +182,10 @@ class LlmLearner:
         if prediction.value is None:
             self._counters.add(unparsable=1)
             prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+            self._letterless += 1
+        self._has_letter |= prediction.value is not None
+        if not self._has_letter and self._letterless >= MOST_LETTERLESS:
+            raise EndpointRefused(f"{NO_LETTER} in the first {self._letterless} answers: {WITHOUT_LETTERS}")
         return prediction, 1
 
     async def _ask(self, messages: list[Message], row: Row, *, seed: int) -> Answered:
@@ -188,8 +200,10 @@ class LlmLearner:
                     max_tokens=self._options.max_tokens,
                     structured=self._prompts.structure,
                 )
-            except PromptTooLong as refusal:
-                return self._without_room(row, answered, refusal)
+            except PromptRefused:
+                if not answered:
+                    raise
+                return answered
             self._counters.add(learner=1)
             read = noting_cut(self._parse(whole_lines(completion)), completion)
             answered = _prediction(row, read, completion), attempt
@@ -202,16 +216,6 @@ class LlmLearner:
                 messages = [*messages, *complaint(completion.text, read.reason)]
         assert answered
         return answered
-
-    def _without_room(self, row: Row, answered: Answered | None, refusal: PromptTooLong) -> Answered:
-        """Return the answer so far of a conversation that outgrew the context, or an abstention.
-
-        Raises the refusal if no question was ever answered: then the hypothesis is not the reason.
-        """
-        if not answered and not self._answers:
-            raise refusal
-        self._counters.add(unparsable=1)
-        return answered or (Prediction(row=row.id, value=None, raw="", reason=str(refusal)), 1)
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:

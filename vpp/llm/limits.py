@@ -1,4 +1,4 @@
-"""Limits on calls in flight: an adaptive window, a semaphore as wide as it, and open connections; and counts of calls.
+"""Limits on calls in flight: an adaptive window, and open connections; and counts of calls.
 
 The window starts at its ceiling. It follows TCP's law of additive increase and multiplicative decrease (Chiu and Jain,
 1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves it, at most once a round
@@ -12,9 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from types import TracebackType
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from vpp.events import Narrowing, Usage
 
@@ -26,31 +25,76 @@ OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
 
-@dataclass(slots=True, eq=False)
-class Call:
-    """One call in flight."""
-
+class Call(NamedTuple):
     began: float
     load: int
     """Calls in flight when it began, itself included."""
 
 
-class Semaphore:
-    """A first-come semaphore whose width may change and that can be held shut for a while; one event loop.
+class Throttle:
+    """Admits calls to one server, first come first served: as many at a time as an adaptive window is wide.
 
-    It admits a few callers in each turn of the loop. If hundreds entered together, all would be prepared before the
-    first is sent, and all would be awaited before the first answer is read: client and server would take turns.
+    It admits a few callers in each turn of the event loop. If hundreds entered together, all would be prepared before
+    the first is sent, and all would be awaited before the first answer is read: client and server would take turns.
     """
 
-    def __init__(self, width: Callable[[], int]) -> None:
-        self._width = width
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._hold: asyncio.TimerHandle | None = None
+    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
+        self._wanted = wanted
+        self._clock = clock
+        self.ceiling = affordable(wanted)
+        """Most calls in flight while the server keeps up."""
         self.inside = 0
+        self.open: set[Call] = set()
+        """Calls in flight."""
         self.held_until = 0.0
         """Unix time at which a hold ends; 0.0 if there is none."""
+        self._limit = float(self.ceiling)
+        self._cut_at = -math.inf
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._hold: asyncio.TimerHandle | None = None
         self._admitted = 0
         """Callers admitted in this turn of the loop."""
+
+    @property
+    def limit(self) -> int:
+        """Most calls in flight now, at least 1."""
+        return int(self._limit)
+
+    @property
+    def narrowed_by(self) -> Narrowing:
+        """Reason why the limit is below the wanted one; empty if it is not."""
+        if self.limit < self.ceiling:
+            return "full"
+        return "files" if self.ceiling < self._wanted else ""
+
+    def begin(self) -> Call:
+        call = Call(self._clock(), self.inside)
+        self.open.add(call)
+        return call
+
+    def end(self, call: Call) -> None:
+        """Record that a call is no longer in flight, whatever became of it."""
+        self.open.discard(call)
+
+    @property
+    def oldest_s(self) -> float:
+        """Seconds for which the oldest call has been in flight; 0 without one."""
+        return self._clock() - min((call.began for call in self.open), default=self._clock())
+
+    def answered(self, call: Call) -> None:
+        """Record that a call got its answer, which ends a hold."""
+        if call.began > self._cut_at and 2 * call.load >= self._limit:
+            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
+        self.release()
+
+    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
+        """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
+        if call.began > self._cut_at:  # at most one halving a round trip
+            self._limit = max(1.0, self._limit / 2)
+            self._cut_at = self._clock()
+        if hold_s:
+            self.hold(hold_s)
 
     async def __aenter__(self) -> None:
         if not self._waiting and self._is_open():
@@ -67,9 +111,7 @@ class Semaphore:
                 self._waiting.remove(place)
             raise
 
-    async def __aexit__(
-        self, _: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._leave()
 
     def hold(self, seconds: float) -> None:
@@ -91,7 +133,7 @@ class Semaphore:
         self._admit_waiting()
 
     def _is_open(self) -> bool:
-        return self._hold is None and self._admitted < A_TURN and self.inside < self._width()
+        return self._hold is None and self._admitted < A_TURN and self.inside < self.limit
 
     def _admit(self) -> None:
         self.inside += 1
@@ -113,63 +155,6 @@ class Semaphore:
             if not place.done():
                 self._admit()
                 place.set_result(None)
-
-
-class Throttle:
-    """Limits the calls in flight at one server: a semaphore as wide as an adaptive window."""
-
-    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
-        self._wanted = wanted
-        self._clock = clock
-        self.ceiling = affordable(wanted)
-        """Most calls in flight while the server keeps up."""
-        self.semaphore = Semaphore(lambda: self.limit)
-        self.open: set[Call] = set()
-        """Calls in flight."""
-        self._limit = float(self.ceiling)
-        self._cut_at = -math.inf
-
-    @property
-    def limit(self) -> int:
-        """Most calls in flight now, at least 1."""
-        return int(self._limit)
-
-    @property
-    def narrowed_by(self) -> Narrowing:
-        """Reason why the limit is below the wanted one; empty if it is not."""
-        if self.limit < self.ceiling:
-            return "full"
-        return "files" if self.ceiling < self._wanted else ""
-
-    def begin(self) -> Call:
-        """Record that a call inside the semaphore is sent."""
-        call = Call(self._clock(), self.semaphore.inside)
-        self.open.add(call)
-        return call
-
-    def end(self, call: Call) -> None:
-        """Record that a call is no longer in flight, whatever became of it."""
-        self.open.discard(call)
-
-    @property
-    def oldest_s(self) -> float:
-        """Seconds for which the oldest call has been in flight; 0 without one."""
-        return self._clock() - min((call.began for call in self.open), default=self._clock())
-
-    def answered(self, call: Call) -> None:
-        """Record that a call got its answer, which ends a hold."""
-        if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
-        self.semaphore.release()
-
-    def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
-        """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
-        if call.began > self._cut_at:  # at most one halving a round trip
-            self._limit = max(1.0, self._limit / 2)
-            self._cut_at = self._clock()
-        if hold_s:
-            self.semaphore.hold(hold_s)
 
 
 def affordable(window: int) -> int:
@@ -214,12 +199,10 @@ class Counters:
 
     @property
     def sent(self) -> int:
-        """Requests sent."""
         return int(self._counts["sent"])
 
     @property
     def cost(self) -> float:
-        """Money paid."""
         return float(self._counts["cost"])
 
     def add(self, **counts: float) -> None:
@@ -249,7 +232,6 @@ class Counters:
         self._throttles.add(throttle)
 
     def unwatch(self, throttle: Throttle) -> None:
-        """Stop reporting it: the server is asked no more."""
         self._throttles.discard(throttle)
 
     def flight(self) -> tuple[int, float]:
@@ -257,9 +239,8 @@ class Counters:
         return sum(len(one.open) for one in self._throttles), max((one.oldest_s for one in self._throttles), default=0)
 
     def snapshot(self) -> Usage:
-        """Return the counts so far."""
         narrowed = [(one.limit, one.narrowed_by) for one in self._throttles if one.narrowed_by]
         window, reason = min(narrowed, default=(0, ""))
-        held_until = max((one.semaphore.held_until for one in self._throttles), default=0.0)
+        held_until = max((one.held_until for one in self._throttles), default=0.0)
         now = {"window": window, "narrowed_by": reason, "held_until": held_until}
         return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Row
-from vpp.errors import PromptTooLong
+from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
 from vpp.llm.context import ModelLimits
-from vpp.llm.conversation import ASKS, Chat, asked_anew, cut_off_words
+from vpp.llm.conversation import ASKS, Chat, Refusals, asked_anew, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
@@ -27,6 +27,7 @@ class LlmOptimizer:
         self._prompts = prompts
         self._limits = limits
         self._counters = counters
+        self._refusals = Refusals()
         self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
 
     async def propose(
@@ -34,21 +35,29 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        If the prompt does not fit the context, the last rows are left out.
+        If the prompt does not fit the context, the last rows are left out; of one that is refused, half of them, until
+        it shows one row.
         """
         messages, shown = self._fitting(hypothesis, rows, predictions, seed)
-        while True:
-            try:
-                proposal = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
-                return replace(proposal, shown=shown)
-            except PromptTooLong as refusal:
-                self._counters.add(unparsable=1)
-                count = len(rows) if shown is None else shown
-                if count == 1:
-                    reason = f"the prompt does not fit, though it shows one row: {refusal}"
-                    return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=reason, shown=1)
-                shown = count // 2
-                messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown], seed=seed)
+        try:
+            with self._refusals.counted():
+                while True:
+                    try:
+                        asked = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
+                        return replace(asked, shown=shown)
+                    except PromptRefused:
+                        count = len(rows) if shown is None else shown
+                        if count == 1:
+                            raise
+                        self._counters.add(unparsable=1)
+                        shown = count // 2
+                        messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown], seed=seed)
+        except PromptRefused as refusal:
+            return self._refused(refusal, temperature=temperature, seed=seed, shown=1)
+
+    def _refused(self, refusal: PromptRefused, *, temperature: float, seed: int, shown: int | None = None) -> Proposal:
+        self._counters.add(unparsable=1)
+        return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words, shown=shown)
 
     def _fitting(
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int
@@ -67,8 +76,12 @@ class LlmOptimizer:
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
-        parent = self._prompts.seed_text
-        return await self._ask(self._prompts.about_columns(), parent=parent, temperature=temperature, seed=seed)
+        messages, parent = self._prompts.about_columns(), self._prompts.seed_text
+        try:
+            with self._refusals.counted():
+                return await self._ask(messages, parent=parent, temperature=temperature, seed=seed)
+        except PromptRefused as refusal:
+            return self._refused(refusal, temperature=temperature, seed=seed)
 
     async def _ask(self, messages: list[Message], *, parent: str, temperature: float, seed: int) -> Proposal:
         """Ask until an answer is a rule. Repetition n has `seed + n`; one that does not fit ends the attempts."""
@@ -79,7 +92,7 @@ class LlmOptimizer:
                 completion = await self._endpoint.complete(
                     asked, temperature=temperature, seed=seed + attempt, max_tokens=self._limits.max_tokens
                 )
-            except PromptTooLong:
+            except PromptRefused:
                 if not attempt:
                     raise
                 break

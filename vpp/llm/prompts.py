@@ -6,26 +6,11 @@ from functools import cached_property
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
+from vpp.llm import rendering
 from vpp.llm.conversation import question
 from vpp.llm.forms import Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import (
-    cut,
-    render_arguments,
-    render_columns,
-    render_descriptions,
-    render_input,
-    render_inputs,
-    render_labels,
-    render_mistakes,
-    render_predictions,
-    render_rows,
-    render_targets,
-    render_values,
-    turned_columns,
-    units,
-)
 from vpp.llm.templates import Template, built_in
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
@@ -51,7 +36,7 @@ def rule_of(dataset: Dataset, hypothesis: str) -> str:
 
 def optimizer_task(dataset: Dataset) -> str:
     """Return the optimizer's instruction for a batch."""
-    unit = units(dataset).get(dataset.target)
+    unit = rendering.units(dataset).get(dataset.target)
     task = (
         f"The output is {one_line(dataset.target)}{f', in {unit}' if unit else ''}. "
         "If the current rule already answers this batch "
@@ -59,12 +44,12 @@ def optimizer_task(dataset: Dataset) -> str:
         "yet seen: look for what the rows have in common, and do not list these rows. Be explicit: give exact values "
         "(numbers, thresholds, names), so that whoever follows the rule can work out the output from an input alone."
     )
-    return f"{task}\n\n{render_labels(dataset)}" if dataset.task == "classification" else task
+    return f"{task}\n\n{rendering.render_labels(dataset)}" if dataset.task == "classification" else task
 
 
 def described(dataset: Dataset, prompt: str) -> Message:
     """Return the question, what the columns mean before it: a beginning that all questions share."""
-    meanings = render_descriptions(dataset)
+    meanings = rendering.render_descriptions(dataset)
     return question(f"{meanings}\n\n{prompt}" if meanings else prompt)
 
 
@@ -83,11 +68,10 @@ class LearnerPrompts:
     """Characters shown of a cell, as `render_input` takes it."""
 
     def messages(self, hypothesis: str, row: Row) -> list[Message]:
-        """Return the question about the row."""
         prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
-            input=render_input(row, self.units, self.cell_limit),
+            input=rendering.render_input(row, self.units, self.cell_limit),
             outputs=outputs_of(self.dataset),
             answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
         )
@@ -105,8 +89,7 @@ class LearnerPrompts:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """Units by column name."""
-        return units(self.dataset)
+        return rendering.units(self.dataset)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,14 +106,14 @@ class ProgramPrompts:
     def translation(self, hypothesis: str) -> list[Message]:
         """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
         prompt = self.translating.fill(
-            columns=render_arguments(self.columns, units(self.dataset)),
+            columns=rendering.render_arguments(self.columns, rendering.units(self.dataset)),
             outputs=outputs_of(self.dataset).replace("one of:", "one of"),
             rule=rule_of(self.dataset, hypothesis),
         )
         return [*self.translating.opening, described(self.dataset, prompt)]
 
     def about_text(self, words: str, text: str) -> list[Message]:
-        prompt = self.questioning.fill(question=one_line(words), text=cut(text, self.cell_limit))
+        prompt = self.questioning.fill(question=one_line(words), text=rendering.cut(text, self.cell_limit))
         return [*self.questioning.opening, question(prompt)]
 
 
@@ -158,19 +141,19 @@ class OptimizerPrompts:
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned = tuple(turned_columns(row, seed) for row in rows)
-        slots, shown = self.refining.slots, (units(self.dataset), self.cell_limit)
+        turned = tuple(rendering.turned_columns(row, seed) for row in rows)
+        slots, shown = self.refining.slots, (rendering.units(self.dataset), self.cell_limit)
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
         prompt = self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
-            inputs=render_inputs(rows, *shown) if "inputs" in slots else "",
-            rows=render_rows(turned, *shown) if "rows" in slots else "",
-            values=render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=render_predictions(predictions),
-            mistakes=render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=render_targets(rows) if "targets" in slots else "",
+            inputs=rendering.render_inputs(rows, *shown) if "inputs" in slots else "",
+            rows=rendering.render_rows(turned, *shown) if "rows" in slots else "",
+            values=rendering.render_values(turned, shown[0]) if "values" in slots else "",
+            predictions=rendering.render_predictions(predictions),
+            mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
+            targets=rendering.render_targets(rows) if "targets" in slots else "",
             task=optimizer_task(self.dataset),
             outputs=outputs_of(self.dataset),
             answer_form=optimizer_form(self.refining.style),
@@ -187,7 +170,7 @@ class OptimizerPrompts:
         prompt = self.drawing.fill(
             hypothesis=self.seed_text,
             rule=rule_of(self.dataset, self.seed_text),
-            columns=render_columns(self.dataset),
+            columns=rendering.render_columns(self.dataset),
             outputs=outputs_of(self.dataset),
             answer_form=prior_form(self.drawing.style),
         )

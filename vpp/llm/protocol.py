@@ -1,38 +1,24 @@
-"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies."""
+"""JSON of the chat protocol as servers speak it: requests' optional fields, answers, lists, and errors in any shape."""
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.answers import FIELDS, read_first_tokens
-
-# --- replies of servers without this protocol -----------------------------------------------------------------------
+from vpp.llm.answers import FIELDS, ROUNDED_UP
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
-
-
-def is_web_page(body: bytes) -> bool:
-    """Return whether a body is HTML or XML."""
-    return body[:1000].lstrip().startswith(b"<")
-
-
-def is_error(body: bytes) -> bool:
-    """Return whether a body is an error as servers of the protocol write it."""
-    try:
-        reply = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(reply, dict) and ("error" in reply or reply.get("object") == "error")
-
-
-# --- the protocol ---------------------------------------------------------------------------------------------------
-
+FIX_FILTER = "try another model, or rows without what it filters"
+FIX_THOUGHTS = (
+    "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
+    "(--reasoning-effort none); on the page, under Server settings"
+)
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
 REASONING_LIMIT = 20_000
@@ -44,50 +30,16 @@ NESTING_LIMIT = 8
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
-Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
-"""A count of tokens; 0 if the server does not say."""
 ID_LIMIT = 200
 """Characters kept of a model's name."""
+MOST_TOKENS = 100
+"""Most alternatives of a token that are read."""
 SECRET_LENGTH = 8
 """Length from which a key, or its beginning, cannot be an ordinary word."""
-_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
-_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
-_OPENAI_KEY = re.compile(r"\bsk-\S+")
-_AS_IS = ("temperature", "seed", "response_format", "reasoning_effort", "chat_template_kwargs", *FIELDS)
-NAMES = {"max_tokens": ("max_completion_tokens", "max_tokens"), **{name: (name,) for name in _AS_IS}}
-"""Field names under which an option is sent; the second one if the first is refused."""
-OVERRUN = 16
-"""Tokens by which an answer may exceed its limit: servers count end marks differently."""
-OPTIONAL = frozenset(name for names in NAMES.values() for name in names)
-_NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
-_OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
-OTHER_WORDS = {
-    "response_format": r"response.?format|json.?schema|structured|grammar",
-    "reasoning_effort": r"reasoning|effort",
-    "chat_template_kwargs": r"chat.?template|enable_thinking",
-}
-"""Words by which servers refer to a field without its name."""
-
+Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
+"""A count of tokens; 0 if the server does not say."""
 Message = Mapping[str, str]
 Messages = Sequence[Message]
-
-FIX_THOUGHTS = (
-    "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
-    "(--reasoning-effort none); on the page, under Server settings"
-)
-
-
-class OddReply(Exception):
-    """A 200 without a usable answer; the message says what it is instead, and asking again may help."""
-
-    def __init__(
-        self, kind: str, reason: str, *, fix: str = FIX_ADDRESS, completion: "Completion | None" = None
-    ) -> None:
-        """kind: a word from a fixed vocabulary, to count by. completion: of a valid reply without a text."""
-        super().__init__(reason)
-        self.kind = kind
-        self.fix = fix
-        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +48,7 @@ class Completion:
 
     text: str
     finish_reason: str | None
-    """`stop`, or `length` if it was cut off at its limit."""
+    """`length` if the answer was cut off at its limit, else the server's word for its end."""
     prompt_tokens: Tokens
     completion_tokens: Tokens
     cached: bool = False
@@ -120,59 +72,241 @@ class ServedModel:
     """Tokens of prompt and answer together; None if the server does not say."""
 
 
+class Complaint(NamedTuple):
+    """A server's error, whatever its shape."""
+
+    words: str = ""
+    """Its message in one line, not yet cut."""
+    codes: frozenset[str] = frozenset()
+    """Its codes, types and statuses in lower case."""
+    param: str = ""
+    """The field of the request that it names."""
+    is_of_protocol: bool = False
+    """True if it has the form that servers of the protocol use."""
+
+    @property
+    def status(self) -> int:
+        """Return the HTTP status among its codes; 0 if there is none."""
+        return max((int(code) for code in self.codes if re.fullmatch("[45][0-9][0-9]", code)), default=0)
+
+
+@dataclass(eq=False)
+class OddReply(Exception):
+    """A 200 without a usable answer; asking again may help."""
+
+    kind: str
+    """A word from a fixed vocabulary, to count by."""
+    reason: str
+    fix: str = FIX_ADDRESS
+    completion: Completion | None = None
+    """What there is of an answer."""
+    complaint: Complaint | None = None
+    """The error that stands in its place."""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+REGULAR = frozenset({"", "stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"})
+"""Finish reasons of a whole answer, in lower case: servers keep those of their models."""
+CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+FILTERED = frozenset(
+    ("content_filter", "safety", "recitation", "refusal", "blocklist", "prohibited_content", "spii", "sensitive")
+)
+TOOLS = frozenset({"tool_calls", "function_call", "tool_use"})
+WITHHELD, TOOL_CALLED, NOTHING, CUT_BEFORE = "answer withheld", "tool called", "no content", "cut off before any answer"
+
+
+class _Object(BaseModel):
+    """Part of a reply. A field with another type than the protocol's counts as absent."""
+
+    model_config = ConfigDict(strict=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _or_absent(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return read(value)
+        except ValidationError:
+            return cls.model_fields[info.field_name or ""].get_default(call_default_factory=True)
+
+
+class _Part(_Object):
+    type: str = "text"
+    text: str = ""
+    thinking: "str | list[_Part]" = ""
+
+
+class _Message(_Object):
+    content: str | list[_Part] | None = None
+    reasoning: str = ""
+    reasoning_content: str = ""
+    refusal: str = ""
+    tool_calls: list[Any] = []
+    function_call: Any = None
+
+    @property
+    def text(self) -> str:
+        """Return the content, a text or the texts of its parts."""
+        return _joined(self.content or "", ("text", "output_text"))
+
+    @property
+    def thoughts(self) -> str:
+        """Return the reasoning that is sent apart from the text."""
+        parts = self.content if isinstance(self.content, list) else []
+        in_parts = "".join(_joined(part.thinking, ("text",)) for part in parts if part.type == "thinking")
+        return self.reasoning or self.reasoning_content or in_parts
+
+
+def _joined(content: str | list[_Part], types: Collection[str]) -> str:
+    return content if isinstance(content, str) else "".join(part.text for part in content if part.type in types)
+
+
+class _Token(_Object):
+    token: str = ""
+    bytes: list[Annotated[int, Field(ge=0, le=255)]] = []
+    logprob: float = 1.0
+    top_logprobs: "list[_Token]" = []
+
+    @property
+    def spelled(self) -> str:
+        """Return the token as text: servers also send its number, or a vocabulary's mark in place of its blank."""
+        text = bytes(self.bytes).decode("utf-8", "replace") or self.token
+        return text.replace("Ġ", " ").replace("▁", " ")
+
+
+class _Logprobs(_Object):
+    """Log-probabilities as chats have them, a token each, or as older completions have them, in parallel lists."""
+
+    content: list[_Token] = []
+    tokens: list[str] = []
+    token_logprobs: list[float | None] = []
+    top_logprobs: list[dict[str, float]] = []
+
+    @property
+    def first(self) -> tuple[tuple[str, float], ...]:
+        """Return the alternatives of the first token, or it alone; what is no log-probability is left out."""
+        if self.content:
+            tokens = self.content[0].top_logprobs or self.content[:1]
+        else:
+            chosen = dict(zip(self.tokens[:1], self.token_logprobs, strict=False))
+            pairs = (self.top_logprobs[0] if self.top_logprobs else chosen).items()
+            tokens = [_Token(token=token, logprob=value) for token, value in pairs if value is not None]
+        return tuple((each.spelled, each.logprob) for each in tokens[:MOST_TOKENS] if _is_log_probability(each))
+
+
+def _is_log_probability(token: _Token) -> bool:
+    return bool(token.token) and -float("inf") < token.logprob <= ROUNDED_UP
+
+
+class _Choice(_Object):
+    message: _Message = _Message()
+    finish_reason: str = ""
+    logprobs: _Logprobs = _Logprobs()
+    error: Any = None
+
+
+class _Usage(_Object):
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
+
+
+class _Reply(_Object):
+    choices: list[_Choice] = []
+    usage: _Usage = _Usage()
+    error: Any = None
+
+
 def read_completion(body: bytes, *, secret: str = "") -> Completion:
     """Return the answer in a 200's body, its reasoning apart and without the key (`secret`). Raises OddReply."""
-    reply = _read_object(body, secret)
-    choice = _first_choice(reply, body, secret)
-    message = _object(choice.get("message"))
-    content, thoughts = (withheld(words, secret) for words in _content(message))
+    read = _read_object(body, secret)
+    reply = _Reply.model_validate(read)
+    failed = reply.choices[0].error if reply.choices else read if reply.error or _is_error(read) else None
+    if failed:
+        complaint = complaint_of(failed)
+        raise OddReply("error under 200", f"answered 200 with an error: {complaint.words}", complaint=complaint)
+    if not reply.choices:
+        raise OddReply("no choices", "answered 200 without any choice") if "choices" in read else _other(body, secret)
+    message, finish = reply.choices[0].message, reply.choices[0].finish_reason
+    content, thoughts = (withheld(words[:TEXT_LIMIT], secret) for words in (message.text, message.thoughts))
     text = cut_thinking(content)
-    usage = _object(reply.get("usage"))
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason=withheld(_text(choice.get("finish_reason")) or "", secret)[:ID_LIMIT] or None,
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
+        finish_reason="length" if finish.casefold() in CUT else withheld(finish, secret)[:ID_LIMIT] or None,
+        prompt_tokens=reply.usage.prompt_tokens,
+        completion_tokens=reply.usage.completion_tokens,
         reasoning=(thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT] or None,
-        first_tokens=read_first_tokens(choice),
+        first_tokens=reply.choices[0].logprobs.first,
     )
-    if not completion.text.strip():
-        _refuse_empty(completion, message, is_answer=isinstance(message.get("content"), str) and text == content)
+    is_answer = isinstance(message.content, str) and text == content
+    if fault := _fault(completion, message, finish.casefold(), is_answer=is_answer):
+        raise OddReply(*fault, completion=completion)
     return completion
 
 
-def _content(message: dict[str, Any]) -> tuple[str, str]:
-    """Return the content, a text or a list of parts, and the reasoning sent in a field of its own."""
-    content = message.get("content")
-    parts = [_object(part) for part in content] if isinstance(content, list) else []
-    texts = [_text(part.get("text")) or "" for part in parts if part.get("type", "text") in ("text", "output_text")]
-    thoughts = _text(message.get("reasoning")) or _text(message.get("reasoning_content"))
-    return _text("".join(texts) if parts else content) or "", thoughts or ""
+def _fault(completion: Completion, message: _Message, finish: str, *, is_answer: bool) -> tuple[str, str, str] | None:
+    """Return kind, reason and remedy of a reply that is no whole answer. is_answer: the model wrote all of the text."""
+    other = "try another model"
+    if finish in FILTERED or message.refusal:
+        said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
+        return WITHHELD, f"content filter: {said}", FIX_FILTER
+    if finish in TOOLS or message.tool_calls or message.function_call:
+        return TOOL_CALLED, "the model called a tool instead of answering", other
+    if finish not in REGULAR | CUT:
+        return "stopped early", f"the answer stopped early (finish reason {completion.finish_reason})", other
+    if completion.text.strip():
+        return None
+    if completion.cut_off:
+        return CUT_BEFORE, "the answer is empty, cut off at its limit of tokens", FIX_THOUGHTS
+    return None if is_answer else (NOTHING, f"the answer has no content (finish reason {finish or None})", other)
 
 
-def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer: bool) -> None:
-    """Raise OddReply with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
-    finish = completion.finish_reason
-    if finish == "length":
-        kind, reason, fix = "cut off before any answer", "the answer is empty, cut off at its limit of tokens", ""
-    elif finish == "content_filter" or message.get("refusal"):
-        refusal = _one_line(_text(message.get("refusal")) or "")
-        kind, reason = "answer withheld", f"the server withheld the answer (content filter) {refusal}".rstrip()
-        fix = "try another model, or rows without what it filters"
-    elif message.get("tool_calls") or message.get("function_call"):
-        kind, reason, fix = "tool called", "the model called a tool instead of answering", "try another model"
-    elif is_answer:
-        return
-    else:
-        kind, reason = "no content", f"the answer has no content (finish reason {finish})"
-        fix = "try another model"
-    raise OddReply(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
+class _Meta(_Object):
+    n_ctx: Tokens = 0
+
+
+class _Listed(_Object):
+    id: str = ""
+    max_model_len: Tokens = 0
+    meta: _Meta = _Meta()
+
+
+def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
+    """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
+    reply = _read_json(body, secret)
+    if not isinstance(reply, list):
+        reply = _read_object(body, secret)
+        if "data" not in reply:
+            raise _other(body, secret)
+        reply = reply["data"]
+    entries = [_Listed.model_validate(each) for each in reply if isinstance(each, dict)] if reply else []
+    return [
+        ServedModel(id=name, max_model_len=entry.max_model_len or entry.meta.n_ctx or None)
+        for entry in entries
+        if (name := withheld(printable(entry.id), secret)[:ID_LIMIT])
+    ]
+
+
+def read_token_count(body: bytes, *, secret: str = "") -> int | None:
+    """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
+    reply = _read_object(body, secret)
+    counted, tokens = _Usage.model_validate({"prompt_tokens": reply.get("count")}), reply.get("tokens")
+    return counted.prompt_tokens or (len(tokens) if isinstance(tokens, list) else 0) or None
+
+
+# --- any body -------------------------------------------------------------------------------------------------------
+
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
+_OPENAI_KEY = re.compile(r"\bsk-\S+")
+_NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def _read_json(body: bytes, secret: str) -> Any:
     """Return the JSON value of a body. Raises OddReply."""
     try:
-        return _redacted(json.loads(body), secret)
+        return _clean(json.loads(body), secret)
     except (ValueError, RecursionError):
         pass
     if is_web_page(body):
@@ -183,85 +317,96 @@ def _read_json(body: bytes, secret: str) -> Any:
     raise OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
 
 
-def _redacted(value: Any, secret: str) -> Any:
-    """Return a JSON value without the key, removed before any text is cut: half a key would not be recognised."""
-    if not secret:
-        return value
+def _clean(value: Any, secret: str) -> Any:
+    """Return a JSON value without lone surrogates, and without the key: half a key would not be recognised later."""
     if isinstance(value, str):
-        return value.replace(secret, "[key]")
+        text = value.encode("utf-8", "replace").decode()
+        return text.replace(secret, "[key]") if secret else text
     if isinstance(value, list):
-        return [_redacted(each, secret) for each in value]
-    return {name: _redacted(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
+        return [_clean(each, secret) for each in value]
+    return {name: _clean(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _read_object(body: bytes, secret: str) -> dict[str, Any]:
     reply = _read_json(body, secret)
     if not isinstance(reply, dict):
-        raise _other_json(body, secret)
+        raise _other(body, secret)
     return reply
 
 
-def _other_json(body: bytes, secret: str) -> OddReply:
+def _other(body: bytes, secret: str) -> OddReply:
     return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
 
 
-def _first_choice(reply: dict[str, Any], body: bytes, secret: str) -> dict[str, Any]:
-    choices = reply.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        return choices[0]
-    if reply.get("error"):
-        raise OddReply("error under 200", f"answered 200 with an error: {_message(reply)}")
-    if "choices" not in reply:
-        raise _other_json(body, secret)
-    raise OddReply("no choices", "answered 200 without any choice")
+def is_web_page(body: bytes) -> bool:
+    """Return whether a body is HTML or XML."""
+    return body[:1000].lstrip().startswith(b"<")
 
 
-def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
-    """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
-    reply = _read_json(body, secret)
-    if isinstance(reply, dict) and "data" not in reply:
-        raise _other_json(body, secret)
-    listed = reply if isinstance(reply, list) else _read_object(body, secret).get("data")
-    entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
-    return [
-        ServedModel(id=name, max_model_len=_count(entry.get("max_model_len")) or None)
-        for entry in entries
-        if (name := withheld(printable(_text(entry.get("id")) or ""), secret)[:ID_LIMIT])
-    ]
-
-
-def read_token_count(body: bytes, *, secret: str = "") -> int | None:
-    """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
-    reply = _read_object(body, secret)
-    tokens = reply.get("tokens")
-    return _count(reply.get("count")) or (len(tokens) if isinstance(tokens, list) else 0) or None
-
-
-def server_words(body: bytes, *, secret: str = "") -> str:
-    """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
+def read_error(body: bytes, *, secret: str = "") -> Complaint:
+    """Return the error in a body, whatever its shape, without the key."""
     if is_web_page(body):
-        return "with a web page"
+        return Complaint("with a web page")
     try:
-        return _message(_redacted(json.loads(body), secret))
+        return complaint_of(_clean(json.loads(body), secret))
     except (ValueError, RecursionError):
-        return _excerpt(body, secret) if body.strip() else ""
+        return Complaint(_excerpt(body, secret) if body.strip() else "")
 
 
-def _message(reply: Any, *, levels: int = NESTING_LIMIT) -> str:
-    """Read the message of `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}` and FastAPI's `{"detail": […]}`."""
-    if isinstance(reply, dict):
-        inner = next((reply[key] for key in ("error", "message", "detail") if reply.get(key)), "")
-        return _message(inner, levels=levels - 1) if levels else ""
-    if isinstance(reply, list):
-        return "; ".join(_invalid_field(_object(entry)) for entry in reply[:5])
-    return _one_line(str(reply)) if isinstance(reply, str | int | float) else ""
+def complaint_of(value: Any) -> Complaint:
+    """Return the error in a JSON value: an object, a text, or a list of them, however nested."""
+    objects = list(_objects(value, NESTING_LIMIT))
+    codes = (each.get(name) for each in objects for name in ("code", "type", "status", "reason", "error_type"))
+    named = (each["param"] for each in objects if isinstance(each.get("param"), str))
+    return Complaint(
+        words=_message(value, NESTING_LIMIT),
+        codes=frozenset(str(code).casefold() for code in codes if isinstance(code, str | int)),
+        param=next((name for name in named if name not in ("None", "null")), ""),
+        is_of_protocol=any("error" in each or str(each.get("object")).casefold() == "error" for each in objects),
+    )
 
 
-def _invalid_field(entry: dict[str, Any]) -> str:
-    """Return one of FastAPI's validation errors without its `input`, which repeats the prompt."""
-    place = entry.get("loc")
-    path = ".".join(str(part) for part in place) if isinstance(place, list) else ""
-    return _one_line(f"{path}: {entry.get('msg', '')}")
+def _is_error(reply: dict[str, Any]) -> bool:
+    return bool(reply.get("detail")) or str(reply.get("object")).casefold() == "error"
+
+
+def _objects(value: Any, levels: int) -> Iterator[dict[str, Any]]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield value
+    for each in inner if levels else ():
+        yield from _objects(each, levels - 1)
+
+
+def _message(value: Any, levels: int) -> str:
+    """Read `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}`, FastAPI's `{"detail": […]}`, and lists of them.
+
+    FastAPI's `input` is left out, as it repeats the prompt. A message may be JSON in a text.
+    """
+    if isinstance(value, list):
+        return "; ".join(filter(None, dict.fromkeys(_message(each, levels - 1) for each in value[:5])))
+    if not isinstance(value, dict):
+        return _text_message(str(value), levels) if isinstance(value, str | int | float) else ""
+    if "msg" in value:
+        place = value.get("loc")
+        return printable(f"{'.'.join(map(str, place)) if isinstance(place, list) else ''}: {value['msg']}"[:SAID])
+    inner = next((value[key] for key in ("error", "message", "detail") if value.get(key)), "")
+    words, more = _message(inner, levels - 1) if levels else "", value.get("metadata")
+    raw = _message(more.get("raw"), levels - 1) if isinstance(more, dict) and levels else ""
+    return ": ".join(filter(None, (words, raw)))
+
+
+SAID = 20 * REASON_LIMIT
+"""Characters of a server's message that are read."""
+
+
+def _text_message(text: str, levels: int) -> str:
+    if text.lstrip().startswith(("{", "[{")) and levels:
+        try:
+            return _message(json.loads(text), levels - 1) or printable(text[:SAID])
+        except (ValueError, RecursionError):
+            pass
+    return printable(text[:SAID])
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -282,13 +427,9 @@ def withheld(words: str, secret: str) -> str:
 
 def short_reason(words: str, *, secret: str) -> str:
     """Shorten a server's message to one line of 200 characters without the key, complete or masked."""
-    line = withheld(_one_line(withheld(words, secret)), secret).rstrip(".")
+    line = withheld(printable(withheld(words, secret)[:SAID]), secret).rstrip(".")
     masked = " ".join("[key]" if "***" in word else _OPENAI_KEY.sub("[key]", word) for word in line.split(" "))
     return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
-
-
-def _one_line(words: str) -> str:
-    return printable(words[: 20 * REASON_LIMIT])
 
 
 def printable(words: str) -> str:
@@ -299,66 +440,104 @@ def printable(words: str) -> str:
 def _excerpt(body: bytes, secret: str) -> str:
     """Return the beginning of a foreign body. JSON escapes are undone first, so that an escaped key is recognised."""
     text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "/", body.decode("utf-8", "replace"))
-    return _one_line(withheld(text, secret)[: 4 * REASON_LIMIT]) or "nothing"
+    return printable(withheld(text, secret)[: 4 * REASON_LIMIT]) or "nothing"
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+# --- optional fields of a request -----------------------------------------------------------------------------------
+
+_AS_IS = ("temperature", "seed", "response_format", "reasoning_effort", "chat_template_kwargs", *FIELDS)
+NAMES = {"max_tokens": ("max_completion_tokens", "max_tokens"), **{name: (name,) for name in _AS_IS}}
+"""Field names under which an option is sent; the second one if the first is refused."""
+OPTIONAL = frozenset(name for names in NAMES.values() for name in names)
+OVERRUN = 16
+"""Tokens by which an answer may exceed its limit: servers count end marks differently."""
+OTHER_WORDS = {
+    "response_format": r"response.?format|json.?schema|structured|grammar",
+    "reasoning_effort": r"reasoning|effort",
+    "chat_template_kwargs": r"chat.?template|enable_thinking",
+}
+"""Words by which servers refer to a field without its name."""
+BOUNDED = ("temperature", "top_logprobs", *NAMES["max_tokens"])
+"""Fields whose value is lowered or raised to a range that a refusal gives."""
+_NO_ROOM = re.compile(r"context|input.?(tokens|length)", re.IGNORECASE)
+_OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
+_N = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.\.+ ?{_N}")
+_MOST = re.compile(
+    r"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|up to"
+    rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
+    re.IGNORECASE,
+)
+Range = tuple[float, float]
+Ranges = dict[str, Range | None]
+"""Refused fields by name, with the range that the server allows; None: not at all."""
 
 
-def _text(value: Any) -> str | None:
-    """Return a text, capped and without lone surrogates, which cannot be encoded; None for another value."""
-    return value[:TEXT_LIMIT].encode("utf-8", "replace").decode() if isinstance(value, str) else None
+def range_in(words: str) -> Range | None:
+    """Return the lowest and the highest value that a refusal allows: `0..1`, `between 0 and 1`, `at most 5`."""
+    if found := _RANGE.search(words):
+        low, high = (float(each) for each in found.groups() if each is not None)
+        return (low, high) if low < high else None
+    return (-float("inf"), float(most[1])) if (most := _MOST.search(words)) else None
 
 
-def _count(value: Any) -> int:
-    """Return a count of tokens; 0 for another value."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= COUNT_LIMIT else 0
+def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
+    """Return the `sent` optional fields that a 400 or 422 is about.
+
+    A limit of tokens without room in the context is not among them, nor one that is too high by an unknown amount:
+    without a limit an answer could have any length.
+    """
+    if _NO_ROOM.search(complaint.words) or _NO_ROOM.search(complaint.param):
+        return {}
+    fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
+    named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
+    named = named or [name for name in fields if re.search(OTHER_WORDS.get(name, "(?!)"), words, re.IGNORECASE)][:1]
+    if (found := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
+        named = ["top_logprobs" if name == "logprobs" else name for name in named]
+    refused: Ranges = {}
+    for name in named:
+        is_new = found is not None and name in BOUNDED and held(sent[name], found) != sent[name]
+        if is_new or name not in NAMES["max_tokens"] or not _OUT_OF_BOUNDS.search(complaint.words):
+            refused[name] = found if is_new else None
+    return refused
+
+
+def held(value: Any, within: Range) -> Any:
+    """Return the value of the range that is nearest to a number, of the number's own type."""
+    low, high = within
+    return type(value)(min(max(value, low), high))
 
 
 class OptionalFields:
-    """The optional fields that one server accepts, and under which names; learned from its refusals."""
+    """The optional fields that one server accepts, under which names and within which ranges; from its refusals."""
 
     def __init__(self) -> None:
-        self.dropped: tuple[str, ...] = ()
-        """Names that the server refused, in that order."""
+        self.refused: Ranges = {}
 
-    def spelled(self, options: dict[str, Any], refused: Collection[str] = ()) -> dict[str, Any]:
-        """Return the given options under names that this server accepts, except those `refused` just now."""
-        gone = {*self.dropped, *refused}
-        named = ((next((n for n in NAMES[option] if n not in gone), None), value) for option, value in options.items())
-        return {name: value for name, value in named if name and value is not None}
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Return the names that the server does not take at all."""
+        return tuple(name for name, within in self.refused.items() if within is None)
 
-    def learn(self, sent: Mapping[str, Any], refused: Iterable[str], answer_tokens: int) -> tuple[str, ...]:
-        """Learn from an accepted request; return the names that are dropped from now on.
+    def spelled(self, options: dict[str, Any], refused: Ranges) -> dict[str, Any]:
+        """Return the given options as this server accepts them, also after what it `refused` just now."""
+        known, spelled = {**self.refused, **refused}, {}
+        for option, value in options.items():
+            name = next((name for name in NAMES[option] if known.get(name, ()) is not None), "")
+            if name and value is not None:
+                within = known.get(name)
+                spelled[name] = held(value, within) if within else value
+        return spelled
 
-        sent: the request. refused: names that the server refused before it accepted the request without them.
+    def learn(self, sent: Mapping[str, Any], refused: Ranges, answer_tokens: int) -> Iterator[str]:
+        """Learn from an accepted request; yield in words what is refused from now on.
+
+        sent: the request. refused: what the server refused before it accepted it.
         """
-        new = [name for name in refused if name not in self.dropped]
+        new = {name: within for name, within in refused.items() if self.refused.get(name, ()) != within}
         limit = NAMES["max_tokens"][0]
-        if limit in sent and limit not in self.dropped and answer_tokens > sent[limit] + OVERRUN:
-            new.append(limit)  # Ollama accepts the newer name and ignores it
-        self.dropped += tuple(new)
-        return tuple(new)
-
-
-def named_fields(refusal: bytes, sent: Iterable[str]) -> list[str]:
-    """Return the `sent` optional fields that a 400 or 422 complains about, by its `param` or else its message.
-
-    A limit of tokens that is too high is not among them: without a limit an answer could have any length.
-    """
-    message, param = server_words(refusal), _param(refusal)
-    if _NO_ROOM.search(message) or _NO_ROOM.search(param or ""):
-        return []
-    required = NAMES["max_tokens"] if _OUT_OF_BOUNDS.search(message) else ()
-    fields, words = [field for field in sent if field in OPTIONAL.difference(required)], param or message
-    named = [field for field in fields if re.search(rf"\b{re.escape(field)}\b", words)]
-    return named or [name for name in fields if name in OTHER_WORDS and re.search(OTHER_WORDS[name], words, re.I)][:1]
-
-
-def _param(refusal: bytes) -> str | None:
-    try:
-        param = json.loads(refusal)["error"]["param"]
-    except (ValueError, RecursionError, LookupError, TypeError):
-        return None
-    return param if isinstance(param, str) and param not in ("None", "null") else None
+        if limit in sent and answer_tokens > sent[limit] + OVERRUN and self.refused.get(limit, ()) is not None:
+            new[limit] = None  # Ollama accepts the newer name and ignores it
+        self.refused |= new
+        for name, within in new.items():
+            yield name if within is None else f"{name} beyond {within[1]:g}"

@@ -261,5 +261,4 @@ def render_descriptions(dataset: Dataset) -> str:
 
 
 def render_labels(dataset: Dataset) -> str:
-    """Return the labels, one a line."""
     return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])

@@ -7,9 +7,9 @@ from contextlib import suppress
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.errors import PromptTooLong
+from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, question
+from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals, question
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer, SharedRequests
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
@@ -59,7 +59,7 @@ class ProgramLearner:
         self._counters = counters
         self._falls_back = falls_back
         self._on_program = on_program or (lambda _: None)
-        self._chat = partial(_say, endpoint, counters, options.seed)
+        self._chat = partial(_say, endpoint, counters, Refusals(), options.seed)
         self._texts = TextQuestions(self._chat, prompts, options, counters=counters, on_answer=self._on_program)
         self._on_answer = on_answer
         self._columns = prompts.columns
@@ -131,8 +131,8 @@ class ProgramLearner:
         for attempt in range(1, ASKS + 1):
             try:
                 answer = await self._chat(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
-            except PromptTooLong as refusal:
-                return translated(code=None, reason=str(refusal), attempts=attempt)
+            except PromptRefused as refusal:
+                return translated(code=None, reason=refusal.words, attempts=attempt)
             if REFUSAL.match(answer):
                 return translated(code=None, reason=NO_PROGRAM, attempts=attempt)
             try:
@@ -215,7 +215,7 @@ class TextQuestions:
 
     async def _ask(self, words: str, id_: str, text: str) -> None:
         said = ""
-        with suppress(PromptTooLong):
+        with suppress(PromptRefused):
             said = await self._chat(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
         yes = True if _YES.match(said) else False if _NO.match(said) else None
         if yes is None:
@@ -225,9 +225,12 @@ class TextQuestions:
         self._on_answer(answer)
 
 
-async def _say(endpoint: Chat, counters: Counters, seed: int, messages: list[Message], *, max_tokens: int) -> str:
+async def _say(
+    endpoint: Chat, counters: Counters, refusals: Refusals, seed: int, messages: list[Message], *, max_tokens: int
+) -> str:
     """Return one answer at temperature 0. Raises EndpointError."""
-    completion = await endpoint.complete(messages, temperature=0.0, seed=seed, max_tokens=max_tokens)
+    with refusals.counted():
+        completion = await endpoint.complete(messages, temperature=0.0, seed=seed, max_tokens=max_tokens)
     counters.add(learner=1)
     return completion.text
 

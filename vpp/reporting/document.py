@@ -31,10 +31,10 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.show.blocks import Heading, Metric, Note, Table
+from vpp.show.figures import Code
 from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_text, text
 from vpp.show.page import html
-from vpp.show.weights import Code
 
 # What the report holds
 

@@ -21,6 +21,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
+from vpp.findings.experiments import parting_rows, read_trial
 from vpp.findings.points import (
     Point,
     Question,
@@ -32,7 +33,6 @@ from vpp.findings.points import (
     votes_on,
 )
 from vpp.findings.rows import reason_words
-from vpp.findings.trial import parting_rows, read_trial
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers, Asking

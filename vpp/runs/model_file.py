@@ -100,7 +100,7 @@ def serve(model: Path, *, slots: int, context: int) -> None:
     options.n_parallel, options.n_ctx = slots, slots * context
     options.cont_batching = options.use_jinja = options.offline = True
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
-    options.cache_ram_mib = 0  # a cache of prompts beside the slots' own would take 8 GB more
+    options.cache_ram_mib = 1_024  # prefixes stay from learner to optimizer and back; unbounded they would take 8 GB
     options.hostnames, options.port, options.api_keys = ["127.0.0.1"], 0, [key]
     options.ui, options.verbosity = False, 2  # errors and warnings: above it, seven lines a call are written
     server = xllamacpp.Server(options)

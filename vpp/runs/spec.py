@@ -93,7 +93,7 @@ class EndpointSpec:
 
     The command line, the app and `vpp.fit` with an address use auto."""
     reasoning_effort: str = ""
-    """Effort of a thinking model: none, low, medium or high; empty leaves it to the model."""
+    """Effort of a thinking model, one of `choices.EFFORTS`; empty leaves it to the model."""
 
     @property
     def in_flight(self) -> int:

@@ -23,10 +23,10 @@ REAL_EXAMPLE = "example-titanic"
 TEXT_EXAMPLE = "example-messages"
 """Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
-SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
+SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl", "summary.json")
 """Files of every shipped run; one may have results of later commands beside them."""
 DELETED = ".deleted-"
-FILES = frozenset({*SHIPPED_FILES, "summary.json", "control", "heartbeat", "asked", "lock", "worker.log"})
+FILES = frozenset({*SHIPPED_FILES, "control", "heartbeat", "asked", "lock", "worker.log"})
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:

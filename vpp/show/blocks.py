@@ -6,14 +6,13 @@ escapes them. A kind of block that only one page needs has its own module, which
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from vpp.show.theme import Mode
 from vpp.show.words import integer
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-Mode = Literal["light", "dark"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _(block: Alert, level: int) -> str:
 @block_markdown.register
 def _(block: Metrics, level: int) -> str:
     rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
-    return block_markdown(Table(head=("", "", ""), rows=rows, right=(1,)), level) if rows else ""
+    return block_markdown(Table(head=("measure", "value", "in words"), rows=rows, right=(1,)), level) if rows else ""
 
 
 @block_markdown.register

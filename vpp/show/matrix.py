@@ -6,10 +6,10 @@ from typing import Literal
 
 from vpp.show import markup
 from vpp.show.blocks import Table
+from vpp.show.figures import VoteBar, hue
 from vpp.show.markdown import block_markdown
 from vpp.show.markup import CUE, aligned, badge, is_reworded, is_rewritten, scrolling, text
 from vpp.show.page import block_html, html
-from vpp.show.vote import VoteBar, hue
 from vpp.show.words import counted, cut
 
 Cells = tuple[tuple[str, str], ...]

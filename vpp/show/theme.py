@@ -1,6 +1,6 @@
 """Colours and chart style of both themes, shared by the stylesheet, Streamlit's theme, charts and the report.
 
-assets/vpp.css and .streamlit/config.toml cannot import; tests/wording/test_theme.py holds their values equal to these.
+assets/vpp.css and .streamlit/config.toml cannot import; tests/show/test_theme.py holds their values equal to these.
 """
 
 from typing import Any, Literal, NamedTuple

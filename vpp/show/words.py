@@ -152,13 +152,6 @@ def weight_text(weight: float, decimals: int = 3) -> str:
     return shown
 
 
-def short_weight(weight: float) -> str:
-    """`0.954`, `< 0.001` or `> 0.999`: a weight in little space."""
-    if weight > 1 - EQUAL:
-        return "1.000"
-    return weight_text(weight).replace("under", "<").replace("over", ">")
-
-
 def seconds(value: float) -> str:
     """`4 s`, `3 min 10 s`, `2 h 05 min`."""
     whole = round(value)
@@ -213,51 +206,5 @@ def interval_text(successes: int, n: int) -> str:
     return f"{percent(low)} to {percent(high)}"
 
 
-def share_sentence(successes: int, n: int, rows: str = "rows") -> str:
-    """`60 of 60: with 60 rows, that means 94 % to 100 %.` (Wilson, 95 %)"""
-    noun = rows.removesuffix("s") if n == 1 else rows
-    return (
-        f"{integer(successes)} of {integer(n)}: with {integer(n)} {noun}, that means {interval_text(successes, n)}."
-        if n
-        else f"No {rows} yet."
-    )
-
-
 ROW_OF: Mapping[str, str] = {"test": "test row", "train": "training row"}
 """A row of each split."""
-
-
-def uncertain_sentence(uncertain: int, n: int, *, row: str = ROW_OF["test"]) -> str:
-    """`The particles disagree on three of 60 test rows.`"""
-    if n == 0:
-        return "No test rows have been evaluated yet."
-    rows = f"{in_words(n)} {row if n == 1 else f'{row}s'}"
-    if uncertain == 0:
-        return f"The particles agree on {'the' if n == 1 else 'all'} {rows}."
-    if uncertain == n:
-        return f"The particles disagree on {'the' if n == 1 else 'all'} {rows}."
-    return f"The particles disagree on {in_words(uncertain)} of {rows}."
-
-
-def weights_sentence(weights: Sequence[float], *, constant: float = 0.0) -> str:
-    """`One idea holds 95 % of the weight; four others share the rest.`
-
-    weights: of the ideas, in any order; with the constant answer's they sum to 1.
-    """
-    if constant >= NOTICEABLE and weights:
-        others = f"{'the one idea holds' if len(weights) == 1 else f'{in_words(len(weights))} ideas share'} the rest"
-        return f"A constant answer holds {percent(constant)} of the weight; {others}."
-    ordered = sorted(weights, reverse=True)
-    if not ordered:
-        return "There are no particles yet."
-    if len(ordered) == 1 or ordered[1] == 0:
-        return "One idea holds all of the weight."
-    if ordered[0] - ordered[-1] < EQUAL:
-        return f"{capitalised(in_words(len(ordered)))} ideas hold equal weight, {percent(ordered[0])} each."
-    if ordered[0] > MAJORITY:
-        most = percent(min(ordered[0], 1 - EQUAL))
-        others = "another holds" if len(ordered) == 2 else f"{in_words(len(ordered) - 1)} others share"
-        return f"One idea holds {most} of the weight; {others} the rest."
-    return (
-        f"No idea has a majority: the heaviest of {in_words(len(ordered))} holds {percent(ordered[0])} of the weight."
-    )

@@ -1,11 +1,151 @@
-"""Figures of a run by step, as SVG that needs no script: how often hypotheses are right, and bars of shares."""
+"""Figures in HTML that need no script: weights as bars, a vote as a bar, parts of a whole, curves and bars by step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from vpp.show import markup
+from vpp.show.blocks import Table
+from vpp.show.markdown import block_markdown
 from vpp.show.markup import term, text
 from vpp.show.page import block_html
-from vpp.show.words import number, percent
+from vpp.show.terminal import block_lines
+from vpp.show.words import EQUAL, NBSP, number, percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    weight: float
+    words: str
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A bar for each hypothesis, heaviest first. A table where bars cannot be drawn."""
+
+    items: tuple[Weight, ...]
+
+    @property
+    def table(self) -> Table:
+        rows = [(percent(each.weight), each.words, ", ".join(each.facts)) for each in self.items]
+        return Table(head=("weight", "hypothesis", "known of it"), rows=rows, right=(0,))
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    words: str
+
+
+@block_html.register
+def _(block: Weights) -> str:
+    items = (
+        f'<li style="--w:{each.weight:.4f}"><span>{percent(each.weight)}</span><div>'
+        f'<i class="bar"></i>{markup.hypothesis(each.words)}{markup.caption(" · ".join(each.facts))}</div></li>'
+        for each in block.items
+    )
+    return f'<ol class="weights">{"".join(items)}</ol>'
+
+
+@block_markdown.register
+def _(block: Weights, level: int) -> str:
+    return block_markdown(block.table, level)
+
+
+@block_lines.register
+def _(block: Weights) -> Iterator[str]:
+    yield from block_lines(block.table)
+
+
+@block_html.register
+def _(block: Code) -> str:
+    return f'<pre class="raw">{markup.text(block.words)}</pre>'
+
+
+@block_markdown.register
+def _(block: Code, level: int) -> str:
+    return markup.markdown_code(block.words)
+
+
+HUES = 6
+"""Custom properties --l0 to --l5 of assets/vpp.css; the seventh label has the first one's hue again."""
+Kind = Literal["good", "bad", "unsure good", "unsure bad"]
+
+
+def hue(label: str, labels: Sequence[str]) -> str:
+    """Return the class of a label's hue; empty for a word that is no label."""
+    return f"l{labels.index(label) % HUES}" if label in labels else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteBar:
+    """The leading label is solid, the others are tinted; at a tie all are tinted."""
+
+    shares: tuple[tuple[str, float], ...]
+    """Labels and their shares, the largest first."""
+    labels: tuple[str, ...]
+    """Labels of the target, in order."""
+    abstained: float = 0.0
+
+    @property
+    def words(self) -> str:
+        return ", ".join(f"{label} {share_percent(share)}" for label, share in self.shares if share > 0)
+
+
+def share_percent(share: float) -> str:
+    """A sum that misses 1 only by rounding counts as 1."""
+    return percent(1.0 if 1 - share < EQUAL else share)
+
+
+@block_html.register
+def _(block: VoteBar) -> str:
+    shares = block.shares
+    is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
+    # No-break spaces: a label is complete or left out.
+    spans = "".join(
+        f'<span class="{hue(label, block.labels)}{" lead" if not i and not is_tied else ""}" '
+        f'style="--v:{share:.4f}">{text(f"{label} {share_percent(share)}".replace(" ", NBSP))}</span>'
+        for i, (label, share) in enumerate(shares)
+        if share > 0
+    )
+    rest = f'<span class="ca" style="--v:{block.abstained:.4f}"></span>' if block.abstained > 0.0005 else ""
+    return f'<span class="vote" role="img" aria-label="{text(block.words or "no answer")}">{spans}{rest}</span>'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    name: str
+    value: str
+    """The size in words, as `45 rows`."""
+    size: float
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartsBar:
+    """Sizes side by side, with a legend under them."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+
+@block_html.register
+def _(block: PartsBar) -> str:
+    words = "; ".join(f"{part.name}: {part.value}" for part in block.parts)
+    bars = "".join(f'<i class="{part.kind}" style="--v:{part.size:.4f}"></i>' for part in block.parts if part.size > 0)
+    legend = "".join(
+        f'<li><i class="{part.kind}"></i>{text(part.name)} <b>{text(part.value)}</b></li>' for part in block.parts
+    )
+    label = text(f"{block.name}. {words}")
+    return (
+        f'<figure class="parts"><div class="bar" role="img" aria-label="{label}">{bars}</div><ul>{legend}</ul></figure>'
+    )
+
+
+@block_markdown.register
+def _(block: PartsBar, level: int) -> str:
+    return block_markdown(Table(head=(block.name, "size"), rows=[(p.name, p.value) for p in block.parts]), level)
+
 
 WIDTH, HEIGHT, BARS_HEIGHT = 320, 132, 44
 """Units of a drawing, about pixels."""

@@ -6,33 +6,9 @@ from hypothesis import strategies as st
 
 from vpp.posterior.metric import wilson
 from vpp.show import words
-from vpp.show.vote import VoteBar
-from vpp.wording import verdicts
+from vpp.show.figures import VoteBar
 
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-ESS_SENTENCES = {
-    (5.8, 10, 0.5): "ESS 5.8 of 10: about six particles carry the weight.",
-    (1.2, 10, 0.5): "ESS 1.2 of 10: one particle holds nearly all weight; resampling next.",
-    (1.2, 10, None): "ESS 1.2 of 10: one particle holds nearly all weight.",
-    (4.96, 10, 0.5): "ESS 5.0 of 10: about five particles carry the weight; resampling next.",
-    (5.0, 10, 0.5): "ESS 5 of 10: about five particles carry the weight.",
-    (10.0, 10, 0.5): "ESS 10 of 10: all ten particles have equal weight.",
-    (9.7, 10, 0.5): "ESS 9.7 of 10: all ten particles have nearly equal weight.",
-    (23.4, 50, 0.4): "ESS 23.4 of 50: about 23 particles carry the weight.",
-    (9.45, 10, 0.5): "ESS 9.4 of 10: about nine particles carry the weight.",
-    (9.5, 10, 0.5): "ESS 9.5 of 10: all ten particles have nearly equal weight.",
-    (1.6, 2, 0.5): "ESS 1.6 of 2: about two particles carry the weight.",
-    (1.95, 2, 0.5): "ESS 1.9 of 2: both particles have nearly equal weight.",
-    (2.0, 2, 0.5): "ESS 2 of 2: both particles have equal weight.",
-    (1.0, 1, 0.5): "ESS 1 of 1: there is only one particle.",
-}
-
-
-def test_ess_is_explained_and_announces_resampling() -> None:
-    for (ess, size, threshold), sentence in ESS_SENTENCES.items():
-        assert verdicts.ess_sentence(ess, size, threshold) == sentence
 
 
 @pytest.mark.parametrize(
@@ -56,24 +32,6 @@ def test_wilson_holds_the_share_and_mirrors(share: tuple[int, int]) -> None:
 def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):
         wilson(successes, n)
-
-
-WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
-    ([], "There are no particles yet."),
-    ([1.0], "One idea holds all of the weight."),
-    ([0.0, 1.0], "One idea holds all of the weight."),
-    ([0.02, 0.95, 0.03], "One idea holds 95 % of the weight; two others share the rest."),
-    ([0.4, 0.6], "One idea holds 60 % of the weight; another holds the rest."),
-    ([0.9999, 0.0001], "One idea holds over 99.9 % of the weight; another holds the rest."),
-    ([1.0, 1e-30], "One idea holds over 99.9 % of the weight; another holds the rest."),
-    ([0.3, 0.4, 0.3], "No idea has a majority: the heaviest of three holds 40 % of the weight."),
-    ([0.1] * 10, "Ten ideas hold equal weight, 10 % each."),
-]
-
-
-def test_the_sentence_on_weights_names_the_leading_idea() -> None:
-    for weights, sentence in WEIGHTS_SENTENCES:
-        assert words.weights_sentence(weights).replace(NBSP, " ") == sentence
 
 
 def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vpp.show.figures import HUES
 from vpp.show.theme import PRIMARY, TOKENS, Mode, Token, template
-from vpp.show.vote import HUES
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")

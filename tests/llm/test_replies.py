@@ -1,0 +1,161 @@
+"""A zoo of replies, by server: `replies/*.json`, written from documentation and issues, replayed through real HTTP.
+
+case    what the reply is
+source  address of the documentation or the issue that describes it
+status, headers, body   the reply
+asked   options of the call that differ from OPTIONS; `words`: length of the prompt
+then    what must happen:
+    answer, thoughts, cut, noted    the text; the reasoning; a text cut at its limit; a kind of fault that is counted
+    letters                         probability of the labels' letters
+    withheld, too_long, refused     this prompt is refused, with these words of the server; others may be answered
+    stops                           every prompt would be refused: the run ends
+    retried                         another attempt is made after this kind of fault
+    drops, renames, clamps          the next request lacks this field, or has this value
+"""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
+from vpp.llm.answers import letter_shares
+from vpp.llm.endpoint import Endpoint
+from vpp.llm.templates import lettered
+from vpp.problem import Prediction
+
+from .asking import RULE, SEED_TEXT, ask, learner_of, optimizer_of
+from .stub import Reply, Request, Stub, as_json, chat, endpoint_of, refusal, script
+from .tables import PARITY
+
+ZOO = {
+    f"{path.stem}: {one['case']}": one
+    for path in sorted(Path(__file__).with_name("replies").glob("*.json"))
+    for one in json.loads(path.read_text("utf-8"))
+}
+OPTIONS = {"temperature": 1.2, "seed": 5, "max_tokens": 50}
+PROMPT_KINDS = {"withheld": PromptRefused, "too_long": PromptTooLong, "refused": PromptRefused}
+
+
+@pytest.mark.parametrize("name", ZOO)
+async def test_each_reply_has_the_effect_that_it_must_have(name: str) -> None:
+    then, asked = ZOO[name]["then"], dict(ZOO[name].get("asked", {}))
+    reply = as_json(ZOO[name]["body"], ZOO[name]["status"], **ZOO[name].get("headers", {}))
+    changes = {"retried", "drops", "clamps"} & then.keys()
+    content, effort = "word " * asked.pop("words", 1), asked.pop("effort", "")
+    server = script(reply, chat()) if changes else script(reply)
+    async with endpoint_of(server, effort=effort, api_key="sk-0123456789") as (endpoint, stub):
+        call = ask(endpoint, content, **{**OPTIONS, **asked})
+        if kind := next(iter({*PROMPT_KINDS, "stops"} & then.keys()), ""):
+            with pytest.raises(PROMPT_KINDS.get(kind, EndpointRefused)) as caught:
+                await call
+            assert then[kind] in str(caught.value)
+            assert isinstance(caught.value, PromptRefused) == (kind != "stops")
+            assert isinstance(caught.value, PromptTooLong) == (kind == "too_long")
+            assert len(stub.requests) <= 3
+            return
+        completion = await call
+        if changes:
+            await check_change(then, endpoint, stub)
+        elif "letters" in then:
+            assert dict(zip("AB", letter_shares(completion.first_tokens, 2), strict=True)) == pytest.approx(
+                then["letters"]
+            )
+        else:
+            assert completion.text == then.get("answer", then.get("cut"))
+            assert completion.cut_off == ("cut" in then)
+            assert completion.reasoning == then.get("thoughts")
+            assert set(endpoint.counters.snapshot().faults) == {*filter(None, [then.get("noted")])}
+            assert endpoint.dropped_fields == tuple(filter(None, [then.get("renames")]))
+
+
+async def check_change(then: dict[str, Any], endpoint: Endpoint, stub: Stub) -> None:
+    first, second = stub.bodies
+    usage = endpoint.counters.snapshot()
+    if "retried" in then:
+        assert first == second
+        assert usage.faults == {then["retried"]: 1}
+    elif "drops" in then:
+        assert (then["drops"] in first, then["drops"] in second) == (True, False)
+        assert endpoint.dropped_fields == (then["drops"],)
+    else:
+        ((field, value),) = then["clamps"].items()
+        assert second == {**first, field: value}
+        assert endpoint.dropped_fields == ()
+        assert len(usage.refused_fields) == 1
+        await ask(endpoint, "next", **{**OPTIONS, "temperature": 0.5})
+        assert stub.bodies[-1]["temperature"] == 0.5
+
+
+def test_the_zoo_has_many_servers() -> None:
+    assert len(ZOO) >= 90
+    assert len({name.partition(":")[0] for name in ZOO}) == 18
+    assert all(one["source"].startswith("https://") for one in ZOO.values())
+
+
+FILTER = refusal(400, "The response was filtered", code="content_filter")
+
+
+def withholding(word: str) -> Any:
+    """A server whose filter refuses prompts with a word."""
+
+    async def behave(request: Request) -> Reply:
+        return FILTER if word in request.body["messages"][-1]["content"] else chat("Output: 1\nNew rule: Output 1.")
+
+    return behave
+
+
+async def test_a_row_that_the_server_refuses_abstains_with_its_words_and_the_others_are_answered() -> None:
+    async with learner_of(withholding("b: 4")) as (learner, stub, counters):
+        said = await learner.predict(RULE, PARITY.train)
+        assert [each.value for each in said] == ["1", None, "1"]
+        assert "withheld by the server's filter (HTTP 400 The response was filtered)" in (said[1].reason or "")
+        assert (len(stub.requests), counters.snapshot().faults) == (3, {"prompt withheld": 1})
+        assert (counters.snapshot().unparsable, counters.snapshot().learner) == (1, 2)
+
+
+async def test_a_proposal_leaves_out_rows_until_the_server_takes_it() -> None:
+    given = tuple(Prediction(row=row.id, value="0") for row in PARITY.train)
+    for word, text, shown in (("b: 4", f"{SEED_TEXT} Output 1.", 1), ("b: 5", None, 1)):
+        async with optimizer_of(withholding(word)) as (optimizer, _, _):
+            proposal = await optimizer.propose(SEED_TEXT, PARITY.train, given, temperature=1.0, seed=0)
+            assert (proposal.text, proposal.shown) == (text, shown)
+            assert ("withheld by the server's filter" in (proposal.reason or "")) == (text is None)
+
+
+async def test_a_run_ends_only_if_its_first_questions_are_all_refused() -> None:
+    async with learner_of(FILTER) as (learner, _, _):
+        asked = [learner.predict(f"{RULE} {n}", PARITY.train[:1]) for n in range(4)]
+        assert {prediction.value for (prediction,) in await asyncio.gather(*asked)} == {None}
+        with pytest.raises(EndpointRefused, match=r"filtered.*no question was answered, and 5 refused"):
+            await learner.predict("Another rule.", PARITY.train[:1])
+
+
+async def test_a_row_that_fails_while_others_are_answered_is_lost_alone() -> None:
+    async def behave(request: Request) -> Reply:
+        return refusal(500) if "b: 4" in request.body["messages"][-1]["content"] else chat()
+
+    async with learner_of(behave) as (learner, _, _):
+        failing = asyncio.create_task(learner.predict(RULE, PARITY.train[1:2]))
+        number = 0
+        while not failing.done():
+            number += 1
+            await learner.predict(f"{RULE} {number}", PARITY.train[:1])
+        (prediction,) = await failing
+        assert "at the last of 12 attempts" in (prediction.reason or "")
+    async with learner_of(behave) as (learner, _, _):
+        with pytest.raises(EndpointUnreachable):
+            await learner.predict(RULE, PARITY.train[1:2])
+
+
+async def test_letters_that_never_come_are_not_paid_for_on_every_row() -> None:
+    logprobs = {"content": [{"token": "token_id:5", "logprob": -0.1}]}
+    said = as_json({"choices": [{"finish_reason": "length", "message": {"content": "The"}, "logprobs": logprobs}]})
+    async with learner_of(said, template=lettered()) as (learner, stub, _):
+        for number in range(9):
+            await learner.predict(f"{RULE} {number}", PARITY.train[:1])
+        with pytest.raises(EndpointRefused, match=r"no letter of a label .* in the first 10 answers: use"):
+            await learner.predict(RULE, PARITY.train[:1])
+        assert len(stub.requests) == 10

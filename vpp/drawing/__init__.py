@@ -1,1 +1,0 @@
-"""Cards, tables and charts of the pages, as escaped HTML and Plotly figures."""
