@@ -106,10 +106,11 @@ def test_no_colour_stands_elsewhere() -> None:
 
 WRITTEN_ON = (
     *((words, page) for words in TEXTS for page in PAGES),
-    *((words, f"{verdict}-tint") for verdict in ("accept", "unsure") for words in ("ink", verdict)),
+    *((words, f"{verdict}-tint") for verdict in VERDICTS for words in ("ink", verdict)),
     ("ink-2", "accept-tint"),
     ("ink-2", "unsure-tint"),
     ("ink-3", "accept-tint"),
+    ("ink-3", "reject-tint"),
     ("paper", "ink"),
 )
 
