@@ -52,8 +52,7 @@ def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
     unknown = "the answer is “I don’t know”: no label has two thirds."
     assert weighed(0.4, 0.3, 0.2, 0.1) == f"On 3 of 6 test rows {rule} On one {unknown}"
     assert (
-        weighed(0.5, 0.04, 0.45, 0.01)
-        == "The hypotheses agree on all 6 test rows, with at least 95\N{NO-BREAK SPACE}% of their weight."
+        weighed(0.5, 0.04, 0.45, 0.01) == "The hypotheses agree on all 6 test rows, with at least 95 % of their weight."
     )
     assert weighed(0.5, 0.06, 0.43, 0.01) == f"On 2 of 6 test rows {rule}"
     assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 of 6 test rows {rule} On two {unknown}"
