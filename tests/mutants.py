@@ -239,9 +239,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("findings/points.py", "tests/findings/test_points.py"): (
-        ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),
-    ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
         ("sure and wrong is no warning", "tail(wrong, len(certain), 1 - CERTAIN) < CHANCE", "False"),

@@ -103,7 +103,6 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
     page = finished.open(visit, "disagreement")
     rows = page.locator(".mx button.row")
     rows.first.wait_for()
-    assert page.locator(".cue").first.inner_text() == "Scroll sideways for more columns."
     rows.first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

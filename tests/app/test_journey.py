@@ -133,7 +133,9 @@ def test_a_fresh_server_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tm
         page.goto(fresh.url)
         rows = page.locator("nav.runs .run")
         expect(rows).to_have_count(60)
-        expect(page.locator("nav.runs")).to_contain_text("finished · 96.7 % · shipped example")
+        expect(page.locator("nav.runs")).to_contain_text(
+            "finished · 100.0 % of 54, linear model 100.0 % · shipped example"
+        )
         page.get_by_role("button", name="Show 3 more of 63").click()
         expect(rows).to_have_count(63)
         page.get_by_label("Find by name").press_sequentially("BEES")

@@ -177,7 +177,7 @@ def test_the_plan_is_a_call_a_sentence_and_row() -> None:
     by_program = plan(replace(spec.config, reading="program"), n_train=n, n_test=0, given=2)
     assert (by_program.calls, by_program.least_calls, by_program.rounds) == (2 + 2 * min(8, n), 2, 2)
     words = going_on_words(prepared("a", "b", method="weigh"), n_added=1)
-    assert "has 1 training row more. It weighs them anew on all 4 rows" in words.replace("\N{NO-BREAK SPACE}", " ")
+    assert "has 1 training row more, 4 in all. It weighs them anew." in words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_sentence_may_begin_with_the_seed_sentence() -> None:

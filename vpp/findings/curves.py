@@ -142,6 +142,6 @@ def weights_figure(view: RunView) -> Figure | None:
         alt=f"Of {counted(len(every), 'hypothesis', 'hypotheses')} in all, {next(iter(layers))} ends heaviest",
         chart=partial(stacked_shares, layers, steps),
         table=Table(
-            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="As table"
+            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="Show as table"
         ),
     )

@@ -452,8 +452,8 @@ BOUNDED = ("temperature", "top_logprobs", *NAMES["max_tokens"])
 """Fields whose value is lowered or raised to a range that a refusal gives."""
 _NO_ROOM = re.compile(r"context|input.?(tokens|length)", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
-_N = r"(-?\d+(?:\.\d+)?)"
-_RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.\.+ ?{_N}")
+_N = r"(-?\d{1,9}(?:\.\d{1,9})?)"
+_RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.{{2,3}} ?{_N}")
 _MOST = re.compile(
     r"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|up to"
     rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
