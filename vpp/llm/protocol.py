@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
 from vpp.llm.answers import FIELDS, ROUNDED_UP
@@ -122,6 +123,14 @@ class _Object(BaseModel):
     """Part of a reply. A field with another type than the protocol's counts as absent."""
 
     model_config = ConfigDict(strict=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _or_absent(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return read(value)
+        except ValidationError:
+            return cls.model_fields[info.field_name or ""].get_default(call_default_factory=True)
 
 
 class _Part(_Object):
