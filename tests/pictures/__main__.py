@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import sync_playwright
 
+from pages.parts.opening import COMMAND
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
-from tests.pictures.prints import CARD, CSV, PRINTS, START, Stage, upload
+from tests.pictures.prints import CSV, PRINTS, Stage
 from tests.pictures.studio import Studio
-from tests.processes import wait_until
 
 DOCS = ROOT / "docs" / "pictures"
 SEED = "5"
@@ -20,18 +20,13 @@ CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--
 CALIBRATED = ("--demo", "--seed", SEED, "--calibration-size", "60", "--name", "Penguins, calibrated")
 GRADED = ("--demo", "--seed", SEED, "--epochs", "1", "--likelihood", "logprobs", "--name", "Penguins, probabilities")
 FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--limit", "wait=0", "--name", "No server")
-MOST_S = 300.0
 
 
 def main(names: list[str]) -> None:
     with TemporaryDirectory() as folder, serving(Path(folder)) as app, sync_playwright() as playwright:
         studio = Studio(playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS), app.url, DOCS)
         take(studio, "empty", names)
-        run = start(studio.browser, app)
-        studio.runs = {"run": run}
-        record = app.runs / run / "run.json"
-        wait_until(lambda: json.loads(record.read_text())["status"] not in ("queued", "running"), run, within_s=MOST_S)
-        studio.runs = {"run": run, **others(app)}
+        studio.runs = make_runs(app)
         take(studio, "finished", names)
         studio.browser.close()
     for old in set(DOCS.glob("*.png")) - {DOCS / f"{wanted.name}.png" for wanted in PRINTS}:
@@ -46,26 +41,15 @@ def take(studio: Studio, stage: Stage, names: list[str]) -> None:
             print(wanted.name, flush=True)
 
 
-def start(browser: Browser, app: App) -> str:
-    """Start a run as a user does, with a CSV, a seed and a click; return its id."""
-    page = browser.new_page()
-    page.goto(app.url)
-    upload(page)
-    seed = page.get_by_label("Seed", exact=True)
-    seed.fill(SEED)
-    seed.press("Enter")
-    page.get_by_role("button", name=START).click()
-    page.wait_for_url("**/watch?run=*")
-    page.locator(CARD).first.wait_for()
-    run = page.url.partition("run=")[2]
-    page.close()
-    return run
-
-
-def others(app: App) -> dict[str, str]:
-    """Make runs of another method, with calibration rows, with label probabilities, and one that fails; return ids."""
+def make_runs(app: App) -> dict[str, str]:
+    """Make the example, runs of another method, with calibration rows, with probabilities, and one that fails."""
     table = ("run", str(CSV), "--target", "species", "--quiet", "--json")
-    made = {"other": CHAINS, "calibrated": CALIBRATED, "graded": GRADED}
+    made = {
+        "run": ("--demo", *COMMAND[COMMAND.index("--no-cache") :]),
+        "other": CHAINS,
+        "calibrated": CALIBRATED,
+        "graded": GRADED,
+    }
     runs = {name: json.loads(vpp(app, *table, *options))["run"] for name, options in made.items()}
     vpp(app, *table, *FAILING, may_fail=True)
     failed = next(app.runs.glob("*no-server*")).name

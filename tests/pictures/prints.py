@@ -76,13 +76,13 @@ def name_server(page: Page) -> None:
 def show_step(page: Page, step: int) -> None:
     """Move the slider of Watch."""
     page.get_by_role("slider", name="Step shown").fill(str(step))
-    page.get_by_text(f"Hypotheses at step {step}").wait_for()
+    page.get_by_text(f"Step {step} of").first.wait_for()
 
 
 def open_rejected(page: Page) -> None:
     """Open a rejected proposal, with the arithmetic of the decision."""
     show_step(page, 3)
-    page.locator(f"{CARD} details > summary").filter(has_text="prompt, answer and decision").first.click()
+    page.locator(f"{CARD} details > summary").filter(has_text="prompt and answer").first.click()
 
 
 def ask_row(page: Page) -> None:
@@ -119,15 +119,15 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 TOP = ".vpp .title"
-ASK, TRIAL, OUT = map(section, ("Ask the posterior", "Does the model obey the rule?", "Ruled out"))
-POINTS, LABELS = section("Row by row"), section("Most informative labels")
+ASK, TRIAL, OUT = map(section, ("Ask about new rows", "Does the model obey the rule?", "Ruled out"))
+POINTS, LABELS = section("Row by row"), section("Most informative labels to collect")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
     Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Table"),
           until=section("Model")),
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
-    Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 11),
+    Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
     Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
