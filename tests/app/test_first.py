@@ -35,7 +35,7 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
     ("run", "says"),
     [
         (EXAMPLE, "run example-penguins"),
-        (REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+        (REAL_EXAMPLE, "qwen2.5-coder-1.5b"),
         (TEXT_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
     ],
 )

@@ -1,5 +1,6 @@
 """The pictures in docs/pictures: the address, what is done there, and the part of the page that is shown."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,10 @@ Stage = Literal["empty", "finished"]
 
 START = "Start the run"
 CARD = "article.card"
-STATE = ".vpp .state"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
-"""Stands for the id of the run that was started in the app; {other}, {failed} and {calibrated} for those of more."""
+"""Stands for the id of the run that was started in the app; {calibrated} and {graded} for those of more."""
 MOMENT_MS = 300
 AT_REST = """() => !document.querySelector(
   '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
@@ -79,12 +79,6 @@ def show_step(page: Page, step: int) -> None:
     page.get_by_text(f"Step {step} of").first.wait_for()
 
 
-def open_rejected(page: Page) -> None:
-    """Open a rejected proposal, with the arithmetic of the decision."""
-    show_step(page, 3)
-    page.locator(f"{CARD} details > summary").filter(has_text="prompt and answer").first.click()
-
-
 def ask_row(page: Page) -> None:
     """Ask every particle about a row of the data."""
     choose(page, "Begin with a row of the data", "row 315 (test)")
@@ -101,7 +95,7 @@ def put_on_trial(page: Page) -> None:
 
 def ask_inputs(page: Page) -> None:
     """Ask the posterior about unlabelled inputs, and wait for the list."""
-    page.locator(".st-key-disagreement-settle-ask button").click()
+    page.get_by_role("button", name=re.compile("Ask about .* rows")).click()
     page.get_by_text("Labelling sheet (CSV)").wait_for()
 
 
@@ -129,8 +123,6 @@ PRINTS = (
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
     Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
-    Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
-          first=f"{CARD}:has(details[open])", at_most=376),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
     Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
@@ -140,9 +132,5 @@ PRINTS = (
           until=LABELS, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
           first=LABELS, at_most=900),
-    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.t",), first=TOP,
-          mode="dark"),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
-    Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),
-    Print(name="phone", address=WATCH, needs=(CARD, BARS), mode="dark", width=390, at_most=1100),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.processes import Desk, Outcome
-from vpp.events import Evaluated, Event, RunStarted, Scored
+from vpp.events import Certified, Evaluated, Event, RunStarted, Scored
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import (
@@ -39,6 +39,7 @@ def events() -> st.SearchStrategy[Any]:
     given_by_hand = {
         RunStarted: {"config": JSON, "dataset": JSON},
         Scored: {"predictions": votes},
+        Certified: {"program": votes, "reading": votes},
         Evaluated: {"predictions": st.lists(votes, max_size=3).map(tuple), "averaged": votes},
     }
     return st.one_of(*(st.builds(kind, **given_by_hand.get(kind, {})) for kind in get_args(Event)))
