@@ -9,7 +9,7 @@ from statistics import mean, quantiles
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Evaluated
-from vpp.findings.baselines import Baselines, Name
+from vpp.findings.baselines import MODEL_NAMES, Baselines
 from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
 from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.points import Point
@@ -49,15 +49,6 @@ SPLITS: Mapping[str, str] = {
     "file": "the test rows are a file of their own",
     "group": "no value of {} has rows in two parts",
     "time": "the latest rows by {} test",
-}
-MODELS: Mapping[Name, str] = {
-    "constant": "one answer",
-    "linear": "linear model",
-    "tree": "tree of depth 2",
-    "text": "TF-IDF model",
-    "zero-shot": "the learner without a rule",
-    "few-shot": "the learner with examples",
-    "few-shot vote": "examples, voting at equal calls",
 }
 HASH = 12
 """Digits of a SHA-256 in a sentence."""
@@ -231,7 +222,7 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 
 def simple_models(simple: Baselines, own: Score | None) -> Iterator[object]:
     lines = [("this run", score_text(own), "The averaged prediction of its hypotheses.")] if own else []
-    lines += [(MODELS[model.name], score_text(model.score), model.about) for model in simple.models]
+    lines += [(MODEL_NAMES[model.name], score_text(model.score), model.about) for model in simple.models]
     score = "mean squared error" if simple.models[0].score.n_correct is None else "right on test rows"
     yield Table(head=("model", score, "what it is"), rows=lines, right=(1,))
     if simple.left_out:
