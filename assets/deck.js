@@ -13,7 +13,7 @@ function selectedNode() {
 async function copyClicked(root, event) {
   const button = event.target.closest("button.copy")
   if (!button) return
-  const status = root.querySelector(".told")
+  const status = root.querySelector(".status")
   const done = await navigator.clipboard?.writeText(button.dataset.copy).then(() => true, () => false)
   button.textContent = status.textContent = done ? "Copied" : "Not copied: select the words"
   setTimeout(() => {
@@ -41,7 +41,7 @@ function build(parent) {
   const root = document.createElement("div")
   root.className = "vpp"
   root.innerHTML = '<p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>' +
-    '<span class="told sr" role="status"></span>'
+    '<span class="status sr" role="status"></span>'
   root.wanted = "[]"
   root.addEventListener("click", (event) => copyClicked(root, event))
   root.addEventListener("toggle", () => want(root), true)

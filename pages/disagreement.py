@@ -51,26 +51,26 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 def draw_rows(run: opening.OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:
     """Draw the table, with the row under it that was opened, or the most divided one."""
-    shown = choose_rows(rows)
-    if not shown:
+    points = choose_rows(rows)
+    if not points:
         return
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    chosen = st.session_state.get(ROW, shown[0].row.id)
-    point = next((point for point in shown[:most] if point.row.id == chosen), None)
+    chosen = st.session_state.get(ROW, points[0].row.id)
+    point = next((point for point in points[:most] if point.row.id == chosen), None)
     reasons = run.reader.read_answers().by_pair if point else {}
     inside = opened_row(rows, point, reasons=reasons, readings=readings) if point else ()
-    table = row_table(rows, shown[:most], open_row=point.row.id if point else None, inside=inside)
+    table = row_table(rows, points[:most], open_row=point.row.id if point else None, inside=inside)
     blocks.draw(Note(table_words(rows)))
     pieces.steady(html([table]), key="disagreement.matrix", on_open=partial(open_row, chosen))
-    if most < len(shown):
-        more = min(MOST, len(shown) - most)
+    if most < len(points):
+        more = min(MOST, len(points) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
         st.button(f"Show {more} more", on_click=show, key="disagreement.more")
 
 
 def choose_rows(rows: Rows) -> list[Point]:
-    """Ask which rows are shown, of the kinds that there are."""
+    """Offer split rows, wrong ones or all, each if there are any; return those that are chosen."""
     blocks.draw(Heading("Row by row", "the most divided first"))
     counts = {which: len(rows.which(which)) for which in get_args(Which)}
     kinds: list[Which] = [which for which, n in counts.items() if n and not (which == "Split" and rows.is_alone)]

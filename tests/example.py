@@ -21,7 +21,7 @@ from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, SHIPPED_FILES,
 
 CHAINS = """run assets/examples/penguins.csv --target species --name "Penguins, chains" --demo --no-cache
  --method mh --particles 3 --epochs 1 --seed 2"""
-"""With this seed every chain rejects some proposals and accepts others."""
+"""Seed 2: every chain rejects some proposals and accepts others."""
 TITANIC = """run assets/examples/titanic.csv --target survived --name Titanic --particles 8 --epochs 1
  --train-size 60 --test-size 100 --limit optimizer=256"""
 MESSAGES = """weigh assets/examples/messages.csv --target team --name "Messages to a shop" --reading rows

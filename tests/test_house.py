@@ -65,7 +65,7 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 def test_the_product_the_tests_and_the_docs_only_shrink() -> None:
     """A feature brings its own cut: lower a limit when you can, never raise one."""
-    assert lines(product()) <= 39_019
+    assert lines(product()) <= 39_002
     assert len(product()) <= 181
     assert lines(tracked("tests/*.py")) <= 32_000
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 21_160

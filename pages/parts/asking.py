@@ -188,7 +188,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     if not answers.rows:
         unanswered(job)
         return
-    found = new_rows.answer_blocks(
+    parts = new_rows.answer_blocks(
         votes_of(run, job)[0],
         answers,
         run.reader.dataset(),
@@ -197,7 +197,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
         is_weighted=snapshot.spec.config.is_weighted,
     )
     took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
-    blocks.draw(*found, *([Note(took)] if took else []), label="what the hypotheses say")
+    blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
 def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Vote, ...]:

@@ -37,12 +37,12 @@ def trial(run: opening.OpenRun) -> None:
     snapshot = opening.fresh(run)
     if follow(run, TRIAL, "posterior.trial.stop", stop="Stop"):
         return
-    if found := read_trial(run.directory, snapshot.view):
-        blocks.draw(*trial_blocks(found, snapshot.view.seed_text), label="the trial")
+    if last := read_trial(run.directory, snapshot.view):
+        blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
         return
-    offer_trial(run, snapshot, is_again=found is not None)
+    offer_trial(run, snapshot, is_again=last is not None)
 
 
 def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:

@@ -108,7 +108,7 @@ class Guard:
 
 ASSETS = Path(__file__).parents[2] / "assets"
 FONTS = ("source-serif-4-latin-opsz-normal", "fira-sans-latin-400-normal")
-"""Fonts of a first screen: a page that is drawn in another one first would move."""
+"""Fonts of the first screen, loaded before it is drawn: text that changes its font moves the page."""
 SHEET = "".join(
     (
         f"<style>{(ASSETS / 'vpp.css').read_text(encoding='utf-8')}</style>",
@@ -125,7 +125,7 @@ PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 class Sheet:
     """ASGI middleware that adds the stylesheet to the page: Streamlit would add it after the first elements.
 
-    It is in the body, after Streamlit's own styles, which give way to it.
+    It stands in the body, after Streamlit's own styles, and so overrules them.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -222,7 +222,7 @@ TABLE = EXAMPLES / "penguins.csv"
 EXAMPLE_ROWS = {"n_train": 100, "n_test": 60}
 """Rows of the live example."""
 EXAMPLE_CONFIG = Config(epochs=1, seed=210)
-"""Of the finished run and the live one. Most seeds end with one heavy hypothesis; this one with three that differ."""
+"""Options of the finished and the live example. Most seeds end with one heavy hypothesis, this one with three."""
 COMMAND: tuple[str, ...] = (
     *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
     *("--epochs", "1", "--seed", "210"),

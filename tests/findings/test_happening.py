@@ -1,4 +1,4 @@
-"""What happened in a step, against what runs of every method are known to have done."""
+"""The sentence on what happened in a step, checked on runs of every method."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from vpp.runs.reader import RunReader
 
 
 def happenings(reader: RunReader) -> dict[int | None, str]:
-    """By step; None the end."""
+    """Sentences by step; None stands for the end."""
     snapshot = reader.refresh()
     config, view = snapshot.spec.config, snapshot.view
     return {step: happened(view, step, config, Names(view)) for step in (*view.steps, None)}

@@ -1,4 +1,4 @@
-"""What would settle it, on the two runs written by hand: every figure is worked out here."""
+"""Rows whose label would tell most, on the two runs written by hand: every figure is worked out here."""
 
 import math
 from dataclasses import replace

@@ -28,7 +28,7 @@ def maker(reader: RunReader) -> Cards:
 
 
 def words(cards: list[Card]) -> str:
-    """What marks, scores and folds of some cards say."""
+    """Return the words of the marks, scores and folds of some cards."""
     folds = [fold for card in cards for outer in card.folds for fold in (outer, *outer.inner)]
     written = [mark for card in cards for _, mark in card.marks] + [card.score for card in cards]
     return "\n".join([*written, *(line for fold in folds for line in (fold.title, *fold.notes))])

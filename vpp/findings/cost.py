@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset
-from vpp.events import Usage
 from vpp.findings.counts import cut_columns_sentence
 from vpp.inference.plan import plan
 from vpp.llm.context import LEAST_SHOWN, longest_cell
@@ -15,7 +14,6 @@ from vpp.runs.budget import (
     LEARNER_ANSWER,
     OPTIMIZER_ANSWER,
     Estimate,
-    Outlook,
     Pace,
     Span,
     cap_words,
@@ -26,7 +24,7 @@ from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
-from vpp.show.words import capitalised, counted, fixed, integer, number, seconds
+from vpp.show.words import counted, fixed, integer, number, seconds
 
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
@@ -150,19 +148,3 @@ def _cap(expected: Estimate, spec: RunSpec) -> Iterator[str]:
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
-
-
-def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str:
-    """`About 3,100 calls and 640,000 tokens expected; 0.12 spent so far, about 0.40 expected; 900 sent, cap 4,000.`
-
-    Money needs a price, expectations a running run; the cap is named if there is one.
-    """
-    parts = []
-    if expected is not None:
-        parts.append(f"about {roughly(expected.calls)} calls and {roughly(expected.tokens)} tokens expected")
-    if spec.prices.are_given:
-        so_far = f"{money(usage.cost)} spent so far"
-        parts.append(f"{so_far}, about {money(expected.cost)} expected" if expected else so_far)
-    if words := cap_words(spec.cap):
-        parts.append(f"{integer(usage.sent)} sent, cap {words}")
-    return capitalised(f"{'; '.join(parts)}.") if parts else ""

@@ -9,6 +9,7 @@ import asyncio
 import math
 import resource
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,7 +32,7 @@ class Call(NamedTuple):
     """Calls in flight when it began, itself included."""
 
 
-class Semaphore:
+class Semaphore(ABC):
     """Admits callers, first come first served, while fewer than `limit` are inside.
 
     It admits a few callers in each turn of the event loop. If hundreds entered together, all would be prepared before
@@ -48,9 +49,9 @@ class Semaphore:
         """Callers admitted in this turn of the loop."""
 
     @property
+    @abstractmethod
     def limit(self) -> int:
         """Most callers inside now, at least 1."""
-        raise NotImplementedError
 
     async def __aenter__(self) -> None:
         if not self._waiting and self._is_open():
