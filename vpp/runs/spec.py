@@ -9,9 +9,8 @@ from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from vpp.data.dataset import Column, Provenance, Task
-from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.choices import Role
-from vpp.llm.limits import DEFAULT_CONCURRENCY
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.settings import Config
 
 MOST_AT_ONCE = 4_096
