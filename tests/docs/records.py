@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -42,7 +44,7 @@ def write() -> None:
 
 
 def _record(node: ast.ClassDef) -> str:
-    fields = (f"- `{field}`: {doc}".removesuffix(": ") for field, doc in _fields(node))
+    fields = (f"- `{name}`{choices}: {doc}".removesuffix(": ") for name, choices, doc in _fields(node))
     return "\n".join([f"### `{_tag(node) or node.name}`", "", _flat(ast.get_docstring(node) or ""), "", *fields])
 
 
@@ -53,18 +55,12 @@ def _tag(node: ast.ClassDef) -> str | None:
     return None
 
 
-def _fields(node: ast.ClassDef) -> list[tuple[str, str]]:
-    fields = []
+def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
+    """Yield name, choices in brackets, and meaning."""
     for part, following in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(part, ast.AnnAssign) and (name := ast.unparse(part.target)) != "type":
-            fields.append((f"{name}: {_type(part.annotation)}", _flat(_doc(following))))
-    return fields
-
-
-def _type(node: ast.expr) -> str:
-    """Return an annotation, without the checks of an `Annotated` one."""
-    words = ast.unparse(node)
-    return words.removeprefix("Annotated[").partition(",")[0] if words.startswith("Annotated[") else words
+            choices = re.findall(r"'([^']+)'", ast.unparse(part.annotation))
+            yield name, f" ({', '.join(choices)})" if len(choices) > 1 else "", _flat(_doc(following))
 
 
 def _doc(node: ast.stmt | None) -> str:

@@ -138,9 +138,7 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     page = page.split("## posterior.json")[1].split("## Records")[0]
-    documented = {
-        path for field in re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE) for path in expanded(field)
-    }
+    documented = {path for field in re.findall(r"^- `([^`]+)`:", page, flags=re.MULTILINE) for path in expanded(field)}
     implied = {path for field in documented for path in holders(field)}
     assert written - documented - implied == set()
     assert documented - written == set()
