@@ -13,7 +13,7 @@ from vpp.findings.rows import Rows, Which, asked_when, evaluated_rows, headline,
 from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
-from vpp.show.page import html
+from vpp.show.render import html
 
 MOST = 60  # rows of the table at a time
 ROW = "disagreement.row"

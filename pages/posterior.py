@@ -7,7 +7,6 @@ import streamlit as st
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
 from vpp.findings.curves import weights_figure
-from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import (
     Hypothesis,
     compared_words,
@@ -18,16 +17,16 @@ from vpp.findings.hypotheses import (
     order_words,
     shares_words,
 )
-from vpp.findings.ideas import Ideas, Nearness, merge_ideas, nearness, survivors
+from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
 from vpp.findings.progress import nothing_yet
 from vpp.findings.result import deciding_sentence, evidence_measure, target_words, weights_words
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.trust import mistakes
+from vpp.posterior.weights import Floats
 from vpp.runs.reader import Snapshot
-from vpp.show import page
-from vpp.show.blocks import Heading, Note, Say
-from vpp.show.cards import Fold
+from vpp.show import render
+from vpp.show.blocks import Fold, Heading, Note, Say
 from vpp.show.words import counted, integer
 
 REFRESH_S = 3.0
@@ -57,11 +56,11 @@ def draw_page(run: opening.OpenRun) -> None:
         blocks.draw_figure(figure)
 
 
-def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None]:
-    def make() -> tuple[Ideas | None, Nearness | None]:
+def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:
+    def make() -> tuple[Ideas | None, Floats | None]:
         dataset = run.reader.dataset()
         ideas = merge_ideas(snapshot.view, dataset)
-        return ideas, nearness(ideas, dataset) if ideas else None
+        return ideas, similarity(ideas, dataset) if ideas else None
 
     return pieces.remembered("posterior.made", (run.directory.id, snapshot.view.last_at), make)
 
@@ -93,10 +92,9 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
 def draw_deck(run: opening.OpenRun, snapshot: Snapshot, first: tuple[Hypothesis, ...]) -> None:
     view, live = snapshot.view, snapshot.state in opening.LIVE
     readings = pieces.readings(run, snapshot, (hypothesis_id(each.texts[0].text) for each in first))
-    family = pieces.remembered("posterior.family", (run.directory.id, view.last_at), lambda: genealogy(view))
-    cards = deck(first, snapshot.spec.config, readings=readings, family=family, seed_text=view.seed_text)
+    cards = deck(first, view, snapshot.spec.config, readings)
     name = "live" if live else str(view.last_step)
-    pieces.deck(page.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
+    pieces.deck(render.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
 
 
 def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
@@ -118,7 +116,7 @@ def entries_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[RuledOut, ...]
 
     def make() -> tuple[RuledOut, ...]:
         dataset, (ideas, _) = run.reader.dataset(), merged_of(run, snapshot)
-        return without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+        return without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else ())
 
     return pieces.remembered("posterior.ruled_out.made", (run.directory.id, view.last_at), make)
 
@@ -143,7 +141,7 @@ def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
     most = None if everything else NEWEST
     lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
     with place:
-        pieces.steady(page.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
+        pieces.steady(render.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
 
 
 frame.enter()

@@ -15,7 +15,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
 from vpp.show import markup
-from vpp.show.page import html
+from vpp.show.render import html
 
 Key = tuple[str, float | None, str, str]  # changes with the run
 

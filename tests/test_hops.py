@@ -31,7 +31,8 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import Recorder
 from vpp.settings import Config
-from vpp.show.deck import card_html
+from vpp.show.cards import Deck
+from vpp.show.render import html
 
 ROOT = Path(__file__).parents[1]
 START = process.start
@@ -94,7 +95,6 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     run.journal.write_bytes(b"".join(records[:last]))
     reader, event = RunReader(run), cast(Scored, events[last])
     dataset, step = reader.dataset(), reader.refresh().view.last_step
-    card_html.cache_clear()
 
     asyncio.run(learner.predict("The label is 1 if the sum is even.", PARITY.train[:1]))
     journal = Journal(run.journal)
@@ -103,7 +103,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     snapshot = way.through(reader.refresh)
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config
-    assert way.through(lambda: [card_html(card) for card in Cards(snapshot.view, config, dataset).at(step + 1)])
+    assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
     assert way.is_at_most(25)
 
 

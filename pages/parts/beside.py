@@ -17,7 +17,7 @@ from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading
 from vpp.show.markup import one_line
-from vpp.show.page import html
+from vpp.show.render import html
 from vpp.show.words import counted, cut, percent
 from vpp.trials.trial import TrialAsking
 

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from vpp.errors import VppError
 from vpp.show import markup
 from vpp.show.blocks import Figure, Heading, Note
-from vpp.show.page import block_html
+from vpp.show.render import block_html
 from vpp.show.theme import Mode
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
-from vpp.show import markup, page
+from vpp.show import markup, render
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised
 
@@ -233,7 +233,7 @@ def _run_test(endpoint: EndpointSpec) -> None:
         try:
             for one in checking(endpoint, person.keys_of(endpoint)):
                 checks.append(one)
-                lines.html(markup.block(page.html(check_blocks(checks))))
+                lines.html(markup.block(render.html(check_blocks(checks))))
         except VppError as error:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")

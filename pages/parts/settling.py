@@ -19,7 +19,7 @@ from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
-from vpp.show.page import html
+from vpp.show.render import html
 from vpp.show.words import counted
 
 JOB = "settle"

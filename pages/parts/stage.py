@@ -1,15 +1,15 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import opening, pieces
 from vpp.events import INITIAL_STEP
-from vpp.findings.curves import accuracy_curve, ess_bars
-from vpp.findings.identity import Names, phases
+from vpp.findings.curves import accuracy_curve, ess_curve
+from vpp.findings.ideas import Names, phases
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, happened, shown_step, step_title
@@ -18,8 +18,8 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import StepView
 from vpp.settings import Config
-from vpp.show import markup, page
-from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
+from vpp.show import markup, render
+from vpp.show.cards import SQUARES, Deck, StepCard, skeletons_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16
@@ -155,23 +155,21 @@ def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: 
         maker = Cards(view, config, dataset, prompts, names=names, wanted=wanted)
         if moment.newest is None:
             waiting = 0 if view.has_ended else config.size - len(view.drawn)
-            return deck_html(maker.first()) + skeletons_html(waiting)
+            return render.html([Deck(maker.first())]) + skeletons_html(waiting)
         if moment.step is None:
             return html(maker.end())
         begun = phases(view.steps.get(moment.step, StepView(step=moment.step)))
         seen = begun if config.size <= ANIMATED else begun[-1:]
         return "\0".join(html(maker.at(moment.step, phase)) for phase in seen)
 
-    def html(cards: list[Card]) -> str:
-        return deck_html(cards, extra=programs(run, snapshot, cards))
+    def html(cards: list[StepCard]) -> str:
+        """Return the deck with each card's program, or why it has none."""
+        readings = pieces.readings(run, snapshot, {card.id for card in cards})
+        folds = (program_folds(readings.get(card.id)) for card in cards)
+        whole = [replace(card, folds=(*card.folds, *more)) for card, more in zip(cards, folds, strict=True)]
+        return render.html([Deck(whole)])
 
     return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make).split("\0")
-
-
-def programs(run: opening.OpenRun, snapshot: Snapshot, cards: list[Card]) -> dict[int, str]:
-    """Return the fold with each card's program, or why it has none."""
-    readings = pieces.readings(run, snapshot, {card.id for card in cards})
-    return {card.number: page.html(program_folds(readings.get(card.id))) for card in cards}
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
@@ -182,6 +180,6 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
     def make() -> str:
         curve = accuracy_curve(view, run.reader.dataset(), at=moment.step)
-        return page.html([curve, *([ess_bars(view, at=moment.step)] if config.is_weighted else [])])
+        return render.html([curve, *([ess_curve(view, at=moment.step)] if config.is_weighted else [])])
 
     return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)

@@ -11,7 +11,7 @@ from tests.access.places import PLACES, settle
 from tests.access.survey import survey
 from tests.app.conftest import App
 from vpp.show import markup
-from vpp.show.deck import skeletons_html
+from vpp.show.cards import skeletons_html
 
 pytestmark = pytest.mark.browser
 

@@ -182,12 +182,12 @@ def check_report(page: Page, report: Path) -> None:
     for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
-    bar = page.locator(".weights .bar").first
-    expect(bar).to_have_css("border-top-color", "rgb(22, 32, 42)")
+    words = page.locator(".card .hyp").first
+    expect(words).to_have_css("color", "rgb(22, 32, 42)")
     page.emulate_media(color_scheme="dark")
-    expect(bar).to_have_css("border-top-color", "rgb(233, 236, 232)")
+    expect(words).to_have_css("color", "rgb(233, 236, 232)")
     page.emulate_media(media="print")
-    expect(bar).to_have_css("border-top-color", "rgb(22, 32, 42)")
+    expect(words).to_have_css("color", "rgb(22, 32, 42)")
     expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     assert [request for request in requests if not request.startswith("data:")] == [report.as_uri()]
     assert complaints == []

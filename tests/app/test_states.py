@@ -16,7 +16,8 @@ from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.findings.step import Cards
 from vpp.settings import Config
-from vpp.show.deck import deck_html
+from vpp.show.cards import Deck
+from vpp.show.render import html
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 
@@ -178,4 +179,4 @@ def deck(reader: Any) -> str:
     """The cards at the run's end and at its last step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
     maker = Cards(snapshot.view, snapshot.spec.config, data)
-    return deck_html([*maker.end(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))])
+    return html([Deck([*maker.end(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))])])

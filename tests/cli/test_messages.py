@@ -16,7 +16,7 @@ from vpp.findings.status import pending_words
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
-from vpp.show.terminal import lines
+from vpp.show.render import lines
 
 Made = Callable[..., RunReader]
 

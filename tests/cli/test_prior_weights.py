@@ -16,7 +16,7 @@ from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
 from vpp.show.markup import one_line
-from vpp.show.terminal import lines
+from vpp.show.render import lines
 from vpp.show.words import percent, weight_text
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)

@@ -6,8 +6,7 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
-from vpp.findings.curves import accuracy_curve, ess_bars
-from vpp.findings.genealogy import genealogy
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import (
     compared_words,
     constant_words,
@@ -17,8 +16,7 @@ from vpp.findings.hypotheses import (
     order_words,
     shares_words,
 )
-from vpp.findings.ideas import merge_ideas, nearness, survivors
-from vpp.findings.identity import Names, phases
+from vpp.findings.ideas import Names, merge_ideas, phases, similarity, survivors
 from vpp.findings.listing import listed, when_words
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import evidence_measure, result, target_words, weights_words
@@ -34,9 +32,9 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.budget import distinct_rows
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
-from vpp.show.deck import deck_html
+from vpp.show.cards import Deck
 from vpp.show.markup import text
-from vpp.show.page import block_html, html
+from vpp.show.render import block_html, html
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -76,13 +74,13 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     steps = range((-1 if newest is None else newest) + 1)
     for step in dict.fromkeys((*steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
         happened(view, step, config, names)
-        yield html([accuracy_curve(view, dataset, at=step), ess_bars(view, at=step)])
+        yield html([accuracy_curve(view, dataset, at=step), ess_curve(view, at=step)])
         for each in phases(view.steps[step]):
-            yield deck_html(cards.at(step, each))
+            yield html([Deck(cards.at(step, each))])
     happened(view, None if newest is not None else INITIAL_STEP, config, names)
-    yield deck_html(cards.first())
+    yield html([Deck(cards.first())])
     if newest is not None:
-        yield deck_html(cards.end())
+        yield html([Deck(cards.end())])
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -91,13 +89,13 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     ideas = merge_ideas(view, dataset)
     if ideas is None or view.started is None:
         return
-    seed_text, family = view.started.seed_text, genealogy(view)
+    seed_text = view.started.seed_text
     compared_words(ideas), weights_words(snapshot), list(evidence_measure(snapshot)), target_words(config)
     odds_words(view, config, dataset), constant_words(view, config, dataset)
-    for near in (None, nearness(ideas, dataset)):
+    for near in (None, similarity(ideas, dataset)):
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)
-        yield block_html(deck(every, config, readings={}, family=family, seed_text=seed_text))
+        yield block_html(deck(every, view, config, {}))
     gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
     yield html(ruled_out_heading(gone, config))
     for opened in (None, *range(min(len(gone), MOST_OPENED))):

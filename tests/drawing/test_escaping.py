@@ -19,7 +19,7 @@ from vpp.findings.new_rows import answer_blocks, answers_table, question_row
 from vpp.findings.points import Point, Question, votes_on
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Table
-from vpp.show.page import html
+from vpp.show.render import html
 
 BAD = '"><img src=x onerror="alert(1)"> **b** </td>'
 DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"column {BAD}", target=BAD)

@@ -19,10 +19,9 @@ from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
 from vpp.programs.source import read_program
 from vpp.runs.reader import RunReader
-from vpp.show.deck import deck_html
-from vpp.show.figures import Code
-from vpp.show.page import block_html, html
-from vpp.show.page import html as page_html
+from vpp.show.blocks import Code
+from vpp.show.cards import Deck
+from vpp.show.render import block_html, html
 
 FOLD = 'data-fold="program"><summary>program</summary><pre class="raw">'
 IN_FOLD = (
@@ -42,7 +41,7 @@ def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: P
     reader = programs(tmp_path)
     snapshot, data, found = reader.refresh(), reader.dataset(), readings(reader)
     cards = Cards(snapshot.view, snapshot.spec.config, data).end()
-    drawn = deck_html(cards, extra={card.number: html(program_folds(found.get(card.id))) for card in cards})
+    drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
     assert drawn.count(FOLD) == 1
     assert all(words in drawn for words in IN_FOLD)
     assert "Read row by row: *no program*" in drawn
@@ -52,7 +51,7 @@ def test_a_sentence_that_is_not_read_yet_or_always_by_row_says_nothing() -> None
     for silent in (None, ProgramReading(by="nothing"), ProgramReading(by="rows")):
         assert program_folds(silent) == ()
     row_by_row = ProgramReading(by="rows", reason="the model says <no>")
-    assert "the model says &lt;no&gt;" in page_html(program_folds(row_by_row))
+    assert "the model says &lt;no&gt;" in html(program_folds(row_by_row))
 
 
 def test_code_is_escaped_and_keeps_its_text() -> None:

@@ -1,75 +1,53 @@
-"""Who descends from whom, checked by hand on the run of labels, and on trees put together at random."""
+"""Who descends from whom, checked by hand on the run of labels, and on what the samplers recorded."""
 
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
-from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
+from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events
 from tests.reporting.builders import view_of
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.findings.genealogy import Genealogy, genealogy
-from vpp.findings.scores import came_from
-from vpp.runs.view import RunView
-from vpp.settings import Config
+from vpp.errors import InputError
+from vpp.findings.hypotheses import Node, ancestry, came_from
 
-SMC = Config(particles=3)
 FIRST = LUCK + " Or yes."
 
 
 @pytest.fixture(scope="module")
-def labels() -> Genealogy:
-    return found_in(view_of(*label_events()))
+def lines() -> list[tuple[Node, ...]]:
+    """The ancestors of the four last particles."""
+    view = view_of(*label_events())
+    return [ancestry(view, slot) for slot in range(view.size)]
 
 
-def found_in(view: RunView) -> Genealogy:
-    found = genealogy(view)
-    assert found
-    return found
+def test_the_ancestry_of_a_particle_follows_its_slots_through_the_resampling(lines: list[tuple[Node, ...]]) -> None:
+    assert [[node.text for node in line] for line in lines] == [
+        [EVEN, EVEN, EVEN], [EVEN, EVEN, BIG], [FIRST, PAIR, PAIR], [ODD, ODD, ODD],
+    ]  # fmt: skip
+    parents = [[node.parent for node in line] for line in lines]
+    assert parents == [[None, 0, 0], [None, 0, 0], [None, 1, 1], [None, 2, 2]]
+    assert [[node.slot for node in line] for line in lines] == [[0, 0, 0], [0, 0, 1], [1, 1, 2], [2, 2, 3]]
+    assert [node.changed for node in lines[2]] == [True, True, False]
 
 
-def texts(found: Genealogy, step: int) -> list[str]:
-    return [node.text for node in found.generations[step + 1]]
-
-
-def test_every_step_is_there_from_the_first_hypotheses_on(labels: Genealogy) -> None:
-    assert texts(labels, -1) == [EVEN, FIRST, ODD, NONE]
-    assert texts(labels, 0) == [EVEN, PAIR, ODD, NONE]
-    assert texts(labels, 1) == [EVEN, BIG, PAIR, ODD]
-
-
-def test_parents_are_the_slots_before_resampling(labels: Genealogy) -> None:
-    assert [[node.parent for node in nodes] for nodes in labels.generations] == [
-        [None, None, None, None],
-        [0, 1, 2, 3],
-        [0, 0, 1, 2],
+def test_what_happened_is_known_of_each_particle(lines: list[tuple[Node, ...]]) -> None:
+    assert [[node.happened for node in line] for line in lines] == [
+        ["first", "unchanged", "unparsable"],
+        ["first", "unchanged", "accepted"],
+        ["first", "accepted", "rejected"],
+        ["first", "rejected", "rejected"],
     ]
 
 
-def test_what_happened_is_told_of_each_particle(labels: Genealogy) -> None:
-    assert [[node.happened for node in nodes] for nodes in labels.generations] == [
-        ["first", "first", "first", "first"],
-        ["unchanged", "accepted", "rejected", "rejected"],
-        ["unparsable", "accepted", "rejected", "rejected"],
-    ]
-
-
-def test_a_particle_has_the_weight_with_which_it_was_next_weighed(labels: Genealogy) -> None:
+def test_a_particle_has_the_weight_with_which_it_was_next_weighed(lines: list[tuple[Node, ...]]) -> None:
     """Step 0 weighed the first hypotheses, step 1 what step 0 left; the last have those that predictions use."""
-    assert [[node.weight for node in nodes] for nodes in labels.generations] == [
-        [0.375, 0.125, 0.375, 0.125],
-        [0.7, 0.1, 0.1, 0.1],
-        [0.4, 0.3, 0.2, 0.1],
-    ]
+    weights = [[node.weight for node in line] for line in lines]
+    assert weights == [[0.375, 0.7, 0.4], [0.375, 0.7, 0.3], [0.125, 0.1, 0.2], [0.375, 0.1, 0.1]]
 
 
-def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None:
-    way = labels.ancestry(2)
-    assert [(each.step, each.slot, each.text) for each in way] == [(-1, 1, FIRST), (0, 1, PAIR), (1, 2, PAIR)]
-    assert [each.changed for each in way] == [True, True, False]
-    assert [each.happened for each in way] == ["first", "accepted", "rejected"]
-    assert [each.copied_from for each in way] == [None, None, 1]
-    assert [each.weight for each in way] == [0.125, 0.1, 0.2]
+def test_an_unknown_particle_is_refused() -> None:
+    with pytest.raises(InputError, match="give one from 0 to 3"):
+        ancestry(view_of(*label_events()), 4)
 
 
 @pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])
@@ -78,12 +56,4 @@ def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> 
     _, *later = view.finished_steps
     assert later
     for at in later:
-        own_parents = [state.parent for state in at.population]
-        assert [came_from(at, slot) for slot in range(len(at.population))] == own_parents
-
-
-@st.composite
-def resamplings(draw: st.DrawFn) -> list[list[int]]:
-    """Ancestors of a few resamplings of a few particles."""
-    k = draw(st.integers(1, 5))
-    return draw(st.lists(st.lists(st.integers(0, k - 1), min_size=k, max_size=k), min_size=1, max_size=6))
+        assert [came_from(at, slot) for slot in range(len(at.population))] == [state.parent for state in at.population]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.inspected import labels
 from tests.reporting.sampled import sampled_run
-from vpp.findings.identity import Names
+from vpp.findings.ideas import Names
 from vpp.findings.step import happened
 from vpp.runs.reader import RunReader
 

@@ -12,15 +12,15 @@ from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.events import Constant
 from vpp.findings import hypotheses as module
-from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import Hypothesis, deck, hypotheses, odds_words, order_words, shares_words, with_ranges
-from vpp.findings.ideas import Ideas, Nearness, merge_ideas, nearness
+from vpp.findings.ideas import Ideas, merge_ideas, similarity
 from vpp.findings.result import ConstantAnswer
+from vpp.posterior.weights import Floats
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.cards import Deck
-from vpp.show.page import html
+from vpp.show.render import html
 
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
 NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
@@ -34,21 +34,21 @@ def found_in(reader: RunReader, *, threshold: float | None = None) -> tuple[Hypo
     """The hypotheses of a run; only those with the same answers are one without a threshold."""
     ideas, near = of(reader)
     if threshold is not None:
-        near = replace(near, similarity=(near.similarity >= threshold).astype(float))
+        near = (near >= threshold).astype(float)
     return hypotheses(ideas, None if threshold is None else near, seed_text=SEED)
 
 
-def of(reader: RunReader) -> tuple[Ideas, Nearness]:
+def of(reader: RunReader) -> tuple[Ideas, Floats]:
     ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    near = nearness(ideas, reader.dataset()) if ideas else None
+    near = similarity(ideas, reader.dataset()) if ideas else None
     assert ideas
-    assert near
+    assert near is not None
     return ideas, near
 
 
 def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     snapshot = reader.refresh()
-    return deck(every, snapshot.spec.config, readings={}, family=genealogy(snapshot.view), seed_text=SEED)
+    return deck(every, snapshot.view, snapshot.spec.config, {})
 
 
 # Ranges

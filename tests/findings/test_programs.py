@@ -20,7 +20,7 @@ from vpp.problem import Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.show.terminal import lines
+from vpp.show.render import lines
 
 SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"

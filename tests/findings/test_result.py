@@ -14,7 +14,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show.markup import one_line
-from vpp.show.terminal import lines
+from vpp.show.render import lines
 
 
 def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:

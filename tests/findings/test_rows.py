@@ -14,7 +14,7 @@ from vpp.runs.reader import RunReader
 from vpp.show.blocks import Metric, Table
 from vpp.show.figures import PartsBar
 from vpp.show.matrix import Rivals
-from vpp.show.page import html
+from vpp.show.render import html
 
 
 def rows_of(reader: RunReader) -> Rows:

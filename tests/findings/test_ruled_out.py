@@ -32,7 +32,7 @@ from vpp.findings.ruled_out import (
 from vpp.settings import Config
 from vpp.show.blocks import Heading
 from vpp.show.cards import Line
-from vpp.show.page import html
+from vpp.show.render import html
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 
@@ -192,5 +192,5 @@ def test_a_text_dropped_while_its_answers_live_on_is_not_ruled_out(tmp_path: Pat
     """NONE was dropped by resampling; LUCK, rejected, was judged by rows whoever answers alike."""
     reader = inspected.labels(tmp_path)
     found = ruled_out(reader.refresh().view, reader.dataset())
-    gone = without_survivors(found, {hypothesis_id(inspected.NONE): 2, hypothesis_id(inspected.LUCK): 1})
+    gone = without_survivors(found, {hypothesis_id(inspected.NONE), hypothesis_id(inspected.LUCK)})
     assert [entry.text for entry in found if entry not in gone] == [inspected.NONE]

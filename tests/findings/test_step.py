@@ -2,6 +2,7 @@
 
 import math
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,14 @@ import pytest
 from tests.inspected import BIG, EVEN, LABELS, ODD, labels
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled_run
-from vpp.findings.curves import accuracies, accuracy_curve, ess_bars
-from vpp.findings.identity import Names, held, phases
+from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
+from vpp.findings.ideas import Names, held, phases
 from vpp.findings.progress import health
 from vpp.findings.step import Cards
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.show.deck import Card, deck_html, skeletons_html
-from vpp.show.page import html
+from vpp.show.cards import Deck, StepCard, skeletons_html
+from vpp.show.render import html
 from vpp.show.words import NBSP
 
 TASKS = ("classification", "regression")
@@ -27,11 +28,10 @@ def maker(reader: RunReader) -> Cards:
     return Cards(snapshot.view, snapshot.spec.config, data)
 
 
-def words(cards: list[Card]) -> str:
+def words(cards: list[StepCard]) -> str:
     """Return the words of the marks, scores and folds of some cards."""
-    folds = [fold for card in cards for outer in card.folds for fold in (outer, *outer.inner)]
     written = [mark for card in cards for _, mark in card.marks] + [card.score for card in cards]
-    return "\n".join([*written, *(line for fold in folds for line in (fold.title, *fold.notes))])
+    return "\n".join([*written, *(unescape(html(card.folds)) for card in cards)])
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -43,11 +43,11 @@ def test_every_phase_has_each_particle_on_one_card_and_all_of_the_weight(name: s
         for phase in phases(at):
             cards = made.at(step, phase)
             assert sum(card.copies for card in cards) == view.size
-            assert len({card.number for card in cards}) == len(cards)
+            assert len({card.key for card in cards}) == len(cards)
             assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
             if is_weighted:
                 assert sum(card.bar for card in cards) == pytest.approx(1)
-    assert len({card.number for card in made.end()}) == len(made.end())
+    assert len({card.key for card in made.end()}) == len(made.end())
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -69,13 +69,13 @@ def test_a_rewriting_is_seen_in_the_step_that_accepts_it(tmp_path: Path) -> None
     """Step 1 of the toy run rewrites LUCK into PAIR, which answers like EVEN: it joins EVEN's card from then on."""
     made = maker(labels(tmp_path))
     weighed, rewritten = made.at(0, "weigh"), made.at(0, "rewrite")
-    assert [(card.number, card.value) for card in weighed] == [(1, f"75{NBSP}%"), (2, f"12{NBSP}%"), (4, f"12{NBSP}%")]
-    assert [(card.number, card.copies) for card in rewritten] == [(1, 3), (4, 1)]
+    assert [(card.key, card.value) for card in weighed] == [(1, f"75{NBSP}%"), (2, f"12{NBSP}%"), (4, f"12{NBSP}%")]
+    assert [(card.key, card.copies) for card in rewritten] == [(1, 3), (4, 1)]
     assert rewritten[0].origins == (1, 2)
     copied = made.at(1, "copy")
     assert [mark for card in copied for _, mark in card.marks] == ["copied"]
-    assert 4 not in {card.number for card in copied}, "what has no copy is dropped"
-    front = deck_html(rewritten[:1])
+    assert 4 not in {card.key for card in copied}, "what has no copy is dropped"
+    front = html([Deck(rewritten[:1])])
     assert 'data-key="1" data-from="1 2" style="--w:0.8750"' in front
     assert f'aria-label="Hypothesis 1, weight 88{NBSP}%, 3 copies"' in front
 
@@ -98,17 +98,17 @@ def test_a_chain_shows_its_likelihood_and_the_changes_that_were_accepted(tmp_pat
         config=config,
     )
     kept, taken = cards = maker(reader).at(0)
-    assert [(card.number, card.value, card.copies) for card in cards] == [(1, "−0.5", 2), (3, "−0.8", 1)]
+    assert [(card.key, card.value, card.copies) for card in cards] == [(1, "−0.5", 2), (3, "−0.8", 1)]
     assert [mark for _, mark in taken.marks] == ["rewritten, accepted", "fits worse"]
     assert f"Acceptance probability 14.0{NBSP}%, drew 24.0{NBSP}%: rejected." in words([kept])
-    shown = deck_html([kept, taken])
+    shown = html([Deck([kept, taken])])
     assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in shown
     assert 'style="--w:0.7788"' in shown, "exp(−0.5 / 2)"
     assert ">×2</span>" in shown
 
 
 def test_a_card_says_at_most_three_numbers_beside_its_own(tmp_path: Path) -> None:
-    shown = deck_html(maker(labels(tmp_path)).at(1))
+    shown = html([Deck(maker(labels(tmp_path)).at(1))])
     assert shown.count('class="wt"') == shown.count('<span class="k">hypothesis ') == 3
     assert re.findall(r">(\d/\d)</span>", shown) == ["4/4", "3/4", "2/2"]
     assert "particle 1" not in shown
@@ -118,12 +118,12 @@ def test_a_card_says_at_most_three_numbers_beside_its_own(tmp_path: Path) -> Non
 def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     reader = labels(tmp_path)
     view = reader.refresh().view
-    curve, bars = accuracy_curve(view, reader.dataset(), at=1), ess_bars(view, at=1)
-    assert [(step, best) for step, best in curve.best] == [(1, 1.0), (2, 1.0)]
-    assert [mean for _, mean in curve.mean] == [0.75, 0.8125]
+    curve, sizes = accuracy_curve(view, reader.dataset(), at=1), ess_curve(view, at=1)
+    assert curve.lines["best"] == [(1, 1.0), (2, 1.0)]
+    assert [mean for _, mean in curve.lines["mean"]] == [0.75, 0.8125]
     assert f"At step 2 the best is 100{NBSP}%, the mean 81{NBSP}%; test rows at the end: 50{NBSP}%." in curve.alt
-    assert bars.rings == (2,)
-    drawn_html = html([curve, bars])
+    assert [step for step, *_ in sizes.dots] == [2]
+    drawn_html = html([curve, sizes])
     assert drawn_html.count('role="img"') == 2
     assert ">step</text>" in drawn_html
 

@@ -12,8 +12,7 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.show.page import html
-from vpp.show.terminal import lines
+from vpp.show.render import html, lines
 
 A = f"{SEED} Always yes."
 REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"

@@ -2,25 +2,16 @@
 
 import pytest
 
-from vpp.show.markup import changes, diff_html, is_reworded, kept_share
+from vpp.show.markup import diff_html, kept_share
 
-RULE = "If x is greater than 6, answer Gentoo; otherwise, answer Adelie."
+QUOTED = 'if x is above 6, answer gentoo. Otherwise answer "Adelie"'
+RULE = "If x is above 6, answer Gentoo; otherwise, answer Adelie."
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        'if x is above 6, answer gentoo. Otherwise answer "Adelie"',
-        "If x > 6 answer Gentoo; otherwise, answer Adelie.",
-        "If x exceeds 6, answer Gentoo; otherwise, answer Adelie.",
-        "If x is MORE  than 6, answer Gentoo: otherwise, answer Adelie!",
-    ],
-)
-def test_case_punctuation_and_synonyms_are_no_change_and_the_new_text_is_shown(other: str) -> None:
-    assert is_reworded(RULE, other)
+@pytest.mark.parametrize("other", [QUOTED, RULE.upper(), f"  {RULE}!"])
+def test_case_and_punctuation_are_no_change_and_the_new_text_is_shown(other: str) -> None:
     assert kept_share(RULE, other) == 1
-    assert " ".join(words for _, words in changes(RULE, other)).split() == other.split()
-    assert "<" not in diff_html(RULE, other)
+    assert diff_html(RULE, other).replace("&quot;", '"').split() == other.split()
 
 
 @pytest.mark.parametrize(
@@ -31,13 +22,7 @@ def test_case_punctuation_and_synonyms_are_no_change_and_the_new_text_is_shown(o
         ("x is above -6", "x is above 6", "x is above <del>-6</del> <ins>6</ins>"),
         ("a * (b + 1)", "a * b + 1", "a * <del>(b</del> <ins>b</ins> + <del>1)</del> <ins>1</ins>"),
         ("x is even", "x is not even", "x is <ins>not</ins> even"),
-        ("x is no more than 6", "x is at most 7", "x is at most <del>6</del> <ins>7</ins>"),
     ],
 )
 def test_another_meaning_is_a_change(before: str, after: str, shown: str) -> None:
-    assert diff_html(before, after).replace("&gt;", ">") == shown
-    assert not is_reworded(before, after)
-
-
-def test_a_text_is_no_rewording_of_itself() -> None:
-    assert not is_reworded(RULE, RULE)
+    assert diff_html(before, after) == shown

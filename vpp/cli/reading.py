@@ -38,8 +38,8 @@ from vpp.runs.asking import (
     score_rewording,
 )
 from vpp.runs.reader import RunReader
-from vpp.show import terminal
 from vpp.show.markup import one_line
+from vpp.show.render import lines
 from vpp.show.words import counted, cut, integer, listed, step_words
 from vpp.trials.trial import TrialAsking, TrialSize
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
@@ -179,7 +179,7 @@ def trial(options: Namespace) -> int:
         verdict = {"verdict": trial_verdict(found)}
         print(to_json({**trial_json(reader.directory.id, found), **verdict}, inf_nan_mode="strings").decode())
         return 0
-    print("\n".join(terminal.lines(trial_blocks(found, reader.refresh().view.seed_text))))
+    print("\n".join(lines(trial_blocks(found, reader.refresh().view.seed_text))))
     return 0
 
 

@@ -141,7 +141,7 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
     """Print the cost as New run shows it; durations only if the pace is known."""
-    from vpp.show.terminal import lines  # a quiet run does not need it
+    from vpp.show.render import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None

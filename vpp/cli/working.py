@@ -94,7 +94,7 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
     from vpp.findings.result import result, summary
-    from vpp.show.terminal import lines
+    from vpp.show.render import lines
 
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]

@@ -7,16 +7,16 @@ from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
-from vpp.findings.identity import Names, held
+from vpp.findings.ideas import Names, held
 from vpp.findings.scores import rows_by_id, totals
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
 from vpp.show.blocks import Figure, Table
-from vpp.show.charts import stacked_shares
-from vpp.show.figures import Bars, Curve
-from vpp.show.words import counted, fixed, number, percent, shortest
+from vpp.show.figures import Curve
+from vpp.show.theme import stacked_shares
+from vpp.show.words import EQUAL, counted, fixed, integer, number, percent, shortest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,47 +64,56 @@ def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
     scores, is_share = accuracies(view, dataset), dataset.task == "classification"
     evaluated = view.evaluated.get("test")
     test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
-    shown = next((each for each in scores if each.step == at), scores[-1] if scores else None)
+    looked_at = next((each for each in scores if each.step == at), scores[-1] if scores else None)
 
-    def said(value: float) -> str:
+    def words(value: float) -> str:
         return percent(value) if is_share else number(value, 3)
 
-    words = [f"At step {shown.step + 1} the best is {said(shown.best)}, the mean {said(shown.mean)}"] if shown else []
-    words += [] if test is None else [f"test rows at the end: {said(test)}"]
+    said = []
+    if looked_at:
+        said = [f"At step {looked_at.step + 1} the best is {words(looked_at.best)}, the mean {words(looked_at.mean)}"]
+    said += [] if test is None else [f"test rows at the end: {words(test)}"]
+    values = [*(value for each in scores for value in (each.best, each.mean)), *([] if test is None else [test])]
+    low, high = 0.0, max(values, default=1.0) or 1.0
+    if is_share:
+        low, high = min(int(10 * min(values, default=0.0) + EQUAL) / 10, 0.9), 1.0
     axis = "Share of rows right" if is_share else "Off by"
     return Curve(
         title="How often they are right" if is_share else "How far they are off",
-        axis=axis,
-        best=[(each.step + 1, each.best) for each in scores],
-        mean=[(each.step + 1, each.mean) for each in scores],
-        test=test,
+        words=axis,
+        alt=f"{axis}, by step. {'; '.join(said) or 'No step yet'}.",
+        lines={name: [(each.step + 1, getattr(each, name)) for each in scores] for name in ("mean", "best")},
+        dots=[] if test is None else [(view.total_steps + 1, test, "test")],
+        low=(low, words(low)),
+        high=(high, words(high)),
         total=view.total_steps,
         at=None if at is None else at + 1,
-        is_share=is_share,
-        alt=f"{axis}, by step. {'; '.join(words) or 'No step yet'}.",
     )
 
 
-def ess_bars(view: RunView, *, at: int | None) -> Bars:
-    """Draw the effective sample size as a share of K by step, with a ring where the particles were copied."""
-    past = {step: each.reweighted for step, each in view.steps.items() if each.reweighted}
-    rings = tuple(step + 1 for step in past if view.steps[step].resampled)
-    below = shortest(round(ESS_SHARE * (view.size or 1), 1))
-    words = f"Copies below {below}"
+def ess_curve(view: RunView, *, at: int | None) -> Curve:
+    """Draw the effective sample size by step, with a dot where the particles were copied."""
+    past = {step: each.reweighted for step, each in sorted(view.steps.items()) if each.reweighted}
+    limit = ESS_SHARE * (view.size or 1)
+    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampled]
+    words = f"Copies below {shortest(round(limit, 1))}"
     if at in past:
-        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {below}"
+        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
     elif at is None and view.weights and view.has_ended:
         final = view.final.ess if view.final else ess(view.weights)
         words = f"{fixed(final, 1)} of {view.n_unique if view.final else view.size} at the end"
-    return Bars(
+    return Curve(
         title="Effective sample size",
-        values={step + 1: made.ess / len(made.weights) for step, made in past.items()},
         words=words,
-        alt=f"Effective sample size by step, as a share of K: {counted(len(rings), 'step')} with copying. {words}.",
+        alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
+        lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
+        dots=dots,
+        low=(0.0, "0"),
+        high=(float(view.size or 1), integer(view.size or 1)),
+        limit=limit,
         total=view.total_steps,
         at=None if at is None else at + 1,
-        rings=rings,
-        limit=ESS_SHARE,
+        height=96,
     )
 
 

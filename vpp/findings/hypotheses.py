@@ -1,24 +1,29 @@
-"""The posterior's hypotheses: those that nearly agree merged, as cards; and what their weights say."""
+"""The posterior's hypotheses: those that nearly agree merged, as cards with their history; and what their weights say.
+
+A particle's ancestors are its parent in every step since the initial population, which is step -1.
+"""
 
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import hypothesis_id
-from vpp.findings.genealogy import Genealogy, history
-from vpp.findings.ideas import Idea, Ideas, Nearness, Wording
+from vpp.errors import InputError
+from vpp.events import INITIAL_STEP, Proposed, hypothesis_id
+from vpp.findings.ideas import Idea, Ideas, Wording, groups_at
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.findings.result import constant_answer
 from vpp.findings.scores import Score
 from vpp.posterior.likelihood import Noise
+from vpp.posterior.weights import Floats
 from vpp.problem import is_final_on_train
-from vpp.runs.view import RunView, constant_weight
+from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import Config
-from vpp.show.blocks import Note, Quote
-from vpp.show.cards import Card, Deck, Fold
+from vpp.show.blocks import Fold, Note, Quote
+from vpp.show.cards import Card, Deck, Version, Versions
 from vpp.show.words import (
     EQUAL,
     MAJORITY,
@@ -69,13 +74,14 @@ class Hypothesis:
 
 
 def hypotheses(
-    ideas: Ideas, near: Nearness | None, *, seed_text: str, labels: Collection[str] = ()
+    ideas: Ideas, near: Floats | None, *, seed_text: str, labels: Collection[str] = ()
 ) -> tuple[Hypothesis, ...]:
     """Return the hypotheses, heaviest first; of equally heavy ones, that with the better fit.
 
-    near: merges those that nearly agree; with None only equal answers are one. labels: no numbers to make a range of.
+    near: their similarity, which merges those that nearly agree; with None only equal answers are one.
+    labels: no numbers to make a range of.
     """
-    groups = near.groups() if near else ()
+    groups = () if near is None else groups_at(near)
     alone = [(place,) for place in range(sum(map(len, groups)), len(ideas))]
     found = (_merged([ideas.all[place] for place in group], seed_text, labels) for group in (*groups, *alone))
     return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
@@ -113,15 +119,8 @@ def _range(numbers: Sequence[str]) -> str:
 # Cards
 
 
-def deck(
-    every: Sequence[Hypothesis],
-    config: Config,
-    *,
-    readings: Mapping[str, ProgramReading],
-    family: Genealogy | None,
-    seed_text: str,
-) -> Deck:
-    """Return the cards. readings: by hypothesis id. family: for their history."""
+def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: Mapping[str, ProgramReading]) -> Deck:
+    """Return the cards. readings: by hypothesis id."""
 
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
@@ -131,9 +130,9 @@ def deck(
             value = f"{copies} of {config.size}" if config.size > 1 else ""
         elif not config.is_weighing and copies > 1:
             facts.append(f"× {copies} copies")
-        slots = [slot for slot in each.members[0].slots if family and family.last[slot].text == first.text]
-        past = history(family.ancestry(slots[0]), seed_text) if family and slots else ()
-        details = Fold(title="details", name="details", blocks=tuple(_details(each, config, seed_text)))
+        own = (slot for slot in each.slots if view.texts[view.population[slot].hypothesis] == first.text)
+        past = history(ancestry(view, next(own)), view.seed_text)
+        details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return Card(
             key=each.members[0].slots[0],
             words=each.words,
@@ -187,6 +186,107 @@ def noise_words(noise: Noise, *, is_label: bool) -> str:
     if is_label:
         return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
     return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
+
+
+# History
+
+Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
+"""Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
+step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
+"""
+MOST_VERSIONS = 12
+"""Newest versions of a hypothesis that its history holds."""
+NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A particle after a step."""
+
+    step: int
+    slot: int
+    hypothesis: str
+    text: str
+    """With the seed sentence."""
+    changed: bool
+    """True if the text differs from its parent's, and without a parent."""
+    weight: float
+    """Weight assigned by the next step, in the last population the one that predictions use; 1/K without weights."""
+    parent: int | None
+    """Parent's slot at the step before; None for a first hypothesis."""
+    happened: Happened
+    is_afresh: bool
+    """True if its text is a restart, drawn from the prior instead of the parent's text."""
+
+
+def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
+    """Return the line of a particle of the last population, from its first hypothesis on, one node a step.
+
+    Raises InputError for an unknown slot.
+    """
+    if not 0 <= slot < view.size:
+        raise InputError(f"the run has no particle {slot}: give one from 0 to {view.size - 1}")
+    line, steps = list[Node](), view.finished_steps
+    for place in reversed(range(len(steps))):
+        line.append(_node(view, slot, steps[place], steps[place - 1] if place else None))
+        slot = line[-1].parent or 0
+    return tuple(reversed(line))
+
+
+def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
+    proposed, following, hypothesis = at.proposed.get(slot), view.steps.get(at.step + 1), at.population[slot].hypothesis
+    weights = view.weights if at.step == view.last_step else at.weights
+    if at.step != view.last_step and following and following.reweighted:
+        weights = following.reweighted.weights
+    parent = came_from(at, slot) if earlier else None
+    before = earlier.population[parent].hypothesis if earlier and parent is not None else None
+    return Node(
+        step=at.step,
+        slot=slot,
+        hypothesis=hypothesis,
+        text=view.texts[hypothesis],
+        changed=before != hypothesis,
+        weight=weights[slot],
+        parent=parent,
+        happened=_happened(view, slot, proposed, is_first=parent is None),
+        is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
+    )
+
+
+def _happened(view: RunView, slot: int, proposed: Proposed | None, *, is_first: bool) -> Happened:
+    if is_first:
+        return "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
+    if proposed is None:
+        return "not rewritten"
+    if proposed.why == "likelihood":
+        return "accepted" if proposed.accepted else "rejected"
+    return proposed.why
+
+
+def came_from(at: StepView, slot: int) -> int | None:
+    """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
+    if at.step == INITIAL_STEP:
+        return None
+    return at.resampled.ancestors[slot] if at.resampled else slot
+
+
+def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
+    """Return a fold with the versions of a particle's text; empty if it was never rewritten. line: from `ancestry`."""
+    changed = [node for node in line if node.changed]
+    if len(changed) == 1:
+        return ()
+    texts = [node.text.removeprefix(seed_text).strip() or node.text for node in changed]
+    versions = tuple(
+        Version(
+            when=nth_step(node.step),
+            before="" if node.is_afresh else before,
+            after=after,
+            note="drawn afresh, without data" if node.is_afresh else NOTES.get(node.happened, ""),
+        )
+        for node, before, after in zip(changed, ["", *texts], texts, strict=False)
+    )
+    title = f"history: {counted(len(versions) - 1, 'change')}"
+    return (Fold(name="history", title=title, blocks=(Versions(versions[-MOST_VERSIONS:]),)),)
 
 
 # What the weights say
@@ -274,8 +374,7 @@ def compared_words(ideas: Ideas) -> str:
     if ideas.by == "text":
         return "Compared by their words only: they have not all answered the same rows yet."
     if ideas.by == "step":
-        rows = counted(ideas.n_rows, "training row")
-        return f"Compared on the {rows} that all have answered since {nth_step(max(ideas.step, 0))}."
+        return f"Compared on the {counted(ideas.n_rows, 'training row')} that all have answered."
     n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
     parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
     return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}."

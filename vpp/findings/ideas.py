@@ -1,4 +1,4 @@
-"""Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings; and their nearness.
+"""Hypotheses grouped by identical predictions, so that weight is not split over wordings; their similarity and number.
 
 Similarities of answers lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1
 minus the root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an
@@ -6,19 +6,25 @@ abstention and an answer differ by the most that is possible, for numbers the fu
 
 Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
+
+A step weighs the particles on the last rows, may copy the heavy ones in place of the light ones, and rewrites each.
+Particles with the same answers are one hypothesis. It gets its number when it first appears. The shortest of its texts
+stands for it, and stays while a particle holds it.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes
+from vpp.events import INITIAL_STEP, Evaluated, Proposed, Scored, Votes
 from vpp.findings.scores import (
     RecordedAnswers,
     Score,
+    answers_of,
     behaviour,
     grouped,
     noise,
@@ -29,7 +35,7 @@ from vpp.findings.scores import (
 )
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
-from vpp.runs.view import RunView, priors
+from vpp.runs.view import RunView, StepView, priors
 
 Origin = Literal["drawn", "continued", "yours"]
 Basis = Literal["evaluations", "step", "text"]
@@ -88,7 +94,6 @@ class Idea:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ideas:
-    step: int
     all: tuple[Idea, ...]
     """Heaviest first."""
     by: Basis = "text"
@@ -107,23 +112,14 @@ class Ideas:
     def n_rows(self) -> int:
         return len(self.rows)
 
-    @property
-    def weights(self) -> tuple[float, ...]:
-        return tuple(idea.weight for idea in self.all)
-
-    @property
-    def n_texts(self) -> int:
-        return sum(len(idea.wordings) for idea in self.all)
-
     def of_slot(self, slot: int) -> int:
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A population, and what tells its particles apart: the one rule for the last population on every page."""
+    """The last population, and what tells its particles apart: the one rule on every page."""
 
-    step: int
     population: tuple[str, ...]
     """Hypothesis id by slot."""
     keys: tuple[Hashable, ...]
@@ -136,23 +132,21 @@ class Compared:
     known: RecordedAnswers
 
 
-def compare(view: RunView, *, step: int | None = None) -> Compared | None:
-    """Tell the last population's particles apart, or those of `step`; None if that step is not finished.
+def compare(view: RunView) -> Compared | None:
+    """Tell the last population's particles apart; None before the first step is finished.
 
-    Compare the answers of all evaluations that cover every text; else those to the rows that the step, or the one after
-    it, asked every text about; else the texts.
+    Compare the answers of all evaluations that cover every text; else those to the rows that the last step, the one
+    begun since, or the final weights asked every text about; else the texts.
     """
-    at = view.last_step if step is None else step
-    if at is None or at not in view.steps or not view.steps[at].finished:
+    if view.last_step is None or not view.population:
         return None
-    population = tuple(state.hypothesis for state in view.steps[at].population)
+    population = tuple(state.hypothesis for state in view.population)
     judged = (each for each in view.evaluated.values() if each.split != "calibration")
     evaluations = tuple(each for each in judged if set(population) <= set(each.hypotheses))
-    known = recorded_answers(evaluations or _scores_of(view, at))
+    known = recorded_answers(evaluations or _last_scores(view, view.last_step))
     answered = [known.get(hypothesis, {}) for hypothesis in population]
     rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))
     return Compared(
-        step=at,
         population=population,
         keys=tuple(behaviour(answers[row] for row in rows) for answers in answered) if rows else population,
         by="evaluations" if evaluations else "step" if rows else "text",
@@ -162,15 +156,12 @@ def compare(view: RunView, *, step: int | None = None) -> Compared | None:
     )
 
 
-def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> Ideas | None:
-    """Group a population by `compare`: the last one with the final weights, or that of `step`.
-
-    Return None if the step is not finished.
-    """
-    found = compare(view, step=step)
+def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
+    """Group the last population by `compare`; None before there is one."""
+    found = compare(view)
     if found is None:
         return None
-    population, weights = found.population, view.weights if step is None else view.steps[step].weights
+    population, weights = found.population, view.weights
     rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
     by_id, before, first = rows_by_id(dataset), priors(view), dict[str, tuple[int, list[int]]]()
     for held in view.finished_steps:
@@ -214,7 +205,6 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
         ideas.append(idea)
     test_rows = {row.id for row in dataset.test}
     return Ideas(
-        step=found.step,
         all=tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots))),
         by=found.by,
         rows=found.rows,
@@ -222,49 +212,35 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
     )
 
 
-def survivors(view: RunView, ideas: Ideas) -> dict[str, int]:
-    """Map the id of every text, past or present, to the number of the current idea with the same answers.
+def survivors(view: RunView, ideas: Ideas) -> set[str]:
+    """Return the ids of all texts, past or present, with the same answers as a current one to all rows compared.
 
-    Omit texts without answers to all rows compared; empty if only texts were compared.
+    Empty if only texts were compared.
     """
     if not ideas.rows:
-        return {}
-    numbers = {behaviour(idea.answers): number for number, idea in enumerate(ideas)}
+        return set()
+    current = {behaviour(idea.answers) for idea in ideas}
     known = recorded_answers(evaluated for _, evaluated in view.evaluations)
-    keys = {h: behaviour(map(votes.get, ideas.rows)) for h, votes in known.items() if votes.keys() >= set(ideas.rows)}
-    return {hypothesis: numbers[key] for hypothesis, key in keys.items() if key in numbers}
+    answered = {text: votes for text, votes in known.items() if votes.keys() >= set(ideas.rows)}
+    return {text for text, votes in answered.items() if behaviour(map(votes.get, ideas.rows)) in current}
 
 
-def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
-    """Yield the scores of a step's texts, and those of its population in the next step or for the final weights."""
-    step = view.steps[at]
-    yield from (*step.scored.values(), *step.proposals_scored.values())
-    later = view.steps.get(at + 1)
-    yield from later.scored.values() if later else ()
-    yield from view.final_scored.values() if at == view.last_step else ()
+def _last_scores(view: RunView, at: int) -> Iterator[Scored]:
+    """Yield the scores of the last step's texts, and those for the step begun since and for the final weights."""
+    for step in (view.steps[at], view.steps.get(at + 1, StepView(step=at + 1))):
+        yield from (*step.scored.values(), *(step.proposals_scored.values() if step.step == at else ()))
+    yield from view.final_scored.values()
 
 
 # Agreement between ideas
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearness:
-    n: int
-    """Ideas compared: the heaviest, at most `MOST`."""
-    similarity: Floats
-    """(n, n) between 0 and 1, by number of the idea."""
-
-    def groups(self, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
-        """Numbers of the ideas by group; those of a group agree pairwise at least `threshold` (0 to 1)."""
-        return groups_at(self.similarity, threshold=threshold)
-
-
-def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
+def similarity(ideas: Ideas, dataset: Dataset) -> Floats | None:
+    """(n, n) between 0 and 1, of the heaviest ideas, at most `MOST`; None if only texts were compared."""
     if not ideas.rows:
         return None
-    answers, is_label = [idea.answers for idea in ideas.all[:MOST]], dataset.task == "classification"
-    similarity = share_alike(answers) if is_label else closeness(answers, span=dataset.target_range)
-    return Nearness(n=len(answers), similarity=similarity)
+    answers = [idea.answers for idea in ideas.all[:MOST]]
+    return share_alike(answers) if dataset.classes else closeness(answers, span=dataset.target_range)
 
 
 def share_alike(answers: Sequence[Votes]) -> Floats:
@@ -288,7 +264,7 @@ def closeness(answers: Sequence[Votes], *, span: float) -> Floats:
         return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
 
 
-def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:
+def groups_at(similarity: Floats, *, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
     """Members by group; any two members of a group are at least `threshold` similar. similarity: (n, n) symmetric."""
     groups, alike = [[place] for place in range(len(similarity))], np.array(similarity)
     np.fill_diagonal(alike, -1.0)
@@ -298,3 +274,144 @@ def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...],
         alike[one] = alike[:, one] = np.minimum(alike[one], alike[other])
         alike = np.delete(np.delete(alike, other, axis=0), other, axis=1)
     return tuple(tuple(sorted(members)) for members in groups)
+
+
+# The particles in each phase of a step, and the number that every hypothesis keeps for the whole run
+
+Phase = Literal["weigh", "copy", "rewrite"]
+Moment = tuple[int, Phase] | Literal["first", "end"]
+Groups = Sequence[Sequence[str]]
+"""Hypothesis ids with the same answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A particle in a phase of a step."""
+
+    slot: int
+    hypothesis: str
+    parent: str
+    """The hypothesis that it was when the step weighed it."""
+    scored: Scored | None
+    """None if it is not scored yet, as a text that a method without an accept step has just taken."""
+    weight: float | None
+    """None before the first weights, and of a chain."""
+    proposed: Proposed | None = None
+    """The rewriting of this slot, in the last phase."""
+
+
+def phases(at: StepView) -> tuple[Phase, ...]:
+    """Return the phases that a step has begun, in order; a chain has the last alone."""
+    if not at.scored:
+        return ()
+    if at.reweighted is None:
+        return ("rewrite",)
+    copied: tuple[Phase, ...] = ("copy",) if at.resampled else ()
+    return ("weigh", *copied, *(("rewrite",) if at.proposed else ()))
+
+
+def held(at: StepView, phase: Phase) -> list[Held]:
+    """Return the particles in a phase, by slot."""
+    weights = at.reweighted.weights if at.reweighted else None
+    if phase == "weigh" or at.resampled is None:
+        ancestors: Sequence[int] = sorted(at.scored)
+    else:
+        ancestors, weights = at.resampled.ancestors, (1 / len(at.resampled.ancestors),) * len(at.resampled.ancestors)
+    found = []
+    for place, ancestor in enumerate(ancestors):
+        scored = at.scored[ancestor]
+        slot = ancestor if at.resampled is None or phase == "weigh" else place
+        proposed = at.proposed.get(slot) if phase == "rewrite" else None
+        weight = weights[slot] if weights else None
+        now: Scored | None = scored
+        hypothesis = parent = scored.hypothesis
+        if proposed and proposed.accepted and proposed.proposal:
+            hypothesis, now = proposed.proposal, at.proposals_scored.get(slot)
+        found.append(
+            Held(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The hypotheses of a moment."""
+
+    numbers: Mapping[str, int]
+    """By hypothesis id: that of the hypothesis with its answers."""
+    faces: Mapping[int, str]
+    """Id of the text that stands for each."""
+
+
+class Names:
+    """The numbers of a run's hypotheses, and the texts that stand for them."""
+
+    def __init__(self, view: RunView) -> None:
+        self._view = view
+        self._own: dict[str, int] = {}
+        self._faces: dict[int, str] = {}
+        first = dict.fromkeys(each.hypothesis for each in view.drawn.values())
+        self._moments: dict[Moment, Named] = {"first": self._take([[text] for text in first])}
+        for step, at in sorted(view.steps.items()):
+            for phase in phases(at):
+                if phase != "copy":
+                    self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(_groups, at, phase)))
+        if found := compare(view):
+            self._moments["end"] = self._take(_grouped(zip(found.population, found.keys, strict=True)))
+
+    def at(self, moment: Moment) -> Named:
+        return self._moments[(moment[0], "weigh") if not isinstance(moment, str) and moment[1] == "copy" else moment]
+
+    def before(self, step: int) -> Named:
+        """Return the names at the end of the step before, or of the first hypotheses."""
+        return self._moments.get((step - 1, "rewrite")) or self._moments["first"]
+
+    def numbers_at(self, step: int) -> set[int]:
+        return set(self.at((step, phases(self._view.steps[step])[0])).numbers.values())
+
+    def heaviest(self, step: int) -> tuple[int | None, float]:
+        """Return the number of the heaviest hypothesis of a step, and its weight; (None, 0) without weights."""
+        at = self._view.steps[step]
+        if at.reweighted is None:
+            return None, 0.0
+        numbers = self.at((step, "weigh")).numbers
+        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+        number = max(shares, key=lambda each: (shares[each], -each))
+        return number, shares[number]
+
+    def _take(self, groups: Groups) -> Named:
+        """Number the hypotheses of the next moment."""
+        numbers: dict[str, int] = {}
+        faces: dict[int, str] = {}
+        group_of = {text: place for place, group in enumerate(groups) for text in group}
+        for place, group in enumerate(groups):
+            number = self._number(place, group, group_of, faces)
+            if self._faces.get(number) not in group:
+                self._faces[number] = min(group, key=lambda each: (len(self._view.texts[each]), each))
+            faces[number] = self._faces[number]
+            numbers |= dict.fromkeys(group, number)
+        return Named(numbers, faces)
+
+    def _number(self, place: int, group: Sequence[str], group_of: Mapping[str, int], taken: Iterable[int]) -> int:
+        """Return the number of a group: the first of its texts' own, unless another group holds what stands for it."""
+        own = sorted({self._own[text] for text in group if text in self._own})
+        free = [n for n in own if n not in taken and group_of.get(self._faces[n], place) == place]
+        number = free[0] if free else len(self._faces) + 1
+        for text in group:
+            if not free or text not in self._own:
+                self._own[text] = number
+        return number
+
+
+def _groups(at: StepView, phase: Phase) -> Groups:
+    """Return the hypotheses of a phase by their answers; one that is not scored yet is alone."""
+    particles = held(at, phase)
+    return _grouped((each.hypothesis, answers_of(each.scored) if each.scored else each.slot) for each in particles)
+
+
+def _grouped(keyed: Iterable[tuple[str, Hashable]]) -> Groups:
+    """Group hypotheses by their keys. One that was scored on several sets of rows counts with the first."""
+    keys: dict[str, Hashable] = {}
+    for hypothesis, key in keyed:
+        keys.setdefault(hypothesis, key)
+    return list(grouped((key, hypothesis) for hypothesis, key in keys.items()).values())

@@ -9,7 +9,7 @@ from vpp.findings.verdict import beside_text
 from vpp.runs.directory import State
 from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
-from vpp.show.markup import Mark
+from vpp.show.blocks import Mark
 from vpp.show.words import counted, integer, number, percent
 
 MARKS: dict[State, Mark] = {

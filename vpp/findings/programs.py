@@ -15,9 +15,7 @@ from vpp.runs.journal import AnswerReader
 from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Note, Table
-from vpp.show.cards import Fold
-from vpp.show.figures import Code
+from vpp.show.blocks import Code, Fold, Note, Table
 from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
 ROUNDING = 0.01

@@ -6,7 +6,7 @@ from collections import Counter
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import Accuracy, accuracies
-from vpp.findings.identity import Names
+from vpp.findings.ideas import Names
 from vpp.findings.status import cache_sentence, faults_sentence, loading_words, model_name, refused_sentence
 from vpp.runs.budget import cap_words, ending_share, money, outlook, seconds_left
 from vpp.runs.directory import State

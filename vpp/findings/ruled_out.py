@@ -6,7 +6,7 @@ Logarithms are natural. The rows that contradict a text are computed on demand, 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -18,9 +18,8 @@ from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.show.blocks import Heading, Note, Table
+from vpp.show.blocks import Heading, Mark, Note, Table
 from vpp.show.cards import Line, Lines
-from vpp.show.markup import Mark
 from vpp.show.words import capitalised, counted, fixed, in_words, integer, listed, nth_step, number, percent, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
@@ -106,10 +105,10 @@ def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     return tuple(sorted(every, key=lambda each: -each.newest.step))
 
 
-def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
+def without_survivors(entries: Sequence[RuledOut], survivors: Collection[str]) -> tuple[RuledOut, ...]:
     """Leave out what resampling dropped while a text with the same answers was drawn each time, or is held now.
 
-    survivors: current idea with the same answers, by hypothesis id.
+    survivors: ids of the hypotheses with the answers of a current one.
     """
 
     def lives_on(entry: RuledOut) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import INITIAL_STEP, Evaluated, Scored
+from vpp.events import Evaluated, Scored
 from vpp.posterior.likelihood import Noise, RowLikelihood
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Answer, Value
@@ -170,24 +170,6 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
     return {key: sum(weights) for key, weights in grouped(pairs).items()}
-
-
-def came_from(at: StepView, slot: int) -> int | None:
-    """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
-    if at.step == INITIAL_STEP:
-        return None
-    return at.resampled.ancestors[slot] if at.resampled else slot
-
-
-def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, ...]:
-    """(K,) weights that the next step assigned to the population of a finished step; 1/K without weights.
-
-    is_end: whether the weights that predictions use are asked for.
-    """
-    following = view.steps.get(generation + 1)
-    if following and following.reweighted and not is_end:
-        return following.reweighted.weights
-    return view.weights if generation == view.last_step else view.steps[generation].weights
 
 
 def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int) -> list[int]:

@@ -10,18 +10,19 @@ from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
-from vpp.findings.ideas import compare
-from vpp.findings.identity import Held, Named, Names, Phase, held, phases
+from vpp.findings.ideas import Held, Named, Names, Phase, compare, held, phases
 from vpp.findings.scores import batch_places, grouped, rows_by_id, scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
-from vpp.show.deck import PROMPT, Card, Fold, Marks, without_seed
-from vpp.show.markup import Mark
-from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
+from vpp.show.blocks import Code, Fold, Mark, Note, Quote
+from vpp.show.cards import StepCard
+from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent, short_percent
 
+Marks = tuple[tuple[Mark, str], ...]
+PROMPT = "the prompt"
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh, without data"
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
@@ -67,13 +68,13 @@ class Cards:
         self._names = names or Names(view)
         self._prompts, self._wanted = prompts, wanted
 
-    def first(self) -> list[Card]:
+    def first(self) -> list[StepCard]:
         """Cards of the first hypotheses so far, in order of appearance."""
         named = self._names.at("first")
         drawn = grouped((named.numbers[each.hypothesis], each) for each in self._view.drawn.values())
         return [self._drawn(number, each) for number, each in drawn.items()]
 
-    def end(self) -> list[Card]:
+    def end(self) -> list[StepCard]:
         """Cards of the last population with the weights that predictions use."""
         view, found, named = self._view, compare(self._view), self._names.at("end")
         last = self._names.before((view.last_step or 0) + 1)
@@ -87,13 +88,13 @@ class Cards:
         cards = (self._ended(card, named) for card, _ in self._pairs(particles, named, last, at))
         return _sorted(cards)
 
-    def _ended(self, card: Card, named: Named) -> Card:
-        score = self._end_score(named.faces[card.number])
+    def _ended(self, card: StepCard, named: Named) -> StepCard:
+        score = self._end_score(named.faces[card.key])
         # Final weights count each text once, however many copies it has.
         copies = 1 if self._view.final else card.copies
         return replace(card, hits=(), score=score.words, rows=score.rows, copies=copies)
 
-    def at(self, step: int, phase: Phase | None = None) -> list[Card]:
+    def at(self, step: int, phase: Phase | None = None) -> list[StepCard]:
         """Cards of a step in a phase; without one, in the last that it has begun."""
         at = self._view.steps.get(step, StepView(step=step))
         phase = phase or (phases(at) or ("weigh",))[-1]
@@ -112,15 +113,15 @@ class Cards:
 
     def _pairs(
         self, particles: Sequence[Held], named: Named, before: Named, at: StepView
-    ) -> Iterator[tuple[Card, list[Held]]]:
+    ) -> Iterator[tuple[StepCard, list[Held]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
             origins = dict.fromkeys(before.numbers[each.parent] for each in own if each.parent in before.numbers)
-            card = Card(
-                number=hypothesis,
+            card = StepCard(
+                key=hypothesis,
                 id=face,
-                sentence=self._text(face),
+                words=self._text(face),
                 copies=len(own),
                 is_chain=not self._config.is_weighted,
                 origins=tuple(origins),
@@ -129,11 +130,11 @@ class Cards:
             yield _valued(replace(card, score=score.words, rows=score.rows, hits=score.hits), own, front), own
 
     def _with_fate(
-        self, card: Card, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
-    ) -> Card:
+        self, card: StepCard, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
+    ) -> StepCard:
         """Add what the phase did to a hypothesis."""
         if copies is not None:
-            more = card.copies - copies[card.number]
+            more = card.copies - copies[card.key]
             fate: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
             return replace(card, marks=fate)
         if phase != "rewrite":
@@ -149,15 +150,15 @@ class Cards:
             folds=self._folds(at, made),
         )
 
-    def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> Card:
+    def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> StepCard:
         first = drawn[0]
         marks: Marks = (("", GIVEN[first.origin]),) if first.origin in GIVEN else ()
         marks += (("abs", "no readable answer: the seed sentence stands"),) if first.reason else ()
-        answer = Fold(name="raw", title="the optimizer’s answer", raw=_answered(first))
-        return Card(
-            number=number,
+        answer = Fold(name="raw", title="the optimizer’s answer", blocks=tuple(_answered(first, "raw")))
+        return StepCard(
+            key=number,
             id=first.hypothesis,
-            sentence=self._text(first.hypothesis),
+            words=self._text(first.hypothesis),
             copies=len(drawn),
             is_chain=not self._config.is_weighted,
             marks=marks,
@@ -165,7 +166,8 @@ class Cards:
         )
 
     def _text(self, hypothesis: str) -> str:
-        return without_seed(self._view.texts[hypothesis], self._view.seed_text)
+        text = self._view.texts[hypothesis]
+        return text.removeprefix(self._view.seed_text).strip() or text
 
     # Scores
 
@@ -208,34 +210,32 @@ class Cards:
         folds = tuple(self._fold(at, each) for each in made)
         if len(folds) <= 1:
             return tuple(replace(each, mark="", title="prompt and answer") for each in folds)
-        return (Fold(name="rewrites", title="rewrites", inner=folds),)
+        return (Fold(name="rewrites", title="rewrites", blocks=folds),)
 
     def _fold(self, at: StepView, proposed: Proposed) -> Fold:
-        slot, prompt = proposed.particle, None
+        slot, name = proposed.particle, f"rewrite-{proposed.particle}"
+        prompt: Code | Note = Note("One moment.")
         if self._prompts and slot in self._wanted:
-            prompt = self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN
+            prompt = Code(self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN)
         mark, words = outcome(proposed)
-        is_lost = proposed.why == "likelihood" and not proposed.accepted
-        return Fold(
-            name=f"rewrite-{slot}",
-            mark=mark,
-            title=f"{words}: prompt and answer",
-            sentence=self._text(proposed.proposal) if is_lost and proposed.proposal else "",
-            notes=tuple(filter(None, (decision_words(proposed), proposed.reason))),
-            raw=((PROMPT, prompt), *_answered(proposed)),
-            slot=slot,
+        lost = proposed.proposal if proposed.why == "likelihood" and not proposed.accepted else None
+        blocks = (
+            *([Quote(self._text(lost))] if lost else []),
+            *map(Note, filter(None, (decision_words(proposed), proposed.reason))),
+            Fold(name=f"{name}-{PROMPT}", title=PROMPT, blocks=(prompt,), wanted=slot),
+            *_answered(proposed, name),
         )
+        return Fold(name=name, mark=mark, title=f"{words}: prompt and answer", blocks=blocks)
 
 
-def _valued(card: Card, own: Sequence[Held], front: Held) -> Card:
+def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
     """Add the number and the bar of a card: its weight, or a chain's likelihood."""
     if not card.is_chain:
         known = [each.weight for each in own if each.weight is not None]
         if len(known) < len(own):
             return card
         share = min(sum(known), 1.0)
-        value = percent(share).replace("under", "<").replace("over", ">")
-        return replace(card, value=value, bar=share)
+        return replace(card, value=short_percent(share), bar=share)
     scored = front.scored
     if scored is None:
         return card
@@ -252,13 +252,15 @@ def _marks(own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
     return (outcome(front), *_gain(front))
 
 
-def _sorted(cards: Iterator[Card]) -> list[Card]:
-    return sorted(cards, key=lambda card: (-card.bar, card.number))
+def _sorted(cards: Iterator[StepCard]) -> list[StepCard]:
+    return sorted(cards, key=lambda card: (-card.bar, card.key))
 
 
-def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
-    thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
-    return (*thoughts, ("the whole answer", event.raw))
+def _answered(event: Proposed | ParticleDrawn, name: str) -> Iterator[Fold]:
+    """Yield the answer verbatim, each part in a fold. name: of the fold around them."""
+    thoughts = [("what it thought first", event.thoughts)] if event.thoughts else []
+    for title, words in (*thoughts, ("the whole answer", event.raw)):
+        yield Fold(name=f"{name}-{title}", title=title, blocks=(Code(words),))
 
 
 def outcome(proposed: Proposed) -> tuple[Mark, str]:

@@ -24,7 +24,7 @@ from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.curves import weights_figure
 from vpp.findings.experiments import Trial
-from vpp.findings.genealogy import Node, genealogy
+from vpp.findings.hypotheses import Node, ancestry
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
 from vpp.findings.result import result
@@ -136,10 +136,9 @@ class _Recorded:
 
     def lineage(self, slot: int) -> tuple[Node, ...]:
         """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""
-        family = genealogy(self.view)
-        if family is None:
+        if not self.view.population:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
-        return family.ancestry(slot)
+        return ancestry(self.view, slot)
 
     def __repr__(self) -> str:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"

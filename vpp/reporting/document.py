@@ -19,7 +19,7 @@ from vpp.findings.command import repeat_command
 from vpp.findings.comparison import left_out_text
 from vpp.findings.counts import steps_done
 from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
-from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.ideas import merge_ideas, similarity, survivors
 from vpp.findings.result import caveats, deciding_sentence, evidence_measure, weights_words
 from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines, without_survivors
@@ -33,12 +33,10 @@ from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
-from vpp.show.blocks import Heading, Metrics, Note, Quote, Table
+from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
-from vpp.show.figures import Code
-from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_text, text
-from vpp.show.page import html
+from vpp.show.render import html, markdown
 from vpp.show.words import (
     NOTICEABLE,
     ROW_OF,
@@ -93,7 +91,7 @@ def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
     if ideas is None:
         yield Note("No population is complete yet.")
         return
-    every = hypotheses(ideas, nearness(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
+    every = hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
     shares = [(each.weight, each.words, tuple(_facts(each))) for each in every[:MOST_HYPOTHESES]]
     if (constant := constant_weight(view)) >= NOTICEABLE:
         shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
@@ -223,7 +221,7 @@ def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterato
 def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[object]:
     """Yield the five texts that were ruled out last; posterior.json has all."""
     ideas = merge_ideas(view, dataset)
-    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else ())
     lines = ruled_out_lines(gone, seed_text=view.seed_text, most=MOST_ROWS).items
     if not gone:
         yield Note("Nothing was ruled out.")

@@ -6,14 +6,14 @@ infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from vpp.findings.genealogy import Genealogy, genealogy
-from vpp.findings.ideas import Ideas, merge_ideas, nearness
+from vpp.findings.hypotheses import Node, ancestry
+from vpp.findings.ideas import Ideas, merge_ideas, similarity
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.findings.result import finite, result
 from vpp.findings.ruled_out import Occasion, ruled_out
@@ -39,8 +39,8 @@ def posterior_json(reader: RunReader) -> bytes:
 
 def _content(reader: RunReader, snapshot: Snapshot) -> Json:
     view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
-    ideas, lineage, test = merge_ideas(view, dataset), genealogy(view), view.evaluated.get("test")
-    near = nearness(ideas, dataset) if ideas else None
+    ideas, test = merge_ideas(view, dataset), view.evaluated.get("test")
+    near, lines = similarity(ideas, dataset) if ideas else None, [ancestry(view, slot) for slot in range(view.size)]
     reject = reject_option(view, spec.config, dataset, of=test)
     return {
         "schema": SCHEMA_VERSION,
@@ -52,10 +52,10 @@ def _content(reader: RunReader, snapshot: Snapshot) -> Json:
         "compared_by": ideas.by if ideas else None,
         "rows_compared": ideas.n_rows if ideas else 0,
         "hypotheses": [_record(each, "answers", "compared", text=each.text) for each in ideas or ()],
-        "similarity": near.similarity.round(DIGITS).tolist() if near else [],
+        "similarity": [] if near is None else near.round(DIGITS).tolist(),
         "particles": list(_particles(view, ideas)) if ideas else [],
-        "lineage": [_lineage(lineage, slot) for slot in range(view.size)] if lineage else [],
-        "texts": _texts(lineage) if lineage else {},
+        "lineage": [_lineage(slot, line) for slot, line in enumerate(lines)],
+        "texts": {node.hypothesis: node.text for line in lines for node in line if node.changed},
         "ruled_out": [
             _record(each, "occasions", occasions=list(map(_occasion, each.occasions)))
             for each in ruled_out(view, dataset)
@@ -96,16 +96,10 @@ def _weights_are(view: RunView, config: Config) -> str | None:
     return "carried" if config.is_telescoping else "after_last_step" if config.is_weighted else "equal"
 
 
-def _lineage(family: Genealogy, slot: int) -> Json:
-    line = family.ancestry(slot)
-    unused = ("hypothesis", "text", "changed", "parent", "founder")
+def _lineage(slot: int, line: Sequence[Node]) -> Json:
+    unused = ("hypothesis", "text", "changed", "parent")
     path = [_record(node, *unused, id=node.hypothesis) for node in line if node.changed]
-    return {"slot": slot, "founder": line[0].founder.slot, "path": path}
-
-
-def _texts(family: Genealogy) -> dict[str, str]:
-    lines = (family.ancestry(node.slot) for node in family.last)
-    return {node.hypothesis: node.text for line in lines for node in line if node.changed}
+    return {"slot": slot, "founder": line[0].slot, "path": path}
 
 
 def _occasion(occasion: Occasion) -> Json:

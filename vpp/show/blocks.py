@@ -1,4 +1,4 @@
-"""Blocks of a finding: what it says, without markup. vpp/show/page.py, markdown.py and terminal.py draw them.
+"""Blocks of a finding: what it says, without markup. vpp/show/render.py draws them.
 
 A finding is a function of vpp/findings that returns a sequence of blocks. All strings are plain text; a renderer
 escapes them. A kind of block that only one page needs has its own module, which registers its renderers there.
@@ -6,13 +6,17 @@ escapes them. A kind of block that only one page needs has its own module, which
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from vpp.show.theme import Mode
 from vpp.show.words import integer
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+
+Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
+"""Shape of a badge; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,26 @@ class Figure:
     table: Table
 
 
-Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Figure
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A text as it is: a program, a prompt, an answer."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Blocks behind a title. On a card, an open fold stays open over a refresh by its name."""
+
+    title: str
+    blocks: tuple[object, ...]
+    name: str = ""
+    mark: Mark = ""
+    wanted: int | None = None
+    """Slot whose prompt the page is asked for once the fold is open (assets/deck.js)."""
+
+
+Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold | Figure
 
 
 def count_metric(name: str, n: int, of: int, words: str) -> Metric:

@@ -1,29 +1,73 @@
-"""Hypotheses as cards that do not move, what their folds hold, and lists of one-liners that open on demand.
+"""Hypotheses as cards, on Watch with what the step did to them; their history; and one-liners that open on demand.
 
-Markdown and a terminal have the cards without their folds: a report that wants those draws their blocks.
+Sorted by weight, a deck is the posterior's bar chart. Markdown has the cards without their folds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vpp.show import markup
-from vpp.show.markdown import block_markdown
-from vpp.show.markup import Mark, markdown_quote, markdown_text, one_line, text
-from vpp.show.page import block_html, html
-from vpp.show.terminal import block_lines
-from vpp.show.words import cut
+from vpp.show.blocks import Fold, Mark
+from vpp.show.markup import badge, hypothesis, is_rewritten, kept_share, markdown_quote, markdown_text, one_line, text
+from vpp.show.render import block_html, block_markdown, html
+from vpp.show.words import counted, cut, integer, percent
 
 LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
+MOST_SQUARES = 60
+"""Rows that a card shows as a square each; of more it gives the count alone."""
+SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
+SQUARES = "Squares: a row of this step's batch each. Filled: right; crossed: wrong; hatched: unreadable."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
-    """Blocks behind a title. On a card, an open fold stays open over a refresh by its name."""
+class Card:
+    """A hypothesis with three numbers at most."""
 
-    title: str
-    blocks: tuple[object, ...]
-    name: str = ""
+    key: int
+    """Identifies it in its deck."""
+    words: str
+    """Without the seed sentence, which all share."""
+    whole: str = ""
+    """For the clipboard, with the seed sentence; empty in a report."""
+    value: str = ""
+    """`62 %`, or a chain's log-likelihood; empty before there is one."""
+    bar: float = 0.0
+    """Length of its bar, from 0 to 1."""
+    facts: tuple[str, ...] = ()
+    folds: tuple[Fold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCard(Card):
+    """A hypothesis in a phase of a step: one for all copies, and for other texts with the same answers.
+
+    Its key is the number that it has in the run.
+    """
+
+    id: str = ""
+    """Id of its text."""
+    copies: int = 1
+    before: str = ""
+    """The text that it was rewritten from in this step."""
+    is_chain: bool = False
+    """True for methods without weights."""
+    score: str = ""
+    """`29/30`, or how far off it is."""
+    rows: str = ""
+    """The rows of the score, in words."""
+    hits: tuple[bool | None, ...] = ()
+    """A square each; empty for numbers."""
+    marks: tuple[tuple[Mark, str], ...] = ()
+    origins: tuple[int, ...] = ()
+    """Keys of the cards from which it came in this phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """Cards, heaviest first."""
+
+    cards: Sequence[Card]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,30 +89,6 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """A hypothesis with three numbers at most."""
-
-    key: int
-    """Identifies it in its deck."""
-    words: str
-    whole: str = ""
-    """For the clipboard, with the words that all hypotheses begin with; empty in a report."""
-    value: str
-    """`62 %`; empty for a hypothesis alone."""
-    bar: float
-    """Length of its bar, from 0 to 1."""
-    facts: tuple[str, ...] = ()
-    folds: tuple[Fold, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Deck:
-    """Cards, heaviest first."""
-
-    cards: tuple[Card, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A text on one line, and why; opened, it has blocks too."""
 
@@ -85,28 +105,74 @@ class Lines:
     items: tuple[Line, ...]
 
 
-# HTML of a page
-
-
-@block_html.register
-def _(block: Fold) -> str:
-    return markup.fold(block.name or block.title, block.title, html(block.blocks))
-
-
 @block_html.register
 def _(block: Deck) -> str:
-    return f'<div class="deck">{"".join(_card(place, card) for place, card in enumerate(block.cards, 1))}</div>'
+    return f'<div class="deck">{html(block.cards)}</div>'
 
 
-def _card(place: int, card: Card) -> str:
+@block_markdown.register
+def _(block: Deck, level: int) -> str:
+    heads = (" · ".join(filter(None, (card.value, *card.facts))) for card in block.cards)
+    return "\n\n".join(
+        f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
+        for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
+    )
+
+
+@block_html.register
+def _(card: Card) -> str:
     facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
     copy = markup.copy_button(card.whole, "Copy the whole hypothesis") if card.whole else ""
+    label = text(", ".join(filter(None, ("Hypothesis", card.value, *card.facts))))
     return (
-        f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" '
-        f'aria-label="{text(", ".join(filter(None, (f"Hypothesis {place}", card.value, *card.facts))))}">'
-        f'<div class="slot"><span class="wt">{text(card.value)}</span></div>'
-        f'{markup.hypothesis(card.words)}<div class="rail">{facts}</div>'
-        f'<div class="foot">{copy}{html(card.folds)}</div></article>'
+        f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" aria-label="{label}">'
+        f'<div class="slot"><span class="wt">{text(card.value)}</span></div>{hypothesis(card.words)}'
+        f'<div class="rail">{facts}</div><div class="foot">{copy}{html(card.folds)}</div></article>'
+    )
+
+
+@block_html.register
+def _(card: StepCard) -> str:
+    folds, marks = html(card.folds), "".join(badge(*mark) for mark in card.marks)
+    if card.before and is_rewritten(card.before, card.words):
+        title = f"previous text: {percent(kept_share(card.before, card.words))} kept"
+        folds += f'<details data-fold="before"><summary>{title}</summary>{hypothesis(card.before)}</details>'
+    what = "log-likelihood" if card.is_chain else "weight"
+    copies = f", {counted(card.copies, 'copy', 'copies')}" if card.copies > 1 else ""
+    label = text(f"Hypothesis {card.key}, {f'{what} {card.value}' if card.value else 'not weighed yet'}{copies}")
+    same = f"{card.copies} {'chains' if card.is_chain else 'copies (particles)'} with the same answers"
+    times = f'<span class="times" title="{same}">×{card.copies}</span>' if card.copies > 1 else ""
+    return (
+        f'<article class="card particle{" chain" if card.is_chain else ""}" data-key="{card.key}" '
+        f'data-from="{" ".join(map(str, card.origins))}" style="--w:{card.bar:.4f}" aria-label="{label}">'
+        f'<div class="slot"><span class="wt">{text(card.value or "…")}</span>{times}'
+        f'<span class="k">hypothesis {card.key}</span></div><div>{_revised(card.before, card.words)}'
+        f'<div class="foot">{marks}<div class="folds">{folds}</div>{_score(card)}</div></div></article>'
+    )
+
+
+def _score(card: StepCard) -> str:
+    hits = card.hits if len(card.hits) <= MOST_SQUARES else ()
+    squares = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
+    right = f"{integer(hits.count(True))} of {counted(len(hits), 'row')} of this step right"
+    batch = f'<span class="sq" role="img" aria-label="{right}">{squares}</span>' if squares else ""
+    score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
+    return f'<div class="rail">{batch}{score}</div>' if batch or score else ""
+
+
+def _revised(before: str, after: str) -> str:
+    if not before or is_rewritten(before, after):
+        return hypothesis(after)
+    return f'<p class="hyp">{markup.diff_html(before, after)}</p>'
+
+
+def skeletons_html(n: int) -> str:
+    """Return cards that wait for their hypothesis, as high as a card."""
+    lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
+    return "".join(
+        f'<article class="card particle bare" data-key="w{place}" aria-label="Hypothesis being written">'
+        f'<div class="slot"><span class="wt">…</span></div><div class="wait">{lines}</div></article>'
+        for place in range(n)
     )
 
 
@@ -120,47 +186,19 @@ def _(block: Versions) -> str:
     return f'<ol class="way">{items}</ol>'
 
 
-def _revised(before: str, after: str) -> str:
-    if not before or markup.is_rewritten(before, after):
-        return markup.hypothesis(after)
-    return f'<p class="hyp">{markup.diff_html(before, after)}</p>'
+@block_html.register
+def _(block: Lines) -> str:
+    return f'<ul class="ledger">{html(block.items)}</ul>'
 
 
 @block_html.register
-def _(block: Lines) -> str:
-    return f'<ul class="ledger">{"".join(map(_line, block.items))}</ul>'
-
-
-def _line(line: Line) -> str:
+def _(line: Line) -> str:
     details = f"<div>{html(line.details)}</div>" if line.details else ""
     words = line.words if details else cut(one_line(line.words), LONGEST_LINE)
     return (
         f'<li class="out" data-key="{line.key}">'
         f'<button type="button" data-pick="{line.key}" aria-expanded="{str(bool(details)).lower()}">'
-        f"{markup.badge(line.mark, line.status)}"
+        f"{badge(line.mark, line.status)}"
         f'<span class="hyp">{text(words)}</span>'
         f'<span class="cap">{text(line.reason)}</span></button>{details}</li>'
     )
-
-
-# Markdown and a terminal
-
-
-@block_markdown.register
-def _(block: Deck, level: int) -> str:
-    heads = (" · ".join(filter(None, (card.value, *card.facts))) for card in block.cards)
-    return "\n\n".join(
-        f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
-        for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
-    )
-
-
-@block_markdown.register
-def _(block: Lines, level: int) -> str:
-    return "\n".join(f"- {markdown_text(f'{each.words} ({each.status}: {each.reason})')}" for each in block.items)
-
-
-@block_lines.register
-def _(block: Deck) -> Iterator[str]:
-    for card in block.cards:
-        yield one_line(f"{' · '.join(filter(None, (card.value, *card.facts)))}: {card.words}")

@@ -13,17 +13,15 @@ number, -3.5 or +2, stays as it is. `original` undoes it.
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import Literal
 
 from vpp.data.columns import is_number
-from vpp.show.blocks import Metric
+from vpp.show.blocks import Mark, Metric
 from vpp.show.words import capitalised
 
 JOINER = "\N{WORD JOINER}"
@@ -123,9 +121,6 @@ GLOSSARY = tuple(
 BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
 
 
-Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
-
-
 def text(value: object) -> str:
     return escape(plain(str(value)), quote=True)
 
@@ -208,11 +203,6 @@ def hypothesis(words: str) -> str:
     return f'<p class="hyp">{text(words)}</p>'
 
 
-def fold(name: str, title: str, html: str, *, attributes: str = "") -> str:
-    """Return a part that a reader opens. name: unique on its card; assets/deck.js keeps it open under this name."""
-    return f'<details data-fold="{text(name)}"{attributes}><summary>{text(title)}</summary>{html}</details>'
-
-
 def copy_button(words: str, label: str) -> str:
     return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
 
@@ -282,72 +272,27 @@ def table(
 
 
 REWRITTEN_BELOW = 0.5
-MOST_PAIRS = 100_000
-"""Most pairs of equal words, one from each side, for an exact diff; above it frequent words are ignored."""
-SYNONYMS = {
-    ">": ("greater than", "more than", "larger than", "higher than", "above", "over", "exceeds"),
-    "<": ("less than", "fewer than", "smaller than", "lower than", "below", "under"),
-    ">=": ("greater than or equal to", "no less than", "not less than", "at least", "≥"),
-    "<=": ("less than or equal to", "no more than", "not more than", "at most", "≤"),
-    "=": ("equal to", "equals", "=="),
-    "and": ("as well as", "&", "&&"),
-}
 OPENING, CLOSING = "\"'“‘„", ".,;:!?\"'”’…"
 """Punctuation around a word that makes no difference."""
-NO_CHANGE = ("", "is", "are")
-"""Words that may come or go without a change: punctuation alone, and the verb before an operator."""
-_OPERATOR = {phrase: operator for operator, phrases in SYNONYMS.items() for phrase in phrases}
-_PHRASES = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(_OPERATOR, key=len, reverse=True))
-_UNIT = re.compile(rf"(?:{_PHRASES})[{re.escape(CLOSING)}]*(?!\S)|\S+", re.IGNORECASE)
-
-
-Change = tuple[Literal["kept", "added", "removed"], str]
 
 
 @lru_cache(maxsize=256)
 def aligned(before: str, after: str) -> tuple[tuple[bool, str, str], ...]:
     """Return the two texts side by side: whether some words are the same, those of `before`, and those of `after`.
 
-    Case, punctuation around a word and synonymous operators make no difference; each text keeps its own.
+    Case and punctuation around a word make no difference; each text keeps its own.
     Cached, since a card asks several times: whether to mark words, which, and how many were kept.
     """
-    old, new = _UNIT.findall(before), _UNIT.findall(after)
-    was, now = list(map(_sense, old)), list(map(_sense, new))
-    found = SequenceMatcher(a=was, b=now, autojunk=_pairs(was, now) > MOST_PAIRS).get_opcodes()
-    return tuple(
-        (
-            tag == "equal" or all(word in NO_CHANGE for word in (*was[i:j], *now[k:m])),
-            " ".join(old[i:j]),
-            " ".join(new[k:m]),
-        )
-        for tag, i, j, k, m in found
-    )
-
-
-def changes(before: str, after: str) -> tuple[Change, ...]:
-    """Return the changes from `before` to `after`; removed words come before those added in their place.
-
-    Kept words are shown as in `after`.
-    """
-    runs: list[Change] = []
-    for is_kept, old, new in aligned(before, after):
-        if old and not is_kept:
-            runs.append(("removed", old))
-        if new:
-            runs.append(("kept" if is_kept else "added", new))
-    return tuple(runs)
+    old, new = before.split(), after.split()
+    was, now = ([word.casefold().lstrip(OPENING).rstrip(CLOSING) for word in words] for words in (old, new))
+    found = SequenceMatcher(a=was, b=now).get_opcodes()
+    return tuple((tag == "equal", " ".join(old[i:j]), " ".join(new[k:m])) for tag, i, j, k, m in found)
 
 
 def kept_share(before: str, after: str) -> float:
     """Fraction of `before`'s words that `after` keeps in order; 1 where `before` has none."""
-    n = len(before.split())
-    removed = sum(len(words.split()) for kind, words in changes(before, after) if kind == "removed")
-    return (n - removed) / n if n else 1.0
-
-
-def is_reworded(before: str, after: str) -> bool:
-    """True if the two differ in nothing but case, punctuation and synonyms."""
-    return before != after and all(kind == "kept" for kind, _ in changes(before, after))
+    n, kept = len(before.split()), sum(len(old.split()) for same, old, _ in aligned(before, after) if same)
+    return kept / n if n else 1.0
 
 
 def is_rewritten(before: str, after: str) -> bool:
@@ -356,18 +301,9 @@ def is_rewritten(before: str, after: str) -> bool:
 
 
 def diff_html(before: str, after: str) -> str:
-    """Return `after` with added words underlined and removed ones struck."""
-    tags = {"kept": ("", ""), "added": ("<ins>", "</ins>"), "removed": ("<del>", "</del>")}
-    return " ".join(f"{tags[kind][0]}{text(words)}{tags[kind][1]}" for kind, words in changes(before, after))
-
-
-def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
-    """Number of pairs of equal words, one from each side: the cost of comparing them."""
-    counts = Counter(new)
-    return sum(counts[word] for word in old)
-
-
-@lru_cache(maxsize=4096)
-def _sense(unit: str) -> str:
-    bare = " ".join(unit.casefold().split()).lstrip(OPENING).rstrip(CLOSING)
-    return _OPERATOR.get(bare, bare)
+    """Return `after` with added words underlined, and removed ones struck before them."""
+    parts = []
+    for is_kept, old, new in aligned(before, after):
+        parts += [f"<del>{text(old)}</del>"] if old and not is_kept else []
+        parts += [text(new) if is_kept else f"<ins>{text(new)}</ins>"] if new else []
+    return " ".join(parts)

@@ -7,9 +7,8 @@ from typing import Literal
 from vpp.show import markup
 from vpp.show.blocks import Table
 from vpp.show.figures import VoteBar, hue
-from vpp.show.markdown import block_markdown
-from vpp.show.markup import CUE, aligned, badge, is_reworded, is_rewritten, scrolling, text
-from vpp.show.page import block_html, html
+from vpp.show.markup import CUE, aligned, badge, is_rewritten, scrolling, text
+from vpp.show.render import block_html, block_markdown, html
 from vpp.show.words import counted, cut
 
 Cells = tuple[tuple[str, str], ...]
@@ -222,12 +221,11 @@ def marked(one: str, other: str) -> tuple[str, str, str]:
     """Return two hypotheses as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the model read them in two ways."
-    if is_rewritten(one, other):
-        return text(one), text(other), ""
-    runs, is_alike = aligned(one, other), is_reworded(one, other)
-    note = "Only case, punctuation or synonyms differ: none are marked." if is_alike else ""
-    return _marked((same, old) for same, old, _ in runs), _marked((same, new) for same, _, new in runs), note
-
-
-def _marked(runs: Iterable[tuple[bool, str]]) -> str:
-    return " ".join(text(words) if same else f"<mark>{text(words)}</mark>" for same, words in runs if words)
+    runs = ((True, one, other),) if is_rewritten(one, other) else aligned(one, other)
+    note = "Only case and punctuation differ." if len(runs) == 1 and not is_rewritten(one, other) else ""
+    sides = (((is_same, old) for is_same, old, _ in runs), ((is_same, new) for is_same, _, new in runs))
+    first, second = (
+        " ".join(text(words) if is_same else f"<mark>{text(words)}</mark>" for is_same, words in side if words)
+        for side in sides
+    )
+    return first, second, note

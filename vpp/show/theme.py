@@ -1,9 +1,13 @@
-"""Colours and chart style of both themes, shared by the stylesheet, Streamlit's theme, charts and the report.
+"""Colours and charts of both themes, shared by the stylesheet, Streamlit's theme and the report.
 
 assets/vpp.css and .streamlit/config.toml cannot import; tests/show/test_theme.py holds their values equal to these.
 """
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Mode = Literal["light", "dark"]
 
@@ -84,3 +88,31 @@ def template(mode: Mode) -> dict[str, Any]:
             },
         }
     }
+
+
+HEIGHT = 260
+"""In pixels."""
+
+
+def stacked_shares(layers: Mapping[str, Sequence[float]], steps: Sequence[str], mode: Mode) -> "go.Figure":
+    """Stack shares of one whole, the first layer at the bottom and darkest. layers: a value a step, by name."""
+    import plotly.graph_objects as go  # late: it takes a second
+
+    c = palette(mode)
+    inks = (c["ink"], c["past"], c["ink-2"], c["edge"], c["ink-3"])
+    areas: list[Any] = [
+        go.Scatter(
+            x=list(steps),
+            y=list(shares),
+            name=name,
+            mode="lines",
+            stackgroup="whole",
+            line={"width": 1, "color": c["paper"]},
+            fillcolor=inks[place % len(inks)],
+            hovertemplate=f"{name}: %{{y:.0%}}<extra></extra>",
+        )
+        for place, (name, shares) in enumerate(layers.items())
+    ]
+    axes = {"xaxis_title": "step", "yaxis_title": "weight", "yaxis_tickformat": ".0%", "yaxis_range": [0, 1]}
+    layout = {"hovermode": "x unified", "xaxis_type": "category", "height": HEIGHT, "template": template(mode)}
+    return go.Figure(areas).update_layout(**axes, **layout)
