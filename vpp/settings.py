@@ -22,6 +22,10 @@ WEIGHING = (
     "coverage",
 )  # fmt: skip
 """Options with an effect where given sentences are weighed."""
+FOR_EXPERTS = (
+    "score_rows", "certify", "restart", "mh_rows", "buffer_size", "beta_start", "mutate", "final_weights",
+)  # fmt: skip
+"""Options that presets and `vpp.fit` set; the command line and the form leave them out."""
 PRIOR_TEMPERATURE = 1.0
 """Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
 INITIAL_TEMPERATURES = (0.3, 1.2)
@@ -115,7 +119,8 @@ class Config:
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: integrated out")
     likelihood: Grading = _option(
-        "labels", "classification's likelihood: of the label answered, or of each label's probability (logprobs)"
+        "labels",
+        "classification's likelihood: of the label answered (labels), or of each label's probability (logprobs)",
     )
     learner_samples: int = _option(
         1, "answers per row, at temperature 0.7; from 2, a label's probability is its share of them", least=1

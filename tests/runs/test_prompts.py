@@ -46,7 +46,6 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
 RUNS = {
     "smc": "--method smc",
     "mh": "--method mh --reading rows",
-    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --final-weights paper",
 }
 
 
