@@ -68,7 +68,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
         ("run t.csv --target kind --demo --read header=maybe", "header is 'maybe': give yes or no"),
         ("run t.csv --target kind --demo --read skip-lines=-1", "skip-lines is '-1': give a number of lines"),
-        ("run t.csv --target kind --demo --limit learner=many", "'learner=many' is not NAME=N with one of calls, cost, learner"),
+        ("run t.csv --target kind --demo --limit learner=many", "'learner=many' is not NAME=N with one of calls"),
         ("run t.csv --target kind --demo --split by:a", "split 'by:a' is unknown: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --split group:zebra", "zebra"),
         ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),

@@ -211,6 +211,10 @@ def _calibration(text: str) -> tuple[int, float | None]:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 
 
+def _train_size(text: str) -> int:
+    return ALL_ROWS if text == "all" else int(text)
+
+
 def _prices(text: str) -> tuple[float, ...]:
     try:
         amounts = tuple(map(float, text.split(",")))
@@ -262,8 +266,7 @@ def _run(commands: Commands) -> None:
     about = f"how rows are split: {SHAPES} (random)"
     data.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
     about = "training rows at most, or all that are not held out (100)"
-    size = {"type": lambda text: ALL_ROWS if text == "all" else int(text), "default": 100}
-    data.add_argument("--train-size", **size, metavar="N|all", help=about)
+    data.add_argument("--train-size", type=_train_size, default=100, metavar="N|all", help=about)
     data.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
     about += "rows has its label among those called possible (0, 0.9)"

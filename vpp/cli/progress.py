@@ -120,7 +120,12 @@ def _has_only_faults(view: RunView, usage: Usage) -> bool:
     return view.last_step is None and bool(usage.faults)
 
 
-def ask(question: Callable[..., Coroutine[Any, Any, T]], *, run: Callable[..., T], has_bar: bool | None = None) -> T:
+def ask(
+    question: Callable[..., Coroutine[Any, Any, T]],
+    *,
+    run: Callable[[Coroutine[Any, Any, T]], T],
+    has_bar: bool | None = None,
+) -> T:
     """Ask models to the end, with a bar of answers. run: runs a coroutine. has_bar: None for a bar on a terminal."""
     from tqdm import tqdm  # a run does not need it
 
