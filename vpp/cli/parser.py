@@ -10,23 +10,23 @@ from vpp import __version__
 from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
-from vpp.settings import FOR_EXPERTS, PRESET_WORDS, WEIGHING, Config, Preset, choices, option_docs
+from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
 READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
 """Names of `--read`."""
 LIMITS = {
-    "calls": ("calls", "requests, retries included, after which the run pauses (none)"),
-    "cost": ("cost", "money after which it pauses (none)"),
-    "learner": ("learner_max_tokens", "tokens of the learner's answer (512)"),
-    "optimizer": ("optimizer_max_tokens", "tokens of a hypothesis with its reasons (1536)"),
-    "context": ("context_length", "tokens of prompt and answer together (asked of the server)"),
-    "call": ("timeout_s", "seconds of a call (120; with --gguf 3600)"),
-    "wait": ("max_wait_s", "seconds of retrying a lost endpoint (3600)"),
-    "cell": ("cell_limit", "characters shown of a cell (all that the models' contexts hold)"),
+    "calls": "calls",
+    "cost": "cost",
+    "learner": "learner_max_tokens",
+    "optimizer": "optimizer_max_tokens",
+    "context": "context_length",
+    "call": "timeout_s",
+    "wait": "max_wait_s",
+    "cell": "cell_limit",
 }
-"""Names of `--limit`: the fields that they set, and what they limit."""
+"""Names of `--limit`, and the fields that they set."""
 CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "cell")
 DECIMAL = ("cost", "call", "wait")
 """Limits that may be fractions."""
@@ -85,10 +85,10 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
     group.add_argument("--optimizer-model", metavar="NAME[@URL]", help="the optimizer's model and server, if others")
-    group.add_argument("--concurrency", type=int, default=0, help="most calls in flight (a round; 1024 to 4096)")
-    about = "constrain the learner's answers to their form; auto = if a test call shows that the server can (auto)"
-    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
-    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
+    group.add_argument("--concurrency", type=int, default=0, metavar="N", help=SERVER_DOCS["concurrency"])
+    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
+    about = SERVER_DOCS["reasoning_effort"]
+    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
     limit_option(group, [name for name in LIMITS if of_run or name not in OF_RUN])
     if not of_run:
         return
@@ -102,7 +102,7 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
 
 
 def limit_option(parser: Options, names: Collection[str]) -> None:
-    about = f"upper limits, repeatable: {'; '.join(f'{name}=N {LIMITS[name][1]}' for name in names)}"
+    about = f"upper limits, repeatable: {'; '.join(f'{name}=N {SERVER_DOCS[LIMITS[name]]}' for name in names)}"
     parser.add_argument("--limit", type=_limit(names), action="append", default=[], metavar="NAME=N", help=about)
 
 
@@ -188,7 +188,7 @@ def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
         is_number = value.replace(".", "", 1).isdecimal() if name in DECIMAL else value.isdecimal()
         if name not in names or not is_number:
             raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
-        return LIMITS[name][0], int(value) if value.isdecimal() else float(value)
+        return LIMITS[name], int(value) if value.isdecimal() else float(value)
 
     return read
 
