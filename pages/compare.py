@@ -21,7 +21,7 @@ from vpp.findings.comparison import (
     standings,
     state_words,
 )
-from vpp.findings.listing import labels
+from vpp.findings.status import labels
 from vpp.runs.directory import RunDirectory
 from vpp.show import markup, render
 from vpp.show.blocks import Note

@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
-from vpp.findings.curves import weights_figure
 from vpp.findings.hypotheses import (
     Hypothesis,
     compared_words,
@@ -18,7 +17,7 @@ from vpp.findings.hypotheses import (
     shares_words,
 )
 from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
-from vpp.findings.progress import nothing_yet
+from vpp.findings.progress import nothing_yet, weights_figure
 from vpp.findings.result import deciding_sentence, evidence_measure, target_words, weights_words
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors

@@ -7,10 +7,8 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import slowed_html
-from vpp.findings.counts import steps_done
-from vpp.findings.listing import MARKS
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import faults_sentence, is_key_refused, pending_words, retry_words
+from vpp.findings.status import MARKS, faults_sentence, is_key_refused, pending_words, retry_words, steps_done
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows

@@ -19,8 +19,8 @@ from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
-from vpp.findings.counts import task_sentence, unlabelled_sentence
 from vpp.findings.options import demo_text_words
+from vpp.findings.status import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm.forms import SCHEMA
 from vpp.runs.budget import estimate

@@ -15,7 +15,7 @@ from streamlit.starlette import App
 
 from pages.parts import opening, person, pieces
 from vpp.errors import VppError
-from vpp.findings.listing import Listed, distinguished, listed, unreadable
+from vpp.findings.status import Listed, distinguished, listed, unreadable
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import read_summary
 from vpp.show import markup

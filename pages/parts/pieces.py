@@ -12,9 +12,9 @@ from pages.parts.opening import ASSETS, LIVE, OpenRun, follow, settings
 from vpp.data.descriptions import recorded
 from vpp.errors import VppError
 from vpp.findings import verdict
-from vpp.findings.listing import labels, when_words
 from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.status import labels, when_words
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids
 from vpp.data.descriptions import Descriptions
-from vpp.findings.command import repeat_command
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -53,14 +52,13 @@ def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command
     assert "<b>=</b>" not in report.replace(shown_command(directory), "")
     assert json.loads((directory.path / "posterior.json").read_text())["dataset"]["descriptions"] == described.record
     assert desk.vpp("verify", directory.path).code == 0
-    (desk.folder / "birds.columns.csv").unlink()
-    again = desk.vpp(*shlex.split(shown_command(directory))[3:], "--no-cache", "--json")
+    again = desk.vpp(*directory.spec().command, "--no-cache", "--json")
     assert_alike(first, again)
     assert RunReader(RunDirectory(again.result["dir"])).dataset() == RunReader(directory).dataset()
 
 
 def shown_command(directory: RunDirectory) -> str:
-    return repeat_command(directory.spec()).line
+    return shlex.join(directory.spec().command)
 
 
 def assert_alike(one: Outcome, other: Outcome) -> None:

@@ -6,7 +6,6 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
-from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import (
     compared_words,
     constant_words,
@@ -17,12 +16,12 @@ from vpp.findings.hypotheses import (
     shares_words,
 )
 from vpp.findings.ideas import Names, merge_ideas, phases, similarity, survivors
-from vpp.findings.listing import listed, when_words
-from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
+from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
 from vpp.findings.result import evidence_measure, result, target_words, weights_words
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
+from vpp.findings.status import listed, when_words
 from vpp.findings.step import Cards, happened, shown_step
 from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
 from vpp.findings.verdict import unread_alert

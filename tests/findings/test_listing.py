@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.inspected import labels
-from vpp.findings.listing import Listed, distinguished, listed
+from vpp.findings.status import Listed, distinguished, listed
 from vpp.runs.reader import read_summary
 
 

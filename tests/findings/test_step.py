@@ -10,9 +10,8 @@ import pytest
 from tests.inspected import BIG, EVEN, LABELS, ODD, labels
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled_run
-from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.ideas import Names, held, phases
-from vpp.findings.progress import health
+from vpp.findings.progress import accuracies, accuracy_curve, ess_curve, health
 from vpp.findings.step import Cards
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -147,7 +146,6 @@ def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5)) -> str:
 def test_the_health_of_a_run_is_one_line() -> None:
     assert of_steps(3) == ""
     assert of_steps(1, 2).startswith("No better than always ")
-    assert of_steps(3, 4) == "Improving"
-    assert of_steps(4, 3, 3) == "Not improving at the moment"
+    assert of_steps(3, 4) == of_steps(4, 3, 3) == ""
     assert of_steps(3, 4, 4, 4) == "Settled for 3 steps"
     assert of_steps(3, 4, weights=(0.999, 0.001)) == "One hypothesis has all the weight"

@@ -134,15 +134,20 @@ def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
-    config = Config(particles=2, prior="```\n# owned")
-    report = report_markdown(run(tmp_path, config=config))
+    typed = ("run", "some where/toy.csv", "--run-dir", "runs/x", "--prior=```\n# owned\x1b[201~; rm -r x", "--demo")
+    report = report_markdown(run(tmp_path, command=typed))
     fences = [token for token in tokens(report, RENDERERS["commonmark"]) if token.type == "fence"]
-    assert [fence.content.partition("--particles")[2] for fence in fences] == ["=2 '--prior=```\n# owned' --demo\n"]
+    words = "'some where/toy.csv' '--prior=```\n# owned\ufffd[201~; rm -r x' --demo"
+    assert [fence.content for fence in fences] == [f"python -m vpp run {words}\n"]
+    assert "not started on a command line" in report_markdown(run(tmp_path / "app"))
 
 
 def test_no_key_or_password_is_shown(tmp_path: Path) -> None:
     endpoint = EndpointSpec(base_url="https://me:secret@host/v1", optimizer_base_url="https://u:secret@h/", model="m")
-    assert "secret" not in report_markdown(run(tmp_path, endpoint=endpoint))
+    typed = ("run", "toy.csv", "--base-url=https://me:secret@host/v1", "--run-dir=x")
+    report = report_markdown(run(tmp_path, endpoint=endpoint, command=typed))
+    assert "python -m vpp run toy.csv --base-url=https://host/v1\n" in report
+    assert "secret" not in report
 
 
 def test_hostile_text_anywhere_changes_nothing_in_the_reports_structure(tmp_path: Path) -> None:

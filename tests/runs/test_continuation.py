@@ -13,7 +13,6 @@ from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
-from vpp.findings.command import repeat_command
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import config_for, continue_run
 from vpp.runs.reader import RunReader
@@ -74,14 +73,6 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
         continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
     with pytest.raises(DataError, match="answered row 1 repeats row 2 of the run"):
         continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])
-
-
-def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:
-    spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec
-    command = repeat_command(spec)
-    assert command.line == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
-    assert any("which must be there too" in note for note in command.notes)
-    assert any("answered.csv must hold the rows answered since" in note for note in command.notes)
 
 
 def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(

@@ -17,7 +17,6 @@ from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
-from vpp.findings.command import repeat_command
 from vpp.findings.new_rows import going_on_words
 from vpp.findings.result import evidence
 from vpp.inference.plan import plan
@@ -164,9 +163,6 @@ def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> Non
     )
     assert evidence(replace(snapshot.spec, start=()), snapshot.view) != outcome.result["log_evidence"]
     assert desk.vpp("verify", "run").code == 0
-    repeated = repeat_command(replace(snapshot.spec, command=words))
-    assert "--start=mine.json" in repeated.line
-    assert any("mine.json must hold the first sentences" in note for note in repeated.notes)
 
 
 def test_the_plan_is_a_call_a_sentence_and_row() -> None:

@@ -17,7 +17,6 @@ from tests.reporting import builders
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Dataset, Value
 from vpp.errors import EndpointError, InputError, RunError
-from vpp.findings.command import repeat_command
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
@@ -144,9 +143,6 @@ def test_a_kept_text_is_marked_as_a_persons_and_the_others_as_taken_over(tmp_pat
     assert spec.start == (inspected.EVEN, inspected.BIG, f"{SEED} {NEW}", inspected.ODD)
     assert (spec.reworded, spec.started_from, spec.name) == (2, reader.directory.id, "toy, particle 2 reworded")
     assert prepared.dataset == data
-    command = repeat_command(spec)
-    assert command.line == (f"python -m vpp reword {reader.directory.id} --particle=2 '--text={SEED} {NEW}' --keep")
-    assert not any("answered.csv" in note for note in command.notes)
     origins = [problem_of(spec, data).origin(slot) for slot in range(5)]
     assert origins == ["continued", "continued", "yours", "continued", "drawn"]
     moved = replace(wording, old=inspected.BIG)

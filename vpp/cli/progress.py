@@ -8,9 +8,16 @@ from typing import Any, TextIO, TypeVar
 
 from vpp.cli.system import environment, keys
 from vpp.events import RunPaused, RunResumed, StepFinished, Usage
-from vpp.findings.counts import steps_done, steps_text
 from vpp.findings.progress import activity_words
-from vpp.findings.status import faults_named, files_words, loading_words, retry_words, wait_words
+from vpp.findings.status import (
+    faults_named,
+    files_words,
+    loading_words,
+    retry_words,
+    steps_done,
+    steps_text,
+    wait_words,
+)
 from vpp.runs.budget import seconds_left
 from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec

@@ -24,9 +24,8 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
-from vpp.findings.counts import rows_sentence
 from vpp.findings.options import unused_words
-from vpp.findings.status import model_file_words
+from vpp.findings.status import model_file_words, rows_sentence
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.templates import set_texts

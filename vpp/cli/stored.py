@@ -13,9 +13,7 @@ from pydantic_core import to_json
 from vpp.cli.system import environment, find_run, write_bytes
 from vpp.data.tasks import generate
 from vpp.errors import InputError, RunError
-from vpp.findings.counts import steps_done
-from vpp.findings.listing import metric_text
-from vpp.findings.status import pending_words
+from vpp.findings.status import metric_text, pending_words, steps_done
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State

@@ -13,10 +13,9 @@ from typing import Any
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
-from vpp.findings.counts import other_scores_text, steps_text
-from vpp.findings.listing import SHORT
 from vpp.findings.options import has_effect, name_of
 from vpp.findings.scores import Score, rows_of, score, score_text
+from vpp.findings.status import SHORT, other_scores_text, steps_text
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset
-from vpp.findings.counts import cut_columns_sentence
+from vpp.findings.status import cut_columns_sentence
 from vpp.inference.plan import plan
 from vpp.llm.context import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns

@@ -1,20 +1,183 @@
-"""A run while it goes: its phase, pace and health, and what is asked right now."""
+"""A run while it goes: its phase, pace, calls and health; and by step its accuracy, ESS and weights."""
 
 import math
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from statistics import mean, pstdev
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP
-from vpp.findings.curves import Accuracy, accuracies
-from vpp.findings.ideas import Names
+from vpp.events import INITIAL_STEP, Scored
+from vpp.findings.ideas import Names, held
+from vpp.findings.scores import rows_by_id, totals
 from vpp.findings.status import cache_sentence, faults_sentence, loading_words, model_name, refused_sentence
-from vpp.runs.budget import cap_words, ending_share, money, outlook, seconds_left
+from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.weights import ess
+from vpp.runs.budget import cap_words, ending_share, money, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
-from vpp.show.blocks import Metric
-from vpp.show.words import cached_words, capitalised, counted, in_words, integer, number, percent, seconds
+from vpp.settings import ESS_SHARE, Config
+from vpp.show.blocks import Figure, Metric, Table
+from vpp.show.figures import Curve
+from vpp.show.theme import stacked_shares
+from vpp.show.words import (
+    EQUAL,
+    cached_words,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    number,
+    percent,
+    seconds,
+    shortest,
+)
+
+# By step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Shares of the rows scored that the hypotheses of a step have right; for numbers their error, root mean square."""
+
+    step: int
+    best: float
+    mean: float
+    """Over the particles."""
+    rows: frozenset[int]
+
+
+def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
+    """Return those of every step that has scored all its particles, in order."""
+    found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
+    return tuple(each for each in found if each is not None)
+
+
+def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
+    if not at.scored or not (at.reweighted or at.finished):
+        return None
+    targets = rows_by_id(dataset)
+    own: dict[str, float] = {}
+
+    def figure(scored: Scored) -> float:
+        if scored.hypothesis not in own:
+            truth = [targets[row].target for row in scored.rows]
+            if dataset.task == "classification":
+                right = sum(p is not None and p == y for p, y in zip(scored.predictions, truth, strict=True))
+                own[scored.hypothesis] = right / len(truth)
+            else:
+                error = mean_squared_error(scored.predictions, truth, abstention_error=dataset.target_range)
+                own[scored.hypothesis] = math.sqrt(error)
+        return own[scored.hypothesis]
+
+    values = [figure(scored) for scored in at.scored.values()]
+    rows = frozenset(row for scored in at.scored.values() for row in scored.rows)
+    best = max(values) if dataset.task == "classification" else min(values)
+    return Accuracy(step=at.step, best=best, mean=sum(values) / len(values), rows=rows)
+
+
+def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
+    """Draw the best and the mean hypothesis of every step, and the prediction's test rows at the end."""
+    scores, is_share = accuracies(view, dataset), dataset.task == "classification"
+    evaluated = view.evaluated.get("test")
+    test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
+    looked_at = next((each for each in scores if each.step == at), scores[-1] if scores else None)
+
+    def words(value: float) -> str:
+        return percent(value) if is_share else number(value, 3)
+
+    said = []
+    if looked_at:
+        said = [f"At step {looked_at.step + 1} the best is {words(looked_at.best)}, the mean {words(looked_at.mean)}"]
+    said += [] if test is None else [f"test rows at the end: {words(test)}"]
+    values = [*(value for each in scores for value in (each.best, each.mean)), *([] if test is None else [test])]
+    low, high = 0.0, max(values, default=1.0) or 1.0
+    if is_share:
+        low, high = min(int(10 * min(values, default=0.0) + EQUAL) / 10, 0.9), 1.0
+    axis = "Share of rows right" if is_share else "Off by"
+    return Curve(
+        title="How often they are right" if is_share else "How far they are off",
+        words=axis,
+        alt=f"{axis}, by step. {'; '.join(said) or 'No step yet'}.",
+        lines={name: [(each.step + 1, getattr(each, name)) for each in scores] for name in ("mean", "best")},
+        dots=[] if test is None else [(view.total_steps + 1, test, "test")],
+        low=(low, words(low)),
+        high=(high, words(high)),
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+    )
+
+
+def ess_curve(view: RunView, *, at: int | None) -> Curve:
+    """Draw the effective sample size by step, with a dot where the particles were copied."""
+    past = {step: each.reweighted for step, each in sorted(view.steps.items()) if each.reweighted}
+    limit = ESS_SHARE * (view.size or 1)
+    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampled]
+    words = f"Copies below {shortest(round(limit, 1))}"
+    if at in past:
+        words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
+    elif at is None and view.weights and view.has_ended:
+        final = view.final.ess if view.final else ess(view.weights)
+        words = f"{fixed(final, 1)} of {view.n_unique if view.final else view.size} at the end"
+    return Curve(
+        title="Effective sample size",
+        words=words,
+        alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
+        lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
+        dots=dots,
+        low=(0.0, "0"),
+        high=(float(view.size or 1), integer(view.size or 1)),
+        limit=limit,
+        total=view.total_steps,
+        at=None if at is None else at + 1,
+        height=96,
+    )
+
+
+MOST_LAYERS = 6
+"""Hypotheses with a layer of their own: those that had most weight at some step."""
+
+
+def weights_figure(view: RunView) -> Figure | None:
+    """Draw the weight of each hypothesis by step, numbered as on Watch; None with fewer than two steps of weights."""
+    names, moments = Names(view), list[tuple[str, Mapping[int, float]]]()
+    for step, at in sorted(view.steps.items()):
+        if at.reweighted:
+            numbers = names.at((step, "weigh")).numbers
+            shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+            moments.append((str(step + 1), shares))
+    if len(moments) < 2:
+        return None
+    if view.has_ended and view.weights:
+        numbers = names.at("end").numbers
+        pairs = zip(view.population, view.weights, strict=True)
+        moments.append(("end", totals((numbers[state.hypothesis], weight) for state, weight in pairs)))
+    steps, every = [step for step, _ in moments], {number for _, shares in moments for number in shares}
+
+    def shares_of(number: int) -> list[float]:
+        return [shares.get(number, 0.0) for _, shares in moments]
+
+    peaks = sorted(every, key=lambda number: (-max(shares_of(number)), number))[:MOST_LAYERS]
+    layers = {f"hypothesis {n}": shares_of(n) for n in sorted(peaks, key=lambda n: -shares_of(n)[-1])}
+    rest = [max(0.0, sum(shares.values()) - sum(shares.get(n, 0.0) for n in peaks)) for _, shares in moments]
+    layers |= {"others": rest} if len(every) > len(peaks) else {}
+    rows = [(name, *map(percent, shares)) for name, shares in layers.items()]
+    return Figure(
+        title="Weight by step",
+        caption="numbered as on Watch",
+        alt=f"Of {counted(len(every), 'hypothesis', 'hypotheses')} in all, {next(iter(layers))} ends heaviest",
+        chart=partial(stacked_shares, layers, steps),
+        table=Table(
+            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="Show as table"
+        ),
+    )
+
+
+# Now
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
@@ -114,7 +277,6 @@ def nothing_yet(state: State) -> str:
 def calls_metric(snapshot: Snapshot) -> Metric:
     """Return the calls of the whole run: they are not counted by step."""
     usage, spec = snapshot.usage, snapshot.spec
-    expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     parts = [
         f"{cached_words(usage.cached, of=usage.calls)}, {integer(usage.failed)} failed, "
@@ -122,14 +284,12 @@ def calls_metric(snapshot: Snapshot) -> Metric:
         f"{integer(usage.prompt_tokens + usage.completion_tokens)} tokens",
     ]
     if spec.prices.are_given:
-        more = f", about {money(expected.cost)} expected" if expected else ""
-        parts.append(f"{money(usage.cost)} spent{more}")
+        parts.append(f"{money(usage.cost)} spent")
     if words := cap_words(spec.cap):
         parts.append(f"{integer(usage.sent)} sent, cap {words}")
     faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
     words = " ".join(filter(None, (capitalised(f"{'; '.join(parts)}."), *faults)))
-    scale = f"of about {integer(round(expected.calls))}" if expected else ""
-    return Metric(name="Calls", value=integer(usage.calls), scale=scale, words=words)
+    return Metric(name="Calls", value=integer(usage.calls), words=words)
 
 
 ALL_WEIGHT = 0.99
@@ -138,12 +298,10 @@ LEAST_STEPS = 2
 """Steps before which there is nothing to say."""
 SETTLED = 3
 """Steps in a row with the same best score and the same heaviest hypothesis that count as settled."""
-BETTER = 0.01
-"""Least gain, as a share of the rows or of the error, that counts as improving."""
 
 
 def health(view: RunView, dataset: Dataset, names: Names) -> str:
-    """Return `Improving`, `Settled for 5 steps`, or what is wrong; empty in the first two steps."""
+    """Return `Settled for 5 steps`, or what is wrong; else empty: the curves say how it goes."""
     scores = accuracies(view, dataset)
     if len(scores) < LEAST_STEPS:
         return ""
@@ -152,9 +310,10 @@ def health(view: RunView, dataset: Dataset, names: Names) -> str:
     heaviest, share = names.heaviest(scores[-1].step)
     if share > ALL_WEIGHT and len(names.numbers_at(scores[-1].step)) > 1:
         return "One hypothesis has all the weight"
-    if (n := _settled(scores, names, heaviest)) >= SETTLED:
-        return f"Settled for {counted(n, 'step')}"
-    return "Improving" if _improves(scores, dataset) else "Not improving at the moment"
+    last = (scores[-1].best, heaviest)
+    same = takewhile(lambda each: (each.best, names.heaviest(each.step)[0]) == last, reversed(scores))
+    n = sum(1 for _ in same)
+    return f"Settled for {counted(n, 'step')}" if n >= SETTLED else ""
 
 
 def _no_better(last: Accuracy, dataset: Dataset) -> str:
@@ -166,22 +325,4 @@ def _no_better(last: Accuracy, dataset: Dataset) -> str:
         answer, n = Counter(targets).most_common(1)[0]
         return f"No better than always {answer}" if last.best <= n / len(targets) else ""
     values = [float(target) for target in targets]
-    mean = sum(values) / len(values)
-    error = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
-    return f"No better than always {number(mean, 3)}" if last.best >= error else ""
-
-
-def _settled(scores: tuple[Accuracy, ...], names: Names, heaviest: int | None) -> int:
-    n = 0
-    for score in reversed(scores):
-        if score.best != scores[-1].best or names.heaviest(score.step)[0] != heaviest:
-            break
-        n += 1
-    return n
-
-
-def _improves(scores: tuple[Accuracy, ...], dataset: Dataset) -> bool:
-    first, last = scores[max(0, len(scores) - 1 - SETTLED)], scores[-1]
-    if dataset.task == "classification":
-        return last.mean - first.mean > BETTER or last.best - first.best > BETTER
-    return first.mean - last.mean > BETTER * first.mean or first.best - last.best > BETTER * first.best
+    return f"No better than always {number(mean(values), 3)}" if last.best >= pstdev(values) else ""

@@ -14,11 +14,18 @@ from pydantic_core import to_jsonable_python
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Scored, Usage
-from vpp.findings.counts import cut_cells_text, cut_sentences, other_scores_text, rows_sentence, steps_text
 from vpp.findings.points import calibration_result
 from vpp.findings.programs import program_readings
 from vpp.findings.scores import averaged_score, rows_of, score, score_text, totals, weighed_log_likelihoods
-from vpp.findings.status import cache_sentence, is_key_refused
+from vpp.findings.status import (
+    cache_sentence,
+    cut_cells_text,
+    cut_sentences,
+    is_key_refused,
+    other_scores_text,
+    rows_sentence,
+    steps_text,
+)
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal

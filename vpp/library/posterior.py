@@ -23,11 +23,11 @@ from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
-from vpp.findings.curves import weights_figure
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Node, ancestry
 from vpp.findings.ideas import Idea, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.progress import weights_figure
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods

@@ -5,25 +5,26 @@ The HTML has the app's own stylesheet and fonts inside, no script, and fetches n
 
 import math
 import re
+import shlex
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.command import repeat_command
 from vpp.findings.comparison import left_out_text
-from vpp.findings.counts import steps_done
 from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
 from vpp.findings.ideas import merge_ideas, similarity, survivors
 from vpp.findings.result import caveats, deciding_sentence, evidence_measure, weights_words
 from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines, without_survivors
 from vpp.findings.scores import averaged_score, score_text
+from vpp.findings.status import steps_done
 from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
@@ -31,11 +32,12 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
-from vpp.show.markup import markdown_text, text
+from vpp.show.markup import markdown_text, plain, text
 from vpp.show.render import html, markdown
 from vpp.show.words import (
     NOTICEABLE,
@@ -56,6 +58,7 @@ MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
 """Digits of a SHA-256 in a sentence."""
+CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 SPLITS: Mapping[str, str] = {
     "random": "split by chance",
     "file": "the test rows are a file of their own",
@@ -199,7 +202,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Options": options(snapshot),
         "The table": preparation(dataset),
         "Versions and hashes": [versions(snapshot)],
-        "The command that repeats the run": command(snapshot),
+        "The command that repeats the run": command(snapshot.spec),
     }
     every = {title: tuple(section) for title, section in sections.items()}
     return {title: section for title, section in every.items() if section}
@@ -276,11 +279,15 @@ def versions(snapshot: Snapshot) -> Table:
     return Table(head=("version or hash", "value"), rows=lines)
 
 
-def command(snapshot: Snapshot) -> Iterator[object]:
-    repeat = repeat_command(snapshot.spec)
+def command(spec: RunSpec) -> Iterator[object]:
+    """Yield the command as it was typed, without its directory, a password in an address, or control characters."""
     yield Note("Equal data, options, answers and versions give an equal run.")
-    yield from map(Note, repeat.notes)
-    yield Code(repeat.line)
+    if not spec.command:
+        yield Note("It was not started on a command line: on Watch, Start again with changes fills in its settings.")
+        return
+    pairs = pairwise(("", *spec.command))
+    words = [word for before, word in pairs if "--run-dir" not in (before, word.partition("=")[0])]
+    yield Code(shlex.join(plain(CREDENTIALS.sub("", word)) for word in ("python", "-m", "vpp", *words)))
 
 
 # Markdown and HTML
