@@ -13,7 +13,7 @@ from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
 from vpp.settings import PRESET_WORDS, WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
-READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
+READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs) if choice.name != "missing")
 """Names of `--read`."""
 LIMITS = {
     "learner": "learner_max_tokens",
@@ -75,9 +75,12 @@ def file_options(parser: ArgumentParser) -> None:
     about = (
         "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
         "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
-        "table), sheet=NAME (of a workbook), decimal=comma"
+        "table), sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes "
+        "(cuts no totals, units or footnotes, fills no merged cells)"
     )
     parser.add_argument("--read", type=_read_choice, action="append", default=[], metavar="NAME=VALUE", help=about)
+    about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
+    parser.add_argument("--missing", action="append", metavar="WORDS", help=about)
 
 
 def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
@@ -159,11 +162,11 @@ def _read_choice(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     if name not in READ_AS or not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
-    if name == "header" and value not in ("yes", "no"):
-        raise argparse.ArgumentTypeError(f"header is {value!r}: give yes or no")
+    if name in ("header", "as-is") and value not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"{name} is {value!r}: give yes or no")
     if name == "skip-lines" and not value.isdecimal():
         raise argparse.ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
-    field: Any = {"header": value == "yes", "skip-lines": int(value) if name == "skip-lines" else 0}.get(name, value)
+    field: Any = value == "yes" if name in ("header", "as-is") else int(value) if name == "skip-lines" else value
     return name.replace("-", "_"), field
 
 

@@ -68,6 +68,9 @@ def _words(spec: RunSpec) -> Iterator[str]:
     for key, text in recorded(dataset.get("descriptions", {})).by_key.items():
         yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
+        if name == "missing":
+            yield from (f"--missing={words}" for words in value)
+            continue
         words = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         words = DELIMITER_NAMES.get(words, words) if name == "delimiter" else words
         yield f"--read={name.replace('_', '-')}={words}"
@@ -121,8 +124,8 @@ def _not_an_option(file: str) -> str:
 
 
 def _can_be_listed(names: Sequence[str]) -> bool:
-    """True if the command line can name these columns: its list is split at commas and trimmed."""
-    return all("," not in name and name == name.strip() for name in names)
+    """True if the command line can name these columns: its list is trimmed."""
+    return all(name and name == name.strip() for name in names)
 
 
 def _differing(options: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
