@@ -37,10 +37,11 @@ def labels_among(counts: Counter[str]) -> frozenset[str]:
 
     `None` is a label among other words that repeat; `NA` among codes of two capitals; `-` among signs.
     """
-    if not any(text in _RULES for text in counts):
+    doubtful = _RULES.keys() & counts.keys()
+    if not doubtful:
         return frozenset()
     others = {text: n for text, n in counts.items() if text.lower() not in MISSING}
-    return frozenset(text for text in counts if text in _RULES and _RULES[text](others))
+    return frozenset(text for text in doubtful if _RULES[text](others))
 
 
 def _among_words(others: dict[str, int]) -> bool:
@@ -145,14 +146,13 @@ def is_date(text: str) -> bool:
 
 def find_form(present: Sequence[str]) -> DateForm | None:
     """Return the form in which every cell is a date, a month, a quarter or a week of a year, or None."""
-    distinct = list(dict.fromkeys(present))
-    fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
-    if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
+    fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
+    if not fits or (fits == [COMPACT] and len(set(present)) < FEWEST_COMPACT):
         return None
     if len(fits) == 1:
         return DateForm(fits[0])
     first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
-    is_doubtful = any(_read(first, text) != _read(second, text) for text in distinct)
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in present)
     return DateForm(fits[0], fits[1] if is_doubtful else None)
 
 

@@ -359,8 +359,11 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
 
 
 def _column_record(column: Column) -> dict[str, Any]:
-    missing = None if column.missing is None else list(column.missing)
-    return {**asdict(column), "kept_words": list(column.kept_words), "missing": missing}
+    record = {**asdict(column), "kept_words": list(column.kept_words)}
+    if column.notation and not column.notation.is_scaled:
+        del record["notation"]["is_scaled"]
+    missing = record.pop("missing")
+    return record if missing is None else {**record, "missing": list(missing)}
 
 
 def _read_column(column: Mapping[str, Any]) -> Column:

@@ -14,14 +14,22 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.grid import AS_IS, MAX_COLUMNS, Grid, Read, read_below_titles, read_csv, unique_names
+from vpp.data.grid import (
+    AS_IS,
+    MAX_CELLS,
+    MAX_COLUMNS,
+    Grid,
+    Read,
+    read_below_titles,
+    read_csv,
+    too_many_cells,
+    unique_names,
+)
 from vpp.data.text import NO_TEXT, Format, Reading, Record, decode, shown_name
 from vpp.errors import DataError
 
-MAX_UNPACKED = 500_000_000
+MAX_UNPACKED = 300_000_000
 """Bytes that a workbook or a Parquet file may unpack to."""
-MAX_CELLS = 10_000_000
-"""Cells that a workbook or a Parquet file may have."""
 _MIDNIGHT = time()
 
 
@@ -58,9 +66,9 @@ def _text(value: Any, *, whole: bool, days: bool) -> str:
 
 _PIECE = 1 << 16
 """Bytes of a part that are parsed at a time."""
-MAX_TAGS, MAX_DEPTH = 10_000_000, 100
+MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 """Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
-MAX_SHEET_CELLS = 2_000_000
+MAX_SHEET_CELLS = 1_200_000
 MOST_NOTED = 100_000
 """Most merged ranges, and cells with formulas, of a sheet that are looked at."""
 
@@ -251,10 +259,7 @@ def _check_size(file: Any, name: str) -> None:
     if meta.num_columns > MAX_COLUMNS:
         raise DataError(f"{name} has {meta.num_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter")
     if meta.num_rows * meta.num_columns > MAX_CELLS:
-        raise DataError(
-            f"{name} has {meta.num_rows:,} rows of {meta.num_columns:,} columns, more than {MAX_CELLS:,} cells: keep a "
-            "sample of its rows"
-        )
+        raise too_many_cells(name)
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     rows = [group.num_rows for group in groups]
     if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
@@ -403,7 +408,7 @@ def read_json(text: str, *, name: str) -> Grid | None:
     nested values, or is too large.
     """
     if text.count(",") + text.count("{") > MAX_CELLS:
-        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        raise too_many_cells(name)
     value = _json_parsed(text, name)
     if value is None:
         return None
@@ -457,7 +462,7 @@ def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = dict.fromkeys(key for record in records for key in record)
     if len(names) * len(records) > MAX_CELLS and len(names) <= MAX_COLUMNS:
-        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        raise too_many_cells(name)
     return {key: [record.get(key) for record in records] for key in list(names)[: MAX_COLUMNS + 1]}
 
 

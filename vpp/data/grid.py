@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -198,7 +198,13 @@ def _agreement(records: Sequence[Record], delimiter: str) -> _Agreement:
 
 MAX_NAME = 1_000
 """Characters of the longest name allowed."""
+MAX_END = 20
+"""Most lines at the end of a table that may be none of its rows."""
+MOST_NOTED = 10_000
+"""Most rows of several lines that are looked at."""
 MAX_COLUMNS = 2_000
+MAX_CELLS = 5_000_000
+"""Cells that a table may have: it is read in 10 s and 1 GB."""
 MAX_FILLED = 2_000_000
 """Empty cells that may be added to short lines in total: each takes memory that the file does not."""
 _ROWS_AT_ONCE = 8_192
@@ -213,10 +219,16 @@ class Grid:
     columns: list[list[str]]
     """(column, row)."""
     notes: tuple[str, ...] = ()
+    multiline: Sequence[Record] = ()
+    """Rows of several lines."""
 
 
 Read = tuple[Grid, Reading, tuple[str, ...]]
 """(Grid, how it was read, a note on each guess)."""
+
+
+def too_many_cells(name: str) -> DataError:
+    return DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
 
 
 def unique_names(
@@ -251,10 +263,10 @@ def unique_names(
     return tuple(named), tuple(notes)
 
 
-def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts_ends: bool = False) -> Grid:
+def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
     """Build the grid of all records; the first one names the columns if `header`.
 
-    width: cells a line if there is no header. cuts_ends: leave out units below the header and totals or footnotes at
+    width: cells a line if there is no header. cuts: leave out units below the header, and totals or footnotes at
     the end. Columns without name and cells are dropped.
     Raises DataError for a row with more cells than columns, for too many columns, and for no rows.
     """
@@ -278,8 +290,8 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
             "that there is no header"
         )
     notes = rows.notes()
-    if cuts_ends:
-        columns, cut_notes = cut_ends(columns, first=rows.first, last=rows.last)
+    if cuts:
+        columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
         notes += cut_notes
     empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
     if len(empty) == 1:
@@ -287,9 +299,8 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
     elif empty:
         notes.append(f"{len(empty)} columns, from column {empty[0] + 1}, have no name and no cells: left out")
     names, name_notes = unique_names(given, without=empty, has_header=header, file=name)
-    return Grid(
-        names=names, columns=[cells for at, cells in enumerate(columns) if at not in empty], notes=(*notes, *name_notes)
-    )
+    columns = [cells for at, cells in enumerate(columns) if at not in empty]
+    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), multiline=rows.multiline)
 
 
 class _Rows:
@@ -302,46 +313,47 @@ class _Rows:
         self.name, self.width, self.n_named = name, width, n_named
         self.short: list[int] = []
         self.long: list[int] = []
-        self.first = 0
-        self.last: deque[int] = deque(maxlen=MAX_END)
-        """Numbers of the last lines."""
+        self.multiline: list[Record] = []
+        self.n_filled = 0
+        self.lines: list[int] = []
+        """Numbers of the first line and of the last ones."""
 
     def columns(self, records: Iterable[Record]) -> list[list[str]]:
-        """(column, row) stripped cells. Raises DataError for text beyond the table, and for too many missing cells."""
+        """(column, row) stripped cells. Raises DataError for text beyond the table, and for too many cells."""
         columns: list[list[str]] = [[] for _ in range(self.width)]
         stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
-        rows = self._even(records)
-        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-            for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
+        records = iter(records)
+        while chunk := list(islice(records, _ROWS_AT_ONCE)):
+            self.lines = [*self.lines, *(record.line for record in chunk[-MAX_END:])]
+            self.lines = [self.lines[0], *self.lines[1:][-MAX_END:]]
+            self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
+            rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(stripped, cells))
+            if len(columns[0]) * self.width > MAX_CELLS:
+                raise too_many_cells(self.name)
         return columns
 
-    def _even(self, records: Iterable[Record]) -> Iterator[Sequence[str]]:
-        width, n_filled = self.width, 0
-        for line, cells, _ in records:
-            self.first = self.first or line
-            self.last.append(line)
-            n_lacking = width - len(cells)
-            if n_lacking == 0:
-                yield cells
-            elif n_lacking > 0:
-                if len(cells) < self.n_named:
-                    self.short.append(line)
-                n_filled += n_lacking
-                if n_filled > MAX_FILLED:
-                    raise DataError(
-                        f"{self.name} has {width:,} columns but many shorter lines, with more than {MAX_FILLED:,} "
-                        "cells missing in total: keep the columns that are filled, or choose the delimiter"
-                    )
-                yield [*cells, *[""] * n_lacking]
-            elif "".join(cells[width:]).strip():
-                raise DataError(
-                    f"{self.name}: line {line} has {len(cells)} cells where {width} are expected: quote cells that "
-                    "contain the delimiter, name every column, or skip the lines above the table"
-                )
-            else:
-                self.long.append(line)
-                yield cells[:width]
+    def _even(self, record: Record) -> Sequence[str]:
+        line, cells, _ = record
+        if "".join(cells[self.width :]).strip():
+            raise DataError(
+                f"{self.name}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
+                "contain the delimiter, name every column, or skip the lines above the table"
+            )
+        n_lacking = self.width - len(cells)
+        if n_lacking < 0:
+            self.long.append(line)
+            return cells[: self.width]
+        if len(cells) < self.n_named:
+            self.short.append(line)
+        self.n_filled += n_lacking
+        if self.n_filled > MAX_FILLED:
+            raise DataError(
+                f"{self.name} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
+                "missing in total: keep the columns that are filled, or choose the delimiter"
+            )
+        return [*cells, *[""] * n_lacking]
 
     def notes(self) -> list[str]:
         uneven = (
@@ -358,8 +370,6 @@ def _lines(lines: Sequence[int]) -> str:
 
 # --- lines at either end that are no rows -----------------------------------------------------------------------------
 
-MAX_END = 20
-"""Most lines that are looked at above the end."""
 FEWEST_QUANTITIES = 3
 """Least numbers or dates of a column whose kind a line can break."""
 _TOTAL = re.compile(
@@ -368,14 +378,14 @@ _TOTAL = re.compile(
 )
 
 
-def cut_ends(columns: list[list[str]], *, first: int, last: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool) -> tuple[list[list[str]], list[str]]:
     """Leave out a line of units below the header, and totals and footnotes at the end; return also a note on each end.
 
     Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, or begins with a
-    word such as Total. first, last: numbers of the first line, and of the last ones.
+    word such as Total. lines: numbers of the first line and of the last ones.
     """
     n_rows = len(columns[0])
-    margin = min(len(last), n_rows // 3)
+    margin = min(MAX_END, n_rows // 3)
     ends = [0, *range(n_rows - margin, n_rows)]
     quantities = [cells for cells in columns if _is_broken_at(cells, ends, slice(1, n_rows - margin))]
 
@@ -391,7 +401,7 @@ def cut_ends(columns: list[list[str]], *, first: int, last: Sequence[int]) -> tu
             return True
         return len(filled) == 1 and len(columns) > 2 and not _has_such(columns, n_rows - margin)
 
-    top = 1 if margin and is_apart(0) else 0
+    top = 1 if has_header and margin and is_apart(0) else 0
     end = n_rows
     while margin and end > n_rows - margin and is_apart(end - 1):
         end -= 1
@@ -400,18 +410,20 @@ def cut_ends(columns: list[list[str]], *, first: int, last: Sequence[int]) -> tu
         return columns, []
     notes = []
     if top:
-        notes.append(f"line {first} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
+        notes.append(f"line {lines[0]} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
     if end < n_rows:
-        numbers = list(last)[end - n_rows :]
-        lines = f"line {numbers[0]} was" if len(numbers) == 1 else f"lines {numbers[0]} to {numbers[-1]} were"
+        numbers = lines[end - n_rows :]
+        named = f"line {numbers[0]} was" if len(numbers) == 1 else f"lines {numbers[0]} to {numbers[-1]} were"
         excerpt = _excerpt(columns, end)
-        notes.append(f"{lines} not read, as below the table ({excerpt}); {AS_IS} reads every line")
+        notes.append(f"{named} not read, as below the table ({excerpt}); {AS_IS} reads every line")
     return [cells[top:end] for cells in columns], notes
 
 
 def _is_broken_at(cells: Sequence[str], ends: Sequence[int], body: slice) -> bool:
     """True if a cell at an end is no quantity, and every present cell between the ends is one."""
     if not any(_breaks(cells[row]) for row in ends):
+        return False
+    if any(map(_breaks, islice(cells, body.start, body.start + ROWS_COMPARED))):
         return False
     present = {cell for cell in cells[body] if cell.lower() not in MISSING}
     return len(present) >= FEWEST_QUANTITIES and all(map(is_quantity, present))
@@ -445,8 +457,7 @@ def read_csv(decoded: Decoded, name: str, read_as: ReadAs) -> Read:
     delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
     records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
     reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
-    long: list[Record] = []
-    grid, reading, notes = read_below_titles(_watched(records, long), reading, name, read_as)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
     dialect_notes = (
         *decoded.notes,
         f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
@@ -456,24 +467,16 @@ def read_csv(decoded: Decoded, name: str, read_as: ReadAs) -> Read:
         if other != NO_DELIMITER
         else "",
         backslash_note(body, delimiter, skipped) if has_quotes else "",
-        _swallowed_note(body, long, delimiter, skipped + 1),
+        _swallowed_note(body, grid.multiline, delimiter, skipped + 1),
     )
     return grid, reading, (*filter(None, dialect_notes), *notes)
 
 
-def _watched(records: Iterator[Record], long: list[Record]) -> Iterator[Record]:
-    """Yield the records; `long` gets those of several lines."""
-    for record in records:
-        if record.n_lines > 1:
-            long.append(record)
-        yield record
-
-
-def _swallowed_note(body: str, long: Sequence[Record], delimiter: str, first_line: int) -> str:
-    if not long:
+def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
+    if not multiline:
         return ""
     lines = list(io.StringIO(body, newline=""))
-    places = [(each, each.line - first_line) for each in long]
+    places = [(each, each.line - first_line) for each in multiline]
     records = [each for each, at in places if holds_records(lines[at : at + each.n_lines], each, delimiter)]
     if not records:
         return ""
@@ -493,7 +496,7 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     width = (
         len(top[1].cells) if has_row_names else 0 if header else max((len(record.cells) for record in top), default=1)
     )
-    grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts_ends=not read_as.as_is)
+    grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts=not read_as.as_is)
     skipped = seen[start].line - 1 if start else reading.skipped_lines
     notes = []
     if start:

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Literal, NamedTuple
@@ -80,10 +81,11 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded
         notes.append(f"the control character 0x{ord(last[0][0]):02x} at the end was not read")
         text = text[: last.start()]
     if wrong := NO_TEXT.search(text):
-        what = "a NUL byte" if wrong[0] == "\0" else "half of a surrogate pair"
         line = text.count("\n", 0, wrong.start()) + 1
+        if wrong[0] != "\0":  # utf-7 and unicode_escape can spell a lone surrogate
+            raise DataError(f"{name} is not text in {encoding_name(known)} (line {line}): choose another encoding")
         raise DataError(
-            f"{name} holds {what} in line {line}, which is no text: remove it, or choose the file's encoding "
+            f"{name} holds a NUL byte in line {line}, which is no text: remove it, or choose the file's encoding "
             "(utf-16-le if every other byte is NUL)"
         )
     return Decoded(text=text.lstrip("\ufeff"), encoding=known, notes=tuple(notes))
@@ -153,8 +155,8 @@ _SAMPLE_CHARACTERS = 262_144
 NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 _UNUSED = "\x1f"
-_END = "end"
-"""Extra last line: the csv module returns it as a record of its own unless a quote is still open."""
+_END = "\0"
+"""Extra last line, as no file has it: the csv module returns it as a record of its own unless a quote is still open."""
 PLAIN_QUOTES = "--read quotes=plain"
 
 
@@ -175,21 +177,28 @@ def read_records(
 
     first_line: number of the text's first line in the file. has_quotes: whether quotes enclose cells, or are text.
     """
-    last = Record(first_line, ())
     closed = text if text.endswith(("\n", "\r")) else f"{text}\n"
+    reader = csv.reader(
+        chain(io.StringIO(closed, newline=""), (_END,)),
+        delimiter=delimiter or _UNUSED,
+        skipinitialspace=True,
+        quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
+    )
+    line = start = first_line
+    cells: list[str] = []
     try:
-        for record in _read(closed, delimiter, first_line=first_line, end=(_END,), has_quotes=has_quotes):
-            if last.cells:
-                yield last
-            last = record
+        for cells in reader:
+            start, line = line, first_line + reader.line_num
+            if any(map(str.strip, cells)) and cells != [_END]:
+                yield Record(start, cells, line - start)
     except csv.Error:
         raise DataError(
             f"{name}: a cell is longer than {csv.field_size_limit():,} characters: close the quote that opens it "
-            f"(after line {last.line}), shorten it, or read quotes as text ({PLAIN_QUOTES})"
+            f"(after line {start}), shorten it, or read quotes as text ({PLAIN_QUOTES})"
         ) from None
-    if list(last.cells) != [_END]:
+    if cells != [_END]:
         raise DataError(
-            f"{name}: line {last.line} opens a quote that is never closed: close it, double each quote in a cell, or "
+            f"{name}: line {start} opens a quote that is never closed: close it, double each quote in a cell, or "
             f"read quotes as text ({PLAIN_QUOTES})"
         )
 
@@ -197,29 +206,10 @@ def read_records(
 def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record]:
     """The first records, at most SAMPLE_RECORDS; a record cut by the end of the sample is dropped."""
     cut = text[:_SAMPLE_CHARACTERS]
-    try:
-        records = list(islice(_read(cut, delimiter, has_quotes=has_quotes), SAMPLE_RECORDS))
-    except csv.Error:
-        return []
+    records: list[Record] = []
+    with suppress(DataError):
+        records.extend(islice(read_records(cut, delimiter, name="", has_quotes=has_quotes), SAMPLE_RECORDS))
     return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
-
-
-def _read(
-    text: str, delimiter: str, *, first_line: int = 1, end: Sequence[str] = (), has_quotes: bool = True
-) -> Iterator[Record]:
-    """Yield the records with any text; `end` is appended to the lines."""
-    reader = csv.reader(
-        chain(io.StringIO(text, newline=""), end),
-        delimiter=delimiter or _UNUSED,
-        skipinitialspace=True,
-        quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
-    )
-    line = first_line
-    for cells in reader:
-        after = first_line + reader.line_num
-        if any(map(str.strip, cells)):
-            yield Record(line, cells, after - line)
-        line = after
 
 
 def holds_records(lines: Sequence[str], record: Record, delimiter: str) -> bool:
