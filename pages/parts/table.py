@@ -80,6 +80,9 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
 # The file format: every decision that was detected, and a field that changes it
 
 MARKS = {".": "point", ",": "comma"}
+QUOTES = {"csv": "enclose cells", "plain": "part of the text"}
+AS_IS = "Cut no totals, units or footnotes, and leave merged cells of a workbook empty."
+MISSING = "In place of NA, ?, null and so on: NA, -9999. For one column: weight=-9999. A semicolon between the two."
 HEADERS = {True: "first line", False: "none"}
 
 
@@ -106,7 +109,7 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
     if detected and detected.format in ("parquet", "json"):
         called = "Parquet" if detected.format == "parquet" else "JSON"
         blocks.captions(f"A {called} file holds rows and names itself: nothing had to be detected.")
-        return DETECT
+        return ReadAs(missing=_missing(st, key))
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}
     if detected and detected.format == "excel":
@@ -124,7 +127,17 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
     read_as["skip_lines"] = one.number_input("Lines above the table", 0, value=None, placeholder=hint, **field)
     was = "by column" if detected else None
     read_as["decimal"] = _pick(two, "Decimal mark", MARKS, was, f"{key}.decimal")
+    read_as["quotes"] = _pick(three, "Quotes", QUOTES, None, f"{key}.quotes")
+    field = {"help": AS_IS, **blocks.lasting(f"{key}.as_is")}
+    read_as["as_is"] = one.checkbox("Every line, as it is", **field) or None
+    read_as["missing"] = _missing(two, key)
     return ReadAs(**read_as)
+
+
+def _missing(place: Any, key: str) -> tuple[str, ...] | None:
+    field = {"help": MISSING, "placeholder": AUTOMATIC, **blocks.lasting(f"{key}.missing")}
+    text = place.text_input("Words for a missing cell", **field)
+    return tuple(part.strip() for part in text.split(";")) if text else None
 
 
 def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:

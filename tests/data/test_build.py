@@ -77,6 +77,12 @@ def test_chosen_inputs_are_taken_in_file_order():
     assert (dataset.inputs, dataset.provenance.notes) == (("id", "year"), ())
 
 
+@pytest.mark.parametrize("named", [["a, b", "c"], ["a", "b", "c"], ["c", "a", " b"], ["a,b", "c"]])
+def test_a_name_with_commas_is_joined_from_its_pieces(named):
+    table = read('"a, b",b,c,y\n' + "".join(f"{i},{i % 5},{i % 3},{'pq'[i % 2]}\n" for i in range(20)))
+    assert build_dataset(table, target="y", columns=ColumnChoice(inputs=named)).inputs == ("a, b", "c")
+
+
 def test_a_test_file_gives_the_test_rows():
     table = read("x,y\n" + "".join(f"{i}.5,{'ab'[i % 2]}\n" for i in range(30)))
     tested = read("y,extra,x\na,0,1.5\n,0,2.5\nb,0,3.5\nc,0,4.5\n", "test.csv")

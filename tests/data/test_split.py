@@ -182,11 +182,22 @@ def test_an_impossible_split_is_refused_in_one_line(rule, said):
 TRAINED = read("x,z,y\n" + "".join(f"{i}.5,{i % 3},{'ab'[i % 2]}\n" for i in range(20)))
 
 
-def test_a_test_file_of_too_many_new_labels_or_next_to_a_rule_is_refused():
-    other = read("x,z,y\n" + "".join(f"{i}.25,0,new {i}\n" for i in range(60)), "more.csv")
-    with pytest.raises(
-        InputError, match=r"more.csv has 60 labels in 'y' that some.csv lacks, which makes more than 50"
-    ):
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (
+            ["a", *(f"new {i}" for i in range(60))],
+            "more.csv has 60 labels in 'y' that some.csv lacks, which makes more",
+        ),
+        (["a.", "b."], "more.csv has none of the labels of some.csv in 'y', but one of the labels 'a.', 'b.', not one"),
+    ],
+)
+def test_a_test_file_of_other_labels_is_refused(labels, said):
+    other = read("x,z,y\n" + "".join(f"{i}.25,0,{label}\n" for i, label in enumerate(labels)), "more.csv")
+    with pytest.raises(InputError, match=said):
         build_dataset(TRAINED, target="y", test_table=other)
-    with pytest.raises(InputError, match=r"the test rows come from more.csv: leave out the split by 'z'"):
-        split_by(TRAINED, "group:z", test_table=other)
+
+
+def test_a_test_file_beside_a_rule_is_refused():
+    with pytest.raises(InputError, match=r"the test rows come from some.csv: leave out the split by 'z'"):
+        split_by(TRAINED, "group:z", test_table=TRAINED)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from vpp.data.dataset import ReadAs
+from vpp.data.table import read_like
 from vpp.errors import InputError
 from vpp.library.posterior import table_of
 
@@ -15,9 +17,21 @@ def test_a_frame_keeps_its_rows_missing_cells_included() -> None:
 
 
 @pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
-def test_a_row_without_a_value_is_named_since_later_rows_would_lose_their_places(empty: object) -> None:
-    with pytest.raises(InputError, match="row 1 of the frame has no value"):
-        table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object))
+def test_a_row_without_a_value_keeps_its_place(empty: object) -> None:
+    assert table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object)).cells("x") == ("1", None, "3")
+
+
+def test_words_for_a_missing_cell_are_values_of_a_frame_except_among_numbers() -> None:
+    frame = pd.DataFrame(
+        {"x": ["NA", "none", "b", None], "y": ["NA", 1, 2.5, 3], "z": pd.Series([0.1] * 4, dtype="f4")}
+    )
+    table = table_of(frame)
+    assert table.cells("x") == ("NA", "none", "b", None)
+    assert table.cells("y") == (None, "1", "2.5", "3")
+    assert table.cells("z") == ("0.1",) * 4
+    assert table_of(frame, read_as=ReadAs(missing="none")).cells("x") == ("NA", None, "b", None)
+    new = read_like(table_of(pd.DataFrame({"x": ["null", None]})), table.columns)
+    assert new.cells("x") == ("null", None)
 
 
 @pytest.mark.parametrize("data", [None, 3, [{"x": 1}], pd.Series([1, 2], name="x")])

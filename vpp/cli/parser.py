@@ -14,7 +14,7 @@ from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Confi
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
-READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
+READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs) if choice.name != "missing")
 """Names of `--read`."""
 LIMITS = {
     "calls": "calls",
@@ -72,9 +72,12 @@ def file_options(parser: Options) -> None:
     about = (
         "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
         "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
-        "table), sheet=NAME (of a workbook), decimal=comma"
+        "table), sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes "
+        "(cuts no totals, units or footnotes, fills no merged cells)"
     )
     parser.add_argument("--read", type=_read_choice, action="append", default=[], metavar="NAME=VALUE", help=about)
+    about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
+    parser.add_argument("--missing", action="append", metavar="WORDS", help=about)
 
 
 def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
@@ -174,11 +177,11 @@ def _read_choice(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     if name not in READ_AS or not value:
         raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
-    if name == "header" and value not in ("yes", "no"):
-        raise ArgumentTypeError(f"header is {value!r}: give yes or no")
+    if name in ("header", "as-is") and value not in ("yes", "no"):
+        raise ArgumentTypeError(f"{name} is {value!r}: give yes or no")
     if name == "skip-lines" and not value.isdecimal():
         raise ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
-    field: Any = {"header": value == "yes", "skip-lines": int(value) if name == "skip-lines" else 0}.get(name, value)
+    field: Any = value == "yes" if name in ("header", "as-is") else int(value) if name == "skip-lines" else value
     return name.replace("-", "_"), field
 
 

@@ -64,7 +64,7 @@ def read_text(name: str | None) -> str | None:
 
 def read_table(path: str, options: Namespace) -> Table:
     """Read the table in a file, or in standard input for `-`, with the options of reading. Raises InputError."""
-    read_as = ReadAs(**dict(options.read))
+    read_as = ReadAs(**dict(options.read), missing=options.missing)
     name = "standard input" if path == "-" else Path(path).name
     return Table.read(read_bytes(path), name=name, read_as=read_as)
 

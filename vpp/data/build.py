@@ -105,8 +105,14 @@ def _check_rule(split: SplitRule, table: Table, *, target: str, test_table: Tabl
 
 
 def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
-    """Raises DataError if labels are indistinguishable in answers, or if a test file adds too many."""
+    """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
     check_readable(classes, files[0].target)
+    own, of_test = files[0].labels, files[-1].labels
+    if of_test and own.isdisjoint(of_test):
+        raise DataError(
+            f"{files[-1].table.file} has none of the labels of {files[0].table.file} in {files[0].target!r}, but "
+            f"{_listed(sort_labels(of_test))}, not {_listed(sort_labels(own))}: give both files the same labels"
+        )
     if len(classes) > MAX_CLASSES:
         added = len(files[-1].labels - files[0].labels)
         raise DataError(

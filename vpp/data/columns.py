@@ -5,19 +5,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import Column, Kind, Notation
+from vpp.data.descriptions import nearest
 from vpp.errors import DataError
 
-MISSING = frozenset(
-    {"", "na", "n/a", "n.a.", "#n/a", "#na", "#n/a n/a", "<na>", "nan", "-nan", "1.#qnan", "-1.#ind", "null", "<null>"}
+ERRORS = frozenset({"#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"})
+"""Results of a spreadsheet's formula that failed."""
+MISSING = ERRORS | frozenset(
+    {"", "na", "n/a", "n.a.", "#na", "#n/a n/a", "<na>", "nan", "-nan", "1.#qnan", "-1.#ind", "null", "<null>"}
     | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
     | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
-    | {"#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"}
 )
 """Texts of a missing cell, in lower case."""
 
@@ -29,18 +32,12 @@ MOST_OTHERS = 50
 """Least and most other labels of a column in which a word for a missing cell is a label too."""
 
 
-def clean_cell(text: str) -> str | None:
-    """Strip the text; None if it stands for a missing cell."""
-    stripped = text.strip()
-    return None if stripped.lower() in MISSING else stripped
-
-
 def labels_among(counts: Counter[str]) -> frozenset[str]:
     """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text.
 
     `None` is a label among other words that repeat; `NA` among codes of two capitals; `-` among signs.
     """
-    doubtful = {text for text in counts if text in _RULES}
+    doubtful = _RULES.keys() & counts.keys()
     if not doubtful:
         return frozenset()
     others = {text: n for text, n in counts.items() if text.lower() not in MISSING}
@@ -59,13 +56,49 @@ _RULES: dict[str, Callable[[dict[str, int]], bool]] = {
 }
 
 
+def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the words for a missing cell by column, as the user gave them: WORDS for all columns, or COLUMN=WORDS.
+
+    Words are separated by commas. Raises DataError for an unknown column.
+    """
+    words: dict[str, tuple[str, ...]] = {}
+    for text in sorted(missing, key=lambda text: "=" in text):
+        owner = max((name for name in names if text.startswith(f"{name}=")), key=len, default=None)
+        if owner is None and "=" in text:
+            column = text.partition("=")[0]
+            raise DataError(f"missing words are given for {column!r}: {nearest(column, names, 'the columns are')}")
+        own = text if owner is None else text[len(owner) + 1 :]
+        given = tuple(word.strip() for word in own.split(",") if word.strip())
+        if owner is None:
+            words = {name: (*words.get(name, ()), *given) for name in names}
+        else:
+            words[owner] = given
+    return words
+
+
+def is_missing(text: str, words: Sequence[str] | None) -> bool:
+    """True if the stripped text means a missing cell. words: those that do so here; None for the usual ones.
+
+    Empty cells and a spreadsheet's errors are always missing.
+    """
+    lower = text.lower()
+    if words is None or not text or lower in ERRORS:
+        return lower in MISSING
+    return any(lower == word.lower() or _is_equal(text, word) for word in words)
+
+
+def _is_equal(text: str, word: str) -> bool:
+    return is_number(word) and is_number(text) and float(text) == float(word)
+
+
 _TIME = (
     r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
-_FORMS = {
+_YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
+_DAYS = {
     "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
     "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
     "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
@@ -73,7 +106,19 @@ _FORMS = {
     "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
     "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
 }
-_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _FORMS.items()}
+_PERIODS = {
+    "year-month": rf"{_YEAR}[-/](?P<month>\d\d?)",
+    "month/year": rf"(?P<month>\d\d?)[-/]{_YEAR}",
+    "month year": rf"{_NAMED}(?:[- /]|,\s){_YEAR}",
+    "year month": rf"{_YEAR}[- /]{_NAMED}",
+    "year and part": rf"{_YEAR}[-/ ]?(?P<unit>[MQHW]|[KC]W)[- ]?(?P<number>\d\d?)",
+    "part and year": rf"(?P<unit>[QHW]|[KC]W|week)[- ]?(?P<number>\d\d?)[-/ ]?{_YEAR}",
+    "quarter and year": rf"(?P<number>[1-4])(?P<unit>Q)[-/ ]?{_YEAR}",
+}
+"""Months, quarters, halves and weeks of a year: each is its first day."""
+_MONTHS_IN = {"m": 1, "q": 3, "h": 6}
+_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _DAYS.items()}
+_PATTERNS |= {name: re.compile(form, re.ASCII | re.IGNORECASE) for name, form in _PERIODS.items()}
 COMPACT = "yearmonthday"
 FEWEST_COMPACT = 3
 """Least distinct numbers such as 20240131 that are read as dates."""
@@ -95,20 +140,19 @@ class DateForm:
 
 
 def is_date(text: str) -> bool:
-    """True for a date in any form but the compact one, with or without a time."""
-    return any(_read(pattern, text) for name, pattern in _PATTERNS.items() if name != COMPACT)
+    """True for a day in any form but the compact one, with or without a time."""
+    return any(_read(_PATTERNS[name], text) for name in _DAYS if name != COMPACT)
 
 
 def find_form(present: Sequence[str]) -> DateForm | None:
-    """Return the form in which every cell is a date, or None. A date needs a year."""
-    distinct = list(dict.fromkeys(present))
-    fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
-    if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
+    """Return the form in which every cell is a date, a month, a quarter or a week of a year, or None."""
+    fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
+    if not fits or (fits == [COMPACT] and len(set(present)) < FEWEST_COMPACT):
         return None
     if len(fits) == 1:
         return DateForm(fits[0])
     first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
-    is_doubtful = any(_read(first, text) != _read(second, text) for text in distinct)
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in present)
     return DateForm(fits[0], fits[1] if is_doubtful else None)
 
 
@@ -118,11 +162,13 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         return None
     parts = match.groupdict()
     try:
-        year, day, named = int(parts["year"]), int(parts["day"]), parts.get("named")
+        year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
         if len(parts["year"]) == 2:
             year += 2000 if year < 70 else 1900
+        if unit := parts.get("unit"):
+            return _start(year, unit.lower(), int(parts["number"]))
         month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
-        if parts["hour"] is None:
+        if parts.get("hour") is None:
             return datetime(year, month, day)
         hour, second = int(parts["hour"]), min(int(parts["second"] or 0), 59)
         if parts["half"]:
@@ -132,6 +178,13 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
     except (ValueError, OverflowError):
         return None
+
+
+def _start(year: int, unit: str, number: int) -> datetime:
+    """First day of a month, quarter, half or week. Raises ValueError if the year has no such part."""
+    if unit in _MONTHS_IN:
+        return datetime(year, 1 + (number - 1) * _MONTHS_IN[unit], 1)
+    return datetime.combine(date.fromisocalendar(year, number, 1), datetime.min.time())
 
 
 def _offset(zone: str | None) -> timedelta:
@@ -233,7 +286,7 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
 
     All cells are present and distinct, and they are consecutive integers (an index), integers under a name such as
     `id`, dates, or codes: single words, mostly with a digit or an @ (`A-017`, an e-mail address, a UUID, a zip code).
-    Distinct measurements, sequences, plain words and free text are not identifiers.
+    Distinct measurements (`1.37kg`), sequences, plain words and free text are not identifiers.
     """
     present = [cell for cell in cells if cell is not None]
     if kind == "sequence" or len(set(present)) < len(cells):
@@ -245,9 +298,16 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
         return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-    return kind == "date" or are_codes
+    return kind == "date" or (are_codes and not _are_measures(present))
 
 
+def _are_measures(present: Sequence[str]) -> bool:
+    """True for numbers with units, such as `16GB` and `1TB`, unless each has its own."""
+    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}
+    return "" not in units and len(units) <= MOST_UNITS
+
+
+MOST_UNITS = 4
 Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
@@ -261,12 +321,21 @@ _CURRENCY = (
     r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
 )
 _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
-"""A unit after a blank: cm, km/h, m², °C."""
+"""A unit: cm, km/h, m², °C."""
+_UNITS = re.compile(
+    r"[kmµ]?g|t|lbs?|oz|[kcmdµn]?m[²³23]?|ft|in|mi|yd|[cmdh]?l|gal|[kKMGTP]i?[Bb](?:ps)?|[kMGmT]?(?:Hz|Wh?|VA?|A|J|Pa)|"
+    r"mAh|MP|M?px|dpi|rpm|mph|kmh|kph|km/h|km/l|kmpl|m/s|[mnµ]?s|secs?|mins?|hr?s?|hours?|d|days?|w|weeks?|months?|yrs?|"
+    r"years?|k?cal|bar|m?bar|psi|hPa|dB|b?hp|PS|[cC][cC]m?|Nm|x|pts?|pcs?|mol|mM|[°]?[CFK]"
+)
+"""Units that may follow a number without a blank. Others may so only in a column with decimals: `3D` is a name."""
+SCALES = {"k": 3, "K": 3, "m": 6, "mn": 6, "M": 6, "bn": 9, "B": 9}
+"""Powers of ten of a suffix, as in €17.5M."""
 FORMATTED = re.compile(
-    rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+
+    rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+ (?!0[0-9]+[^\W\d_])
          (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+)? (?P<inner>[+-])?
          (?P<body>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+) (?:[.,][-—]{{0,2}})? (?P<power>[eE][+-]?[0-9]+)?
-         (?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) | [{_BLANKS}](?P<measure>{_MEASURE}))?
+         (?:(?P<scale>[kKMBm]|bn|mn)(?![^\W\d_]))?
+         (?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) | (?P<gap>[{_BLANKS}]?)(?P<measure>{_MEASURE}))?
          (?P<trailing>-)? (?P<close>\))?""",
     re.VERBOSE,
 )
@@ -306,7 +375,7 @@ def read_notation(
     are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
     if all(map(is_number, texts)) and not are_grouped:
         return texts, None
-    column = _parts(texts)
+    column, is_scaled = _parts(texts)
     readings = _readings(column)
     if not readings:
         return texts, None
@@ -317,15 +386,21 @@ def read_notation(
     if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
         return texts, None
     return plain, Notation(
-        decimal=marks[0], grouping=marks[1], unit=column[0].unit, before=column[0].before, is_doubtful=is_doubtful
+        decimal=marks[0],
+        grouping=marks[1],
+        unit=column[0].unit,
+        before=column[0].before,
+        is_doubtful=is_doubtful,
+        is_scaled=is_scaled,
     )
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
     """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
-    if notation is not None and (part := _part(text)) and part.unit in ("", notation.unit):
+    if notation is not None and (part := _part(text)):
+        part = part.with_scale(notation.is_scaled)
         for marks, pattern in BODIES.items():
-            if marks[0] == notation.decimal and pattern.fullmatch(part.body):
+            if part.unit in ("", notation.unit) and marks[0] == notation.decimal and pattern.fullmatch(part.body):
                 return _plain(part, marks)
     return text if is_number(text) else None
 
@@ -342,11 +417,16 @@ def is_written_number(text: str) -> bool:
     return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in BODIES.items())
 
 
+def is_quantity(text: str) -> bool:
+    """True for a number in any of the notations, and for a date or a part of a year."""
+    return is_written_number(text) or any(_read(pattern, text) for pattern in _PATTERNS.values())
+
+
 def two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
     ways: tuple[Callable[[str], str], ...] = (
-        lambda number: (_part(number) or _NO_PART).unit,
+        lambda number: "".join((_part(number) or _NO_PART)[-2:]),
         lambda number: re.sub(r"\d+", "0", number),
     )
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
@@ -355,7 +435,7 @@ def two_ways(numbers: Sequence[str]) -> str:
 
 def certain_decimal(texts: Sequence[str]) -> str | None:
     """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
-    column = _parts(texts)
+    column, _ = _parts(texts)
     readings = _readings(column)
     if len(readings) != 1:
         return None
@@ -370,11 +450,19 @@ class _Part(NamedTuple):
     in_parentheses: bool
     body: str
     power: str
-    unit: str
     before: bool
+    is_currency: bool
+    is_attached: bool
+    """True if a unit follows without a blank."""
+    unit: str
+    scale: str
+
+    def with_scale(self, is_scaled: bool) -> "_Part":
+        """Take the suffix as a unit, unless the column's suffixes are powers of ten."""
+        return self if is_scaled or not self.scale else self._replace(unit=self.unit or self.scale, scale="")
 
 
-_NO_PART = _Part(False, False, False, "", "", "", False)
+_NO_PART = _Part(False, False, False, "", "", False, False, False, "", "")
 
 
 def _part(cell: str) -> _Part | None:
@@ -387,7 +475,7 @@ def _part(cell: str) -> _Part | None:
     if in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1:
         return None
     after = match["after"] or match["measure"]
-    if match["before"] and after:
+    if (match["before"] or (match["scale"] and match["measure"])) and after:
         return None
     return _Part(
         negative=in_parentheses or "-" in signs,
@@ -395,20 +483,34 @@ def _part(cell: str) -> _Part | None:
         in_parentheses=in_parentheses,
         body=match["body"],
         power=match["power"] or "",
-        unit=match["before"] or after or "",
         before=match["before"] is not None,
+        is_currency=bool(match["before"] or (match["after"] or "%") not in "%‰°"),
+        is_attached=bool(match["measure"]) and not match["gap"],
+        unit=match["before"] or after or "",
+        scale=match["scale"] or "",
     )
 
 
-def _parts(texts: Sequence[str]) -> list[_Part]:
-    """Parse the texts; empty unless all parse with the same unit in the same place, and not all are in parentheses."""
+def _parts(texts: Sequence[str]) -> tuple[list[_Part], bool]:
+    """Parse the texts, and say whether their suffixes are powers of ten.
+
+    Empty unless all parse with the same unit in the same place, and not all are in parentheses.
+    """
     column: list[_Part] = []
     for text in texts:
         part = _part(text)
         if part is None or (column and (part.unit, part.before) != (column[0].unit, column[0].before)):
-            return []
+            return [], False
         column.append(part)
-    return [] if all(part.in_parentheses for part in column) else column
+    has_decimals = any("." in part.body or "," in part.body for part in column)
+    scales = {part.scale for part in column}
+    is_scaled = any(part.is_currency for part in column) or (len(scales) > 1 and has_decimals and "m" not in scales)
+    column = [part.with_scale(is_scaled) for part in column]
+    is_odd = any(part.unit != column[0].unit for part in column) or all(part.in_parentheses for part in column)
+    names = any((part.is_attached or scales != {""}) and not _UNITS.fullmatch(part.unit) for part in column)
+    if is_odd or (names and not (has_decimals or is_scaled)):
+        return [], False
+    return column, is_scaled and scales != {""}
 
 
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
@@ -434,9 +536,12 @@ def _plain(part: _Part, marks: Marks) -> str:
     whole, _, decimals = part.body.partition(decimal)
     digits = whole.translate(_WITHOUT[grouping]) or "0"
     fraction = f".{decimals}" if decimals else ""
-    return f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
+    plain = f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
+    return f"{Decimal(plain).scaleb(SCALES[part.scale]):f}" if part.scale else plain
 
 
+WORDS = ("category", "text")
+"""Kinds of columns of words."""
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
@@ -446,6 +551,8 @@ FEWEST_NUMBERS = 3
 LOOKED_AT = 200
 """Cells that are searched for an example."""
 FEWEST_DATES = 3
+LONGEST_WORD = 12
+"""Most characters of a word that may mean a missing cell."""
 NAMED = 3
 """Most columns that a note lists; the rest are counted."""
 
@@ -465,14 +572,21 @@ def read_columns(
     decimal: str | None = None,
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
+    missing: Sequence[str] = (),
+    is_typed: bool = False,
 ) -> Columns:
     """Detect the kind of each column and read its cells.
 
-    texts: (column, row) stripped. decimal: the user's decimal mark. chosen: the user's kinds, by column.
+    texts: (column, row) stripped. decimal: the user's decimal mark. chosen: the user's kinds, by column. missing: the
+    user's words for a missing cell. is_typed: the source has its own missing cells, so words such as NA are values,
+    except in a column of numbers or dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
-    kinds = chosen or {}
-    drafts = [_Draft.of(name, column, kinds.get(name)) for name, column in zip(names, texts, strict=True)]
+    kinds, words = chosen or {}, words_by_column(missing, names)
+    drafts = [
+        _Draft.of(name, column, kinds.get(name), words.get(name), is_typed)
+        for name, column in zip(names, texts, strict=True)
+    ]
     likely = "," if delimiter == ";" else "."
     for draft in drafts:
         draft.read(decimal, likely)
@@ -497,6 +611,8 @@ class _Draft:
     """Texts of missing cells, with their counts."""
     chosen: Kind | None
     kept_words: tuple[str, ...]
+    missing: tuple[str, ...] | None
+    is_typed: bool
     written: Cells
     """Cells as written; None is a missing cell."""
     given: list[str]
@@ -511,14 +627,19 @@ class _Draft:
     form: DateForm | None = None
 
     @classmethod
-    def of(cls, name: str, texts: Sequence[str], chosen: Kind | None) -> "_Draft":
+    def of(
+        cls, name: str, texts: Sequence[str], chosen: Kind | None, words: tuple[str, ...] | None, is_typed: bool
+    ) -> "_Draft":
         counts = Counter(texts)
-        words = labels_among(counts)
-        cells = {text: text if text in words else clean_cell(text) for text in counts}
-        absent = {text: counts[text] for text, cell in cells.items() if cell is None}
-        present = [cell for cell in cells.values() if cell is not None]
-        written = tuple(map(cells.__getitem__, texts)) if absent else tuple(texts)
-        return cls(name, absent, chosen, tuple(sorted(words)), written, present)
+        labels = labels_among(counts) if words is None else frozenset()
+        if words is None and is_typed and any(text.lower() in MISSING - ERRORS for text in counts if text):
+            others = [text for text in counts if text.lower() not in MISSING]
+            if chosen in WORDS or not all(map(is_quantity, others)):
+                words, labels = (), frozenset(text for text in counts if text and text.lower() in MISSING - ERRORS)
+        absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
+        written = tuple(None if text in absent else text for text in texts) if absent else tuple(texts)
+        present = [text for text in counts if text not in absent]
+        return cls(name, absent, chosen, tuple(sorted(labels)), words, is_typed, written, present)
 
     def read(self, decimal: str | None, likely: str) -> None:
         """Read the cells; numbers in the column's notation become plain decimal numbers."""
@@ -557,6 +678,7 @@ class _Draft:
             notation=self.notation,
             is_chosen=self.chosen is not None,
             kept_words=self.kept_words,
+            missing=() if self.missing is None and self.is_typed and self.kind in WORDS else self.missing,
         )
 
     def _check(self, kind: Kind) -> None:
@@ -585,10 +707,9 @@ def read_cell(text: str, column: Column) -> str | None:
     stripped = text.strip()
     if stripped in column.kept_words:
         return stripped
-    cell = clean_cell(stripped)
-    if cell is None or column.kind != "number":
-        return cell
-    return read_number(cell, column.notation) or cell
+    if is_missing(stripped, column.missing):
+        return None
+    return (read_number(stripped, column.notation) if column.kind == "number" else None) or stripped
 
 
 def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
@@ -625,6 +746,8 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
 
 
 def _doubt(notation: Notation) -> str:
+    if notation.is_scaled:
+        return "; the kind text keeps such cells as they are written"
     if not notation.is_doubtful:
         return ""
     mark = {",": "comma", ".": "point"}
@@ -639,7 +762,8 @@ def _doubt(notation: Notation) -> str:
 def _kind_notes(draft: _Draft) -> Iterator[str]:
     name = f"column {draft.name!r}"
     for word in draft.kept_words:
-        yield f"{name}: {word!r} is read as a label; if it means a missing cell, leave the cell empty"
+        how = f"--missing '{draft.name}={word}' says so"
+        yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
     if draft.chosen is not None:
         yield f"{name} is of the kind {draft.chosen}, as chosen"
         return
@@ -679,7 +803,9 @@ def _not_dates(draft: _Draft) -> Iterator[str]:
 
 def _though_mostly(what: str, draft: _Draft, other: str) -> str:
     row = draft.cells.index(other)
-    return f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
+    held = f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
+    is_word = len(other) <= LONGEST_WORD and "," not in other
+    return f"{held}; if that means a missing cell, --missing '{draft.name}={other}' says so" if is_word else held
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
@@ -692,7 +818,9 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
     total = counts.total()
-    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}"
+    how = "; if one of these words is a value, name those that are not with --missing"
+    how = how if all(draft.missing is None for draft in drafts) else ""
+    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{how}"
 
 
 def _named(names: Sequence[str]) -> str:

@@ -36,8 +36,19 @@ class ReadAs:
     """Name of a workbook's sheet."""
     decimal: str | None = None
     """Decimal mark: a point, a comma, or its name."""
+    quotes: str | None = None
+    """`plain` if quotes are part of the text, `csv` if they enclose cells."""
+    as_is: bool | None = None
+    """True reads every line and cell: no totals, units and footnotes are cut, no merged cells are filled."""
+    missing: tuple[str, ...] | None = None
+    """Words for a missing cell, in place of the usual ones: WORDS for all columns, or COLUMN=WORDS, with commas."""
 
     def __post_init__(self) -> None:
+        if self.missing is not None:
+            own = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
+            object.__setattr__(self, "missing", own)
+        if self.quotes not in (None, "plain", "csv"):
+            raise InputError(f"quotes is {self.quotes!r}: give plain or csv")
         for name, read in (("encoding", _known), ("delimiter", _one_character), ("decimal", _mark)):
             if (text := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read(text))
@@ -46,8 +57,9 @@ class ReadAs:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Choices other than None, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Choices other than None, by name, in JSON types."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _known(encoding: str) -> str:
@@ -99,6 +111,8 @@ class Notation:
     """True if the unit precedes the number."""
     is_doubtful: bool = False
     """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
+    is_scaled: bool = False
+    """True if suffixes such as K and M are powers of ten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +129,8 @@ class Column:
     """True if the user chose the kind."""
     kept_words: tuple[str, ...] = ()
     """Labels that mean a missing cell in other columns, such as None."""
+    missing: tuple[str, ...] | None = None
+    """Words for a missing cell, beside an empty one; None for the usual ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +323,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "name": dataset.name,
         "target": dataset.target,
         "task": dataset.task,
-        "columns": [{**asdict(column), "kept_words": list(column.kept_words)} for column in dataset.columns],
+        "columns": list(map(_column_record, dataset.columns)),
         "inputs": list(dataset.inputs),
         "classes": list(dataset.classes),
         "provenance": {
@@ -342,10 +358,22 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
     )
 
 
+def _column_record(column: Column) -> dict[str, Any]:
+    record = {**asdict(column), "kept_words": list(column.kept_words)}
+    if column.notation and not column.notation.is_scaled:
+        del record["notation"]["is_scaled"]
+    missing = record.pop("missing")
+    return record if missing is None else {**record, "missing": list(missing)}
+
+
 def _read_column(column: Mapping[str, Any]) -> Column:
-    notation = column.get("notation")
-    kept_words = tuple(column.get("kept_words", ()))
-    return Column(**{**column, "notation": Notation(**notation) if notation else None, "kept_words": kept_words})
+    notation, missing = column.get("notation"), column.get("missing")
+    own: dict[str, Any] = {
+        "notation": Notation(**notation) if notation else None,
+        "kept_words": tuple(column.get("kept_words", ())),
+        "missing": None if missing is None else tuple(missing),
+    }
+    return Column(**{**column, **own})
 
 
 def _sha256(content: bytes) -> str:

@@ -10,29 +10,26 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import IO, Any
+from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import (
+from vpp.data.grid import (
+    AS_IS,
+    MAX_CELLS,
     MAX_COLUMNS,
-    Format,
     Grid,
     Read,
-    Reading,
-    Record,
-    decode,
     read_below_titles,
     read_csv,
-    shown_name,
+    too_many_cells,
     unique_names,
 )
+from vpp.data.text import NO_TEXT, Format, Reading, Record, decode, shown_name
 from vpp.errors import DataError
 
-MAX_UNPACKED = 500_000_000
+MAX_UNPACKED = 300_000_000
 """Bytes that a workbook or a Parquet file may unpack to."""
-MAX_CELLS = 10_000_000
-"""Cells that a workbook or a Parquet file may have."""
 _MIDNIGHT = time()
 
 
@@ -67,9 +64,13 @@ def _text(value: Any, *, whole: bool, days: bool) -> str:
     return str(value)
 
 
-_XML = (".xml", ".rels", ".vml")
-_PIECE = 1_024
-"""Bytes of a part that are parsed at a time, up to its first element."""
+_PIECE = 1 << 16
+"""Bytes of a part that are parsed at a time."""
+MAX_TAGS, MAX_DEPTH = 2_500_000, 100
+"""Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
+MAX_SHEET_CELLS = 1_200_000
+MOST_NOTED = 100_000
+"""Most merged ranges, and cells with formulas, of a sheet that are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,25 +80,30 @@ class Sheet:
     """Names of all sheets of the workbook."""
     records: list[Record]
     """Lines with any text, numbered as in the sheet."""
+    notes: tuple[str, ...] = ()
 
 
-def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
-    """Read the named sheet, or the first sheet with two lines of text.
+def read_sheet(content: bytes, *, name: str, sheet: str | None = None, as_is: bool = False) -> Sheet:
+    """Read the named sheet, or the first sheet with two lines of text. as_is: leave merged cells empty.
 
-    Raises DataError for an unknown sheet, and for a workbook that is broken, too large unpacked, or declares entities.
+    Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
     """
     from openpyxl import load_workbook
 
     try:
-        _check_archive(content, name)
+        scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
             names = tuple(worksheet.title for worksheet in book.worksheets)
             if sheet is not None and sheet not in names:
                 raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
             for each in (sheet,) if sheet is not None else names:
-                records = _records(book[each], name)
-                if len(records) > 1 or sheet is not None:
-                    return Sheet(name=each, names=names, records=records)
+                lines = _lines(book[each], name)
+                path = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
+                notes = [_formula_note(lines, scan.formulas.get(path, []))]
+                notes += [] if as_is else [_fill_merged(lines, scan.merged.get(path, []))]
+                if len(lines) > 1 or sheet is not None:
+                    records = list(_records(lines))
+                    return Sheet(name=each, names=names, records=records, notes=tuple(filter(None, notes)))
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
@@ -107,32 +113,109 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
     raise DataError(f"{name} has no sheet with a header line and a row: give one")
 
 
-def _records(sheet: Any, name: str) -> list[Record]:
+class _Scan:
+    """One pass over every part of a workbook, before openpyxl reads it; other damage is openpyxl's to report.
+
+    merged: ranges such as A2:A16, by the part of the sheet. formulas: cells with one that may lack its value.
+    Raises DataError if the parts unpack to too much, hold too many or too deep elements, or declare entities, which can
+    expand to any size.
+    """
+
+    def __init__(self, content: bytes, name: str) -> None:
+        self._name, self._part = name, ""
+        self._cell: dict[str, str] = {}
+        self._n_tags = self._depth = 0
+        self.merged: dict[str, list[str]] = {}
+        self.formulas: dict[str, list[str]] = {}
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
+            for part in archive.infolist():
+                self._part, self._depth = part.filename, 0
+                parser = ParserCreate()
+                parser.StartDoctypeDeclHandler = self._refuse_type
+                parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+                with archive.open(part) as stream, suppress(ExpatError):  # a picture, or a damaged part
+                    while piece := stream.read(_PIECE):
+                        parser.Parse(piece, False)
+
+    def _refuse_type(self, *_: Any) -> None:
+        raise DataError(f"{self._name} declares a document type in {self._part}, which no workbook needs: not read")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._n_tags += 1
+        self._depth += 1
+        if self._n_tags > MAX_TAGS or self._depth > MAX_DEPTH:
+            many = f"more than {MAX_TAGS:,} elements, empty cells among them"
+            fault = many if self._n_tags > MAX_TAGS else f"elements nested in more than {MAX_DEPTH} others"
+            raise DataError(f"{self._name} has {fault}: save a sample of its rows as a new workbook, or as CSV")
+        tag = tag.rpartition(":")[2]
+        if tag == "c":
+            self._cell = attributes
+        elif tag == "f" and self._cell.get("t", "n") == "n":
+            self._add(self.formulas, self._cell.get("r", ""))
+        elif tag == "mergeCell":
+            self._add(self.merged, attributes.get("ref", ""))
+
+    def _add(self, places: dict[str, list[str]], place: str) -> None:
+        own = places.setdefault(self._part, [])
+        if len(own) < MOST_NOTED:
+            own.append(place)
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+
+
+def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
+    """Values of each row with any, by its number from 1."""
     with suppress(AttributeError):
         sheet.reset_dimensions()
-    lines: list[tuple[int, tuple[Any, ...]]] = []
+    lines: dict[int, list[Any]] = {}
     n_cells = 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         n_cells += len(values)
-        if n_cells > MAX_CELLS or number > MAX_CELLS:
-            raise DataError(f"{name}: a sheet has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        if n_cells > MAX_SHEET_CELLS or number > MAX_SHEET_CELLS:
+            raise DataError(f"{name}: a sheet has more than {MAX_SHEET_CELLS:,} cells: keep a sample of its rows")
         if any(value is not None and value != "" for value in values):
-            lines.append((number, values))
-    width = max((len(values) for _, values in lines), default=0)
-    columns = [plain_texts([values[i] if i < len(values) else None for _, values in lines]) for i in range(width)]
-    return [Record(number, cells) for (number, _), cells in zip(lines, zip(*columns, strict=True), strict=True)]
+            lines[number] = list(values)
+    return lines
 
 
-def _check_archive(content: bytes, name: str) -> None:
-    """Raises DataError if the archive is too large unpacked, or declares entities, which can expand to any size."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
-        for part in archive.infolist():
-            with archive.open(part) as stream:
-                if part.filename.endswith(_XML) and _declares_type(stream):
-                    raise DataError(
-                        f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
-                    )
+def _records(lines: Mapping[int, list[Any]]) -> Iterator[Record]:
+    width = max(map(len, lines.values()), default=0)
+    columns = [plain_texts([values[i] if i < len(values) else None for values in lines.values()]) for i in range(width)]
+    return (Record(number, cells) for number, cells in zip(lines, zip(*columns, strict=True), strict=True))
+
+
+def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
+    """Copy the value of cells that are merged over several rows into each of them; return a note on that."""
+    from openpyxl.utils.cell import range_boundaries
+
+    filled = []
+    for text in sorted(merged, key=lambda text: range_boundaries(text)[1]):
+        left, top, right, bottom = range_boundaries(text)
+        value = (lines.get(top, []) + [None] * left)[left - 1]
+        if top < bottom and value is not None:
+            filled.append(text)
+            for row in (row for row in range(top, bottom + 1) if row in lines):
+                lines[row] += [None] * (right - len(lines[row]))
+                lines[row][left - 1 : right] = [value] * (right + 1 - left)
+    more = ", …" if len(filled) > 3 else ""
+    about = f"merged cells ({', '.join(filled[:3])}{more}) were read with their value in each row"
+    return f"{about}; {AS_IS} leaves the others empty" if filled else ""
+
+
+def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> str:
+    from openpyxl.utils.cell import coordinate_to_tuple
+
+    places = {cell: coordinate_to_tuple(cell) for cell in formulas if cell}
+    empty = [cell for cell, (row, at) in places.items() if (lines.get(row, []) + [None] * at)[at - 1] is None]
+    if not empty:
+        return ""
+    have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
+    return (
+        f"{have} without a stored value (first {empty[0]}) and are read as missing: open the workbook in a spreadsheet "
+        "program and save it, which stores the values"
+    )
 
 
 def _check_unpacked(unpacked: int, name: str) -> None:
@@ -140,17 +223,6 @@ def _check_unpacked(unpacked: int, name: str) -> None:
         raise DataError(
             f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
         )
-
-
-def _declares_type(stream: IO[bytes]) -> bool:
-    """True if an XML document declares a type; reads up to its first element only."""
-    parser, seen = ParserCreate(), []
-    parser.StartDoctypeDeclHandler = lambda *_: seen.append(True)
-    parser.StartElementHandler = lambda *_: seen.append(False)
-    with suppress(ExpatError):  # openpyxl reports other damage when it reads the part
-        while not seen and (piece := stream.read(_PIECE)):
-            parser.Parse(piece, False)
-    return bool(seen) and seen[0]
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
@@ -187,10 +259,7 @@ def _check_size(file: Any, name: str) -> None:
     if meta.num_columns > MAX_COLUMNS:
         raise DataError(f"{name} has {meta.num_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter")
     if meta.num_rows * meta.num_columns > MAX_CELLS:
-        raise DataError(
-            f"{name} has {meta.num_rows:,} rows of {meta.num_columns:,} columns, more than {MAX_CELLS:,} cells: keep a "
-            "sample of its rows"
-        )
+        raise too_many_cells(name)
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     rows = [group.num_rows for group in groups]
     if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
@@ -207,7 +276,7 @@ def _grid(table: Any, name: str, lists: Iterable[str]) -> Grid:
         except UnicodeDecodeError:
             bytes_at.append(place)
             columns.append([])
-    names, notes = unique_names(table.column_names, without=bytes_at, say=True, file=name)
+    names, notes = unique_names(table.column_names, without=bytes_at, file=name)
     left_out = (
         *(f"column {table.column_names[i]!r} holds bytes that are not text: left out" for i in bytes_at),
         *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists),
@@ -218,12 +287,24 @@ def _grid(table: Any, name: str, lists: Iterable[str]) -> Grid:
     return Grid(names=names, columns=_filled(readable, name), notes=(*notes, *left_out))
 
 
-def _filled(columns: Sequence[Sequence[str]], name: str) -> list[list[str]]:
-    """Return the columns without rows of empty cells. Raises DataError if no row is left."""
-    rows = [row for row in zip(*columns, strict=True) if any(row)]
-    if not rows:
+def _filled(columns: list[list[str]], name: str) -> list[list[str]]:
+    """Raises DataError if all cells are empty."""
+    if not any(map(any, columns)):
         raise DataError(f"{name} has no rows: rows are needed")
-    return list(map(list, zip(*rows, strict=True)))
+    return columns
+
+
+def read_frame(frame: Any) -> Grid:
+    """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text."""
+    columns = []
+    for place in range(frame.shape[1]):
+        series = frame.iloc[:, place]
+        # the shortest text that reads back as the same float of this precision
+        exact = series.astype(str).astype(float) if str(series.dtype) in ("float16", "float32") else series
+        values = exact.astype(object).where(series.notna(), None)
+        columns.append([text.strip() for text in plain_texts(values.tolist())])
+    names, notes = unique_names(list(map(str, frame.columns)), file="frame")
+    return Grid(names=names, columns=_filled(columns, "frame"), notes=notes)
 
 
 def _texts(column: Any) -> list[str]:
@@ -270,7 +351,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
 
 def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text.lstrip("\ufeff")
+    text = decoded.text
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     start = text[:100].lstrip()
@@ -279,19 +360,19 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
         raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
     grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
     if grid is not None:
-        return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
+        return grid, Reading(format="json", encoding=decoded.encoding), decoded.notes
     return read_csv(decoded, name, read_as)
 
 
 def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
-    sheet = read_sheet(content, name=name, sheet=read_as.sheet)
+    sheet = read_sheet(content, name=name, sheet=read_as.sheet, as_is=bool(read_as.as_is))
     skipped = read_as.skip_lines or 0
     records = (record for record in sheet.records if record.line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
     grid, reading, notes = read_below_titles(records, reading, name, read_as)
     if len(sheet.names) > 1 and not read_as.sheet:
         notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
-    return grid, reading, notes
+    return grid, reading, (*notes, *sheet.notes)
 
 
 def _find_format(content: bytes, name: str) -> Format:
@@ -318,7 +399,6 @@ def _find_format(content: bytes, name: str) -> Format:
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
 SHAPES = "give a list of objects, an object a line, or an object with a list for each column"
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def read_json(text: str, *, name: str) -> Grid | None:
@@ -328,7 +408,7 @@ def read_json(text: str, *, name: str) -> Grid | None:
     nested values, or is too large.
     """
     if text.count(",") + text.count("{") > MAX_CELLS:
-        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        raise too_many_cells(name)
     value = _json_parsed(text, name)
     if value is None:
         return None
@@ -336,7 +416,7 @@ def read_json(text: str, *, name: str) -> Grid | None:
     if len(columns) > MAX_COLUMNS:
         raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
     filled = _filled([list(_json_texts(column, cells, name)) for column, cells in columns.items()], name)
-    names, notes = unique_names(list(columns), without=(), say=True, file=name)
+    names, notes = unique_names(list(columns), file=name)
     return Grid(names=names, columns=filled, notes=notes)
 
 
@@ -382,7 +462,7 @@ def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = dict.fromkeys(key for record in records for key in record)
     if len(names) * len(records) > MAX_CELLS and len(names) <= MAX_COLUMNS:
-        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+        raise too_many_cells(name)
     return {key: [record.get(key) for record in records] for key in list(names)[: MAX_COLUMNS + 1]}
 
 
@@ -393,7 +473,7 @@ def _json_texts(column: str, cells: Sequence[Any], name: str) -> Iterator[str]:
         if isinstance(cell, list | dict):
             raise DataError(f"{where} holds a list or an object: give one text or number a cell")
         if isinstance(cell, str):
-            if _NO_TEXT.search(cell):
+            if NO_TEXT.search(cell):
                 raise DataError(f"{where} holds a character that is no text: remove it")
             yield cell.strip()
         else:

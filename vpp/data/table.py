@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
 from vpp.data.columns import (
     Cells,
+    Columns,
     is_identifier,
     is_number,
     is_written_number,
@@ -20,7 +21,8 @@ from vpp.data.columns import (
 )
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
-from vpp.data.formats import read_file
+from vpp.data.formats import read_file, read_frame
+from vpp.data.grid import Grid
 from vpp.data.text import Reading
 from vpp.errors import DataError, InputError
 
@@ -56,10 +58,28 @@ class Table:
         if len(content) > MAX_BYTES:
             raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
         grid, reading, notes = read_file(content, name=name, read_as=read_as)
-        read = read_columns(grid.names, grid.columns, decimal=read_as.decimal, delimiter=reading.delimiter)
+        sha256 = hashlib.sha256(content).hexdigest()
+        return cls._of(grid, reading, file=name, sha256=sha256, notes=notes, read_as=read_as)
+
+    @classmethod
+    def of_frame(cls, frame: Any, *, read_as: ReadAs = DETECT) -> "Table":
+        """Read a DataFrame. Raises InputError if a cell or a name is not Unicode text."""
+        grid = read_frame(frame)
+        try:
+            content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
+        sha256 = hashlib.sha256(content).hexdigest()
+        return cls._of(grid, Reading(format="frame"), file="frame", sha256=sha256, notes=(), read_as=read_as)
+
+    @classmethod
+    def _of(
+        cls, grid: Grid, reading: Reading, *, file: str, sha256: str, notes: tuple[str, ...], read_as: ReadAs
+    ) -> "Table":
+        read = _read(grid.names, grid.columns, reading, read_as)
         return cls(
-            file=name,
-            sha256=hashlib.sha256(content).hexdigest(),
+            file=file,
+            sha256=sha256,
             columns=read.columns,
             values=read.values,
             texts=tuple(map(tuple, grid.columns)),
@@ -103,6 +123,24 @@ class Table:
         return self._places[name]
 
 
+def _read(
+    names: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    reading: Reading,
+    read_as: ReadAs,
+    kinds: Mapping[str, Kind] | None = None,
+) -> Columns:
+    return read_columns(
+        names,
+        texts,
+        decimal=read_as.decimal,
+        delimiter=reading.delimiter,
+        chosen=kinds,
+        missing=read_as.missing or (),
+        is_typed=reading.format != "csv",
+    )
+
+
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     """Read the table again with these kinds of columns; the others are detected.
 
@@ -113,9 +151,7 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
 
     if not kinds:
         return table
-    read = read_columns(
-        table.names, table.texts, decimal=table.read_as.decimal, delimiter=table.reading.delimiter, chosen=kinds
-    )
+    read = _read(table.names, table.texts, table.reading, table.read_as, kinds)
     return replace(table, columns=read.columns, values=read.values, column_notes=read.notes)
 
 
@@ -282,9 +318,10 @@ def choose_inputs(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
-    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
-    unknown name, for the target among the inputs, and if no input is left.
+    inputs: None takes every column except constants, identifiers and the column of the split. A name with commas may
+    come in pieces. Raises DataError for an unknown name, for the target among the inputs, and if no input is left.
     """
+    inputs = None if inputs is None else _joined(inputs, table.names)
     for name in inputs or ():
         table.column(name)
     if inputs is not None:
@@ -302,6 +339,20 @@ def choose_inputs(
     if inputs is None and split.column:
         notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
     return chosen, notes
+
+
+def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
+    columns = {",".join(part.strip() for part in name.split(",")): name for name in names}
+    joined: list[str] = []
+    start = 0
+    while start < len(pieces):
+        ends = range(len(pieces), start, -1)
+        runs = ((end, ",".join(piece.strip() for piece in pieces[start:end])) for end in ends)
+        end, name = next(((end, columns[run]) for end, run in runs if run in columns), (start + 1, pieces[start]))
+        joined.append(name)
+        start = end
+    return joined
 
 
 def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:

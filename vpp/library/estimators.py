@@ -9,6 +9,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from vpp.data.table import with_kinds
 from vpp.errors import InputError
 from vpp.findings.points import votes_on
 from vpp.library.posterior import fit, table_of
@@ -63,7 +64,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         del given["options"]
         given["batch_size"] = min(given["batch_size"], len(frame))
         try:
-            self.posterior_ = fit(frame.assign(**{target: targets}), target=target, task=task, test_size=0, **given)
+            table = table_of(frame.assign(**{target: targets}))
+            if task == "classification":
+                table = with_kinds(table, {target: "category"})
+            self.posterior_ = fit(table, target=target, task=task, test_size=0, **given)
         except InputError as error:
             raise ValueError(str(error)) from error
 
@@ -122,20 +126,11 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
 
 def _labels_read(classes: Sequence[Any]) -> list[str]:
-    """Return the classes as a table reads them: blanks around words and currency signs go.
-
-    Raises ValueError if two are read alike, or one as a missing value.
-    """
-    import pandas as pd
-
-    # Twice, since a column is read as a whole: what its cells become, they stay.
-    cells: Sequence[str | None] = list(map(str, classes))
-    for _ in range(2):
-        cells = table_of(pd.DataFrame({"label": cells, "row": range(len(cells))})).cells("label")
-        lost = [str(label) for label, cell in zip(classes, cells, strict=True) if cell is None or cells.count(cell) > 1]
-        if lost:
-            raise ValueError(f"y has labels that a table reads alike or as missing ({lost[0]!r}): rename them")
-    return [str(cell) for cell in cells]
+    """Return the classes as a table reads them: without blanks around them. Raises ValueError if two are read alike."""
+    labels = [str(label).strip() for label in classes]
+    if lost := [label for label in labels if not label or labels.count(label) > 1]:
+        raise ValueError(f"y has labels that a table reads alike or as missing ({lost[0]!r}): rename them")
+    return labels
 
 
 class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

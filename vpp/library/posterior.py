@@ -255,16 +255,8 @@ class Posterior(_Recorded):
         return Posterior(worked(continue_run(self.directory, answered, name=name)))
 
 
-AS_WRITTEN = ReadAs(encoding="utf-8", delimiter=",", header=True, skip_lines=0)
-"""Format of the CSV that a frame is converted to, so that nothing is detected."""
-
-
 def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DETECT) -> Table:
-    """Return a file, a frame or a Table as a Table. read_as: how to read a file.
-
-    Raises InputError for an unreadable path, and for a frame's row without any value: a CSV would drop that line and
-    shift the rows after it.
-    """
+    """Return a file, a frame or a Table as a Table. read_as: how to read a file. Raises InputError."""
     if isinstance(data, Table):
         return data
     if isinstance(data, str | Path):
@@ -272,21 +264,7 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
         return Table.read(system.read_bytes(path), name=path.name, read_as=read_as)
     if not hasattr(data, "itertuples"):
         raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
-    is_blank = data.isna() | data.astype(str).apply(lambda column: column.str.strip() == "")
-    empty = is_blank.to_numpy().all(axis=1).nonzero()[0]
-    if len(empty):
-        raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
-    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
-
-
-def _csv(frame: "pd.DataFrame") -> bytes:
-    """Return the frame as CSV. Raises InputError if a cell is not Unicode text."""
-    text = io.StringIO()
-    frame.to_csv(text, index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
-    try:
-        return text.getvalue().encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
+    return Table.of_frame(data, read_as=read_as)
 
 
 def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
@@ -412,6 +390,7 @@ def fit(
     cell_limit: int = 0,
     name: str = "",
     read_as: ReadAs = DETECT,
+    missing: str | Sequence[str] | None = None,
     descriptions: Mapping[str, Any] | None = None,
     progress: bool | None = None,
     **config: Any,
@@ -421,11 +400,12 @@ def fit(
     This is the public call: every option is a keyword, named as the option of `vpp run`.
 
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
-    fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
-    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
-    test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on which “I don’t
-    know” is calibrated. start: sentences that the first particles hold; the others are drawn. start_prior: their
-    weights, with `weigh` alone.
+    fails. missing: words for a missing cell, with commas, in place of the usual ones; COLUMN=WORDS for one column; or
+    several of these. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}};
+    they replace those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or
+    time:COLUMN. test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on
+    which “I don’t know” is calibrated. start: sentences that the first particles hold; the others are drawn.
+    start_prior: their weights, with `weigh` alone.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
@@ -435,6 +415,7 @@ def fit(
     """
     environment = system.environment()
     settings = _settings(preset_name, config)
+    read_as = read_as if missing is None else replace(read_as, missing=missing)  # type: ignore[arg-type]
     table = table_of(data, read_as=read_as)
     described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
     described |= by_key(descriptions or {}, source="descriptions")

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pprint import pformat
 from typing import Any
 
-from vpp.data.columns import BODIES, FORMATTED, LONGEST, MINUS, MISSING, PLAIN, STANDS_FOR
+from vpp.data.columns import BODIES, ERRORS, FORMATTED, LONGEST, MINUS, MISSING, PLAIN, SCALES, STANDS_FOR
 from vpp.data.dataset import Column, Dataset
 from vpp.errors import InputError, RunError
 from vpp.events import Constant, Evaluated
@@ -182,11 +182,13 @@ def _cells(dataset: Dataset, columns: Columns, programs: dict[str, Program]) -> 
     read = {alias: _column(argument, kinds[argument.name]) for alias, argument in arguments.items()}
     yield _line("COLUMNS", read)
     yield _line("MISSING", sorted(MISSING))
+    yield _line("ERRORS", sorted({"", *ERRORS}))
     yield from (_line(name, pattern.pattern) for name, pattern in PLAIN.items())
     is_formatted = any(column["notation"] for column in read.values())
     # Python 3.9 has no possessive quantifiers; they only save time.
     yield _line("FORMATTED", FORMATTED.pattern.replace("*+", "*") if is_formatted else "")
     yield _line("MINUS", MINUS if is_formatted else {})
+    yield _line("SCALES", SCALES if is_formatted else {})
     yield _line("LONGEST", LONGEST)
     yield _line("FORMULA", FORMULA.pattern)
 
@@ -199,8 +201,9 @@ def _column(argument: Argument, column: Column) -> dict[str, Any]:
             for (decimal, grouping), body in BODIES.items()
             if decimal == notation.decimal
         ]
-        own = {"decimal": notation.decimal, "unit": notation.unit, "bodies": bodies}
+        own = {"decimal": notation.decimal, "unit": notation.unit, "bodies": bodies, "is_scaled": notation.is_scaled}
     read = {"is_number": column.kind == "number", "words": column.kept_words, "notation": own}
+    read |= {"missing": column.missing}
     return {"name": argument.name, "type": argument.type, **read}
 
 

@@ -1,0 +1,531 @@
+"""A grid of named columns from records: where the table begins and ends, its header, its names and its cells."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, count, islice, pairwise
+from typing import NamedTuple
+
+from vpp.data.columns import MISSING, is_date, is_quantity, is_sequence, is_written_number
+from vpp.data.dataset import DELIMITER_NAMES, ReadAs
+from vpp.data.text import (
+    NO_DELIMITER,
+    PLAIN_QUOTES,
+    SAMPLE_RECORDS,
+    Decoded,
+    Reading,
+    Record,
+    backslash_note,
+    holds_records,
+    named_delimiter,
+    read_records,
+    sample,
+    shown_name,
+    skip_lines,
+)
+from vpp.errors import DataError
+
+MAX_ABOVE = 20
+"""Largest number of lines above a table."""
+MOSTLY = 0.8
+"""Least share of numbers in a column of numbers."""
+ROWS_COMPARED = 30
+"""Lines below the first one that it is compared with."""
+AS_IS = "--read as-is=yes"
+_YEARS = range(1800, 2200)
+
+
+def table_start(records: Sequence[Record]) -> int:
+    """Count the comments and titles above the table."""
+    widths = Counter(len(record.cells) for record in records)
+    usual = max(widths, key=lambda width: (widths[width], width), default=1)
+    n = _comments(records, usual)
+    if usual == 1:
+        return n
+    return n + (_titles(records[n:], usual) or _metadata(records[n:], usual))
+
+
+def why_no_header(records: Sequence[Record]) -> str:
+    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
+
+    Names differ from the cells of their columns, data are like them.
+    """
+    if not records:
+        return ""
+    first = [cell.strip() for cell in records[0].cells]
+    below = [[cell.strip() for cell in record.cells] for record in records[1 : 1 + ROWS_COMPARED]]
+    below = [cells for cells in below if cells != first]
+    alike: list[int] = []
+    again: list[int] = []
+    for place, cell in enumerate(first):
+        column = [cells[place] for cells in below if place < len(cells) and cells[place].lower() not in MISSING]
+        if cell.lower() in MISSING or not column:
+            continue
+        if sum(map(_is_like_data, column)) >= MOSTLY * len(column):
+            if not _is_like_data(cell):
+                return ""
+            alike.append(place)
+        elif cell in column:
+            again.append(place)
+    if alike and not _counts(first, below):
+        return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
+    if not alike and again and (len(again) > 1 or len(first) == 1):
+        return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
+    return ""
+
+
+def _comments(records: Sequence[Record], usual: int) -> int:
+    """Count the lines at the top that begin with #; the last of them may be the header and is then not counted."""
+    n = 0
+    while n < min(MAX_ABOVE, len(records) - 1) and records[n].cells[0].lstrip().startswith("#"):
+        n += 1
+    is_header = n > 0 and usual > 1 and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:])
+    return n - 1 if is_header else n
+
+
+def _is_plain_header(records: Sequence[Record]) -> bool:
+    """True if the first line holds names and the second one a number or a date."""
+    if len(records) < 2:
+        return False
+    is_named = all(cell.strip() and not _is_like_data(cell.strip()) for cell in records[0].cells)
+    return is_named and _has_data(records[1])
+
+
+def _titles(records: Sequence[Record], usual: int) -> int:
+    """Count the lines of one cell at the top, if a table clearly follows them."""
+    n = 0
+    while n < min(MAX_ABOVE, len(records) - 1) and _is_alone(records[n], usual):
+        n += 1
+    if n == 0 or len(records[n].cells) < 2:
+        return 0
+    before, header, below = records[n - 1], records[n], records[n + 1 :]
+    is_plain = (
+        header.line > before.line + 1
+        or (len(before.cells) > 1 and not _has_data(header))
+        or (usual > 2 and len(below) > 1 and {len(record.cells) for record in records[n:]} == {usual})
+        or _is_plain_header(records[n:])
+    )
+    return n if is_plain else 0
+
+
+def _metadata(records: Sequence[Record], usual: int) -> int:
+    """Count the lines of another width at the top, such as `Station;Berlin`, above a header with data below it."""
+    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
+    is_table = {len(each.cells) for each in records[n : n + 2]} == {usual} and _is_plain_header(records[n:])
+    return n if is_table else 0
+
+
+def _is_alone(record: Record, usual: int) -> bool:
+    first, *rest = record.cells
+    return bool(first.strip()) and (not rest or (usual > 2 and not "".join(rest).strip()))
+
+
+def _has_data(record: Record) -> bool:
+    return any(_is_like_data(cell.strip()) for cell in record.cells)
+
+
+def _is_like_data(cell: str) -> bool:
+    """True for a number, a sequence of integers or a date."""
+    return is_written_number(cell) or is_sequence(cell) or is_date(cell)
+
+
+def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """True if the numbers of the first line are names: years, or 1, 2, 3, … as on no other line."""
+    own = _integers(first)
+    if own is None:
+        return False
+    others = [numbers for cells in below if (numbers := _integers(cells)) is not None]
+    if all(number in _YEARS for number in own):
+        return not any(all(number in _YEARS for number in numbers) for numbers in others if numbers)
+    return len(own) > 2 and _is_run(own) and not any(map(_is_run, others))
+
+
+def _integers(cells: Sequence[str]) -> list[int] | None:
+    numbers = [cell for cell in cells if _is_like_data(cell)]
+    return [int(cell) for cell in numbers] if all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers) else None
+
+
+def _is_run(numbers: Sequence[int]) -> bool:
+    return len(numbers) > 1 and all(b == a + 1 for a, b in pairwise(numbers))
+
+
+# --- the delimiter ----------------------------------------------------------------------------------------------------
+
+DELIMITERS = (",", ";", "\t", "|")
+_IN_CELLS = 1.5
+"""Handicap of the comma in cells a line: decimals and names contain commas too."""
+
+
+class _Agreement(NamedTuple):
+    """Evenness of a delimiter's division of a text; the greatest tuple is the best."""
+
+    divides: bool
+    n_alike: int
+    """Records as wide as the table's first record, minus the others."""
+    from_top: bool
+    """True if the table starts at the first record."""
+    width: float
+    """Cells of the table's first record, minus the handicap of the comma."""
+
+
+def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
+    """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
+
+    Ties go to the delimiter that gives more cells. Either is NO_DELIMITER if there is none.
+    """
+    agreement = {
+        delimiter: _agreement(sample(text, delimiter, has_quotes=has_quotes), delimiter) for delimiter in DELIMITERS
+    }
+    best, other = sorted(DELIMITERS, key=agreement.__getitem__, reverse=True)[:2]
+    if not agreement[best].divides:
+        return NO_DELIMITER, NO_DELIMITER
+    return best, other if agreement[other][:-1] == agreement[best][:-1] else NO_DELIMITER
+
+
+def _agreement(records: Sequence[Record], delimiter: str) -> _Agreement:
+    start = table_start(records)
+    widths = [len(record.cells) for record in records[start:]]
+    if not widths or widths[0] == 1:
+        return _Agreement(False, -len(records), False, 1)
+    n_alike = 2 * widths.count(widths[0]) - len(widths)
+    return _Agreement(True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0))
+
+
+# --- names and cells --------------------------------------------------------------------------------------------------
+
+MAX_NAME = 1_000
+"""Characters of the longest name allowed."""
+MAX_END = 20
+"""Most lines at the end of a table that may be none of its rows."""
+MOST_NOTED = 10_000
+"""Most rows of several lines that are looked at."""
+MAX_COLUMNS = 2_000
+MAX_CELLS = 5_000_000
+"""Cells that a table may have: it is read in 10 s and 1 GB."""
+MAX_FILLED = 2_000_000
+"""Empty cells that may be added to short lines in total: each takes memory that the file does not."""
+_ROWS_AT_ONCE = 8_192
+_MAX_INTERNED = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Named columns of stripped texts; an empty text is an empty cell."""
+
+    names: tuple[str, ...]
+    columns: list[list[str]]
+    """(column, row)."""
+    notes: tuple[str, ...] = ()
+    multiline: Sequence[Record] = ()
+    """Rows of several lines."""
+
+
+Read = tuple[Grid, Reading, tuple[str, ...]]
+"""(Grid, how it was read, a note on each guess)."""
+
+
+def too_many_cells(name: str) -> DataError:
+    return DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+
+
+def unique_names(
+    headers: Sequence[str], *, file: str, without: Collection[int] = (), has_header: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a name for each header except those at the places `without`, and a note on each name that was made up.
+
+    Raises DataError for a name longer than MAX_NAME.
+    """
+    given = [" ".join(header.split()) for header in headers]
+    taken = set(given)
+    named: dict[str, None] = {}
+    notes: list[str] = []
+    for number, name in enumerate(given, start=1):
+        if number - 1 in without:
+            continue
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"{file}: the name of column {number} has {len(name):,} characters, more than {MAX_NAME:,}: shorten "
+                "it, or choose that there is no header"
+            )
+        if name and name not in named:
+            named[name] = None
+            continue
+        stem = name or f"column_{number}"
+        own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
+        taken.add(own)
+        named[own] = None
+        if name or has_header:
+            fault = f"repeats the name {shown_name(name)!r}" if name else "has no name"
+            notes.append(f"column {number} {fault}: called {shown_name(own)!r}")
+    return tuple(named), tuple(notes)
+
+
+def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
+    """Build the grid of all records; the first one names the columns if `header`.
+
+    width: cells a line if there is no header. cuts: leave out units below the header, and totals or footnotes at
+    the end. Columns without name and cells are dropped.
+    Raises DataError for a row with more cells than columns, for too many columns, and for no rows.
+    """
+    first = next(records, None)
+    if first is None:
+        raise DataError(f"{name} is empty: a header line and rows are needed")
+    given = list(first.cells) if header else [""] * width
+    if header and width == len(given) + 1:
+        given = ["", *given]
+    if len(given) > MAX_COLUMNS:
+        raise DataError(
+            f"{name} has {len(given):,} columns, more than {MAX_COLUMNS:,}: keep those that matter, or swap rows and "
+            "columns"
+        )
+    n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
+    rows = _Rows(name=name, width=len(given), n_named=n_named)
+    columns = rows.columns(records if header else chain((first,), records))
+    if not columns[0]:
+        raise DataError(
+            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
+            "that there is no header"
+        )
+    notes = rows.notes()
+    if cuts:
+        columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
+        notes += cut_notes
+    empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
+    if len(empty) == 1:
+        notes.append(f"column {empty[0] + 1} has no name and no cells: left out")
+    elif empty:
+        notes.append(f"{len(empty)} columns, from column {empty[0] + 1}, have no name and no cells: left out")
+    names, name_notes = unique_names(given, without=empty, has_header=header, file=name)
+    columns = [cells for at, cells in enumerate(columns) if at not in empty]
+    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), multiline=rows.multiline)
+
+
+class _Rows:
+    """Rows of equal width, with the numbers of the lines that were not.
+
+    width: cells of the table. n_named: those without the unnamed columns at its end.
+    """
+
+    def __init__(self, *, name: str, width: int, n_named: int) -> None:
+        self.name, self.width, self.n_named = name, width, n_named
+        self.short: list[int] = []
+        self.long: list[int] = []
+        self.multiline: list[Record] = []
+        self.n_filled = 0
+        self.lines: list[int] = []
+        """Numbers of the first line and of the last ones."""
+
+    def columns(self, records: Iterable[Record]) -> list[list[str]]:
+        """(column, row) stripped cells. Raises DataError for text beyond the table, and for too many cells."""
+        columns: list[list[str]] = [[] for _ in range(self.width)]
+        stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
+        records = iter(records)
+        while chunk := list(islice(records, _ROWS_AT_ONCE)):
+            self.lines = [*self.lines, *(record.line for record in chunk[-MAX_END:])]
+            self.lines = [self.lines[0], *self.lines[1:][-MAX_END:]]
+            self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
+            rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(map(stripped, cells))
+            if len(columns[0]) * self.width > MAX_CELLS:
+                raise too_many_cells(self.name)
+        return columns
+
+    def _even(self, record: Record) -> Sequence[str]:
+        line, cells, _ = record
+        if "".join(cells[self.width :]).strip():
+            raise DataError(
+                f"{self.name}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
+                "contain the delimiter, name every column, or skip the lines above the table"
+            )
+        n_lacking = self.width - len(cells)
+        if n_lacking < 0:
+            self.long.append(line)
+            return cells[: self.width]
+        if len(cells) < self.n_named:
+            self.short.append(line)
+        self.n_filled += n_lacking
+        if self.n_filled > MAX_FILLED:
+            raise DataError(
+                f"{self.name} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
+                "missing in total: keep the columns that are filled, or choose the delimiter"
+            )
+        return [*cells, *[""] * n_lacking]
+
+    def notes(self) -> list[str]:
+        uneven = (
+            f"{_lines(self.short)} fewer than {self.n_named} cells: the others are missing" if self.short else "",
+            f"{_lines(self.long)} empty cells beyond the last column: these were left out" if self.long else "",
+        )
+        return list(filter(None, uneven))
+
+
+def _lines(lines: Sequence[int]) -> str:
+    listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
+    return f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
+
+
+# --- lines at either end that are no rows -----------------------------------------------------------------------------
+
+FEWEST_QUANTITIES = 3
+"""Least numbers or dates of a column whose kind a line can break."""
+_TOTAL = re.compile(
+    r"(grand |sub-?|overall )?totals?( \d{4})?|sum|average|mean|(gesamt)?summe|(ins)?gesamt|mittelwert|somme|moyenne",
+    re.IGNORECASE,
+)
+
+
+def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool) -> tuple[list[list[str]], list[str]]:
+    """Leave out a line of units below the header, and totals and footnotes at the end; return also a note on each end.
+
+    Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, or begins with a
+    word such as Total. lines: numbers of the first line and of the last ones.
+    """
+    n_rows = len(columns[0])
+    margin = min(MAX_END, n_rows // 3)
+    ends = [0, *range(n_rows - margin, n_rows)]
+    quantities = [cells for cells in columns if _is_broken_at(cells, ends, slice(1, n_rows - margin))]
+
+    def is_apart(row: int) -> bool:
+        cells = [column[row] for column in columns]
+        filled = [cell for cell in cells if cell.lower() not in MISSING]
+        broken = [cells for cells in quantities if _breaks(cells[row])]
+        if len(broken) > 1 or (broken and len(filled) == 1):
+            return True
+        if row == 0 or not filled or not cells[0] or _is_like_data(cells[0]):
+            return False
+        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[0].count(cells[0]) == 1:
+            return True
+        return len(filled) == 1 and len(columns) > 2 and not _has_such(columns, n_rows - margin)
+
+    top = 1 if has_header and margin and is_apart(0) else 0
+    end = n_rows
+    while margin and end > n_rows - margin and is_apart(end - 1):
+        end -= 1
+    left = [row for row in ends if top <= row < end]
+    if (top, end) == (0, n_rows) or any(_breaks(cells[row]) for cells in quantities for row in left):
+        return columns, []
+    notes = []
+    if top:
+        notes.append(f"line {lines[0]} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
+    if end < n_rows:
+        numbers = lines[end - n_rows :]
+        named = f"line {numbers[0]} was" if len(numbers) == 1 else f"lines {numbers[0]} to {numbers[-1]} were"
+        excerpt = _excerpt(columns, end)
+        notes.append(f"{named} not read, as below the table ({excerpt}); {AS_IS} reads every line")
+    return [cells[top:end] for cells in columns], notes
+
+
+def _is_broken_at(cells: Sequence[str], ends: Sequence[int], body: slice) -> bool:
+    """True if a cell at an end is no quantity, and every present cell between the ends is one."""
+    if not any(_breaks(cells[row]) for row in ends):
+        return False
+    if any(map(_breaks, islice(cells, body.start, body.start + ROWS_COMPARED))):
+        return False
+    present = {cell for cell in cells[body] if cell.lower() not in MISSING}
+    return len(present) >= FEWEST_QUANTITIES and all(map(is_quantity, present))
+
+
+def _breaks(cell: str) -> bool:
+    return cell.lower() not in MISSING and not is_quantity(cell)
+
+
+def _has_such(columns: Sequence[Sequence[str]], n_rows: int) -> bool:
+    """True if one of the first rows has a single cell too."""
+    rows = zip(*(column[:n_rows] for column in columns), strict=True)
+    return any(sum(cell.lower() not in MISSING for cell in cells) == 1 for cells in rows)
+
+
+def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:
+    return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
+
+
+# --- a whole file -----------------------------------------------------------------------------------------------------
+
+
+def read_csv(decoded: Decoded, name: str, read_as: ReadAs) -> Read:
+    text, has_quotes = decoded.text, read_as.quotes != "plain"
+    named = named_delimiter(text) if read_as.skip_lines is None else None
+    skipped = (read_as.skip_lines or 0) + (1 if named else 0)
+    body = skip_lines(text, skipped)
+    if not body.strip():
+        raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
+    given = read_as.delimiter or named
+    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
+    records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
+    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
+    dialect_notes = (
+        *decoded.notes,
+        f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
+        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
+        f"the {_called(delimiter)} was taken as the delimiter, though the {_called(other)} divides the lines as "
+        "evenly: if the columns look wrong, choose the delimiter"
+        if other != NO_DELIMITER
+        else "",
+        backslash_note(body, delimiter, skipped) if has_quotes else "",
+        _swallowed_note(body, grid.multiline, delimiter, skipped + 1),
+    )
+    return grid, reading, (*filter(None, dialect_notes), *notes)
+
+
+def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
+    if not multiline:
+        return ""
+    lines = list(io.StringIO(body, newline=""))
+    places = [(each, each.line - first_line) for each in multiline]
+    records = [each for each, at in places if holds_records(lines[at : at + each.n_lines], each, delimiter)]
+    if not records:
+        return ""
+    listed = ", ".join(f"{each.line} to {each.line + each.n_lines - 1}" for each in records[:3])
+    more = f" and {len(records) - 3:,} more" if len(records) > 3 else ""
+    rows = "one row, since a quote opens there" if len(records) == 1 else "one row each, since a quote opens there"
+    return f"lines {listed}{more} were read as {rows}: if quotes are part of the text, {PLAIN_QUOTES} reads every line"
+
+
+def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
+    seen = list(islice(records, SAMPLE_RECORDS))
+    start = table_start(seen) if read_as.skip_lines is None else 0
+    top = seen[start:]
+    why = why_no_header(top) if read_as.header is None else ""
+    header = not why if read_as.header is None else read_as.header
+    has_row_names = header and not read_as.as_is and _has_row_names(top)
+    width = (
+        len(top[1].cells) if has_row_names else 0 if header else max((len(record.cells) for record in top), default=1)
+    )
+    grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts=not read_as.as_is)
+    skipped = seen[start].line - 1 if start else reading.skipped_lines
+    notes = []
+    if start:
+        first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
+        more = f" and {start - 1} more" if start > 1 else ""
+        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+    if has_row_names:
+        notes.append("the header lacks the name of the first column, as R leaves out that of its row names")
+    if not header:
+        named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+        reason = f"{why}, so the first line was read as data; " if why else ""
+        notes.append(f"{reason}the columns are called {named}")
+    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(notes)
+
+
+def _has_row_names(records: Sequence[Record]) -> bool:
+    """True if the rows have one cell more than the header, and the first cells are names or count the rows from 1.
+
+    An unquoted decimal comma makes one cell more too, but neither.
+    """
+    if len(records) < 3 or {len(record.cells) for record in records[1:]} != {len(records[0].cells) + 1}:
+        return False
+    names = [record.cells[0].strip() for record in records[1:]]
+    if not all(record.cells[-1].strip() for record in records[1:]):
+        return False
+    if names == [str(number) for number in range(1, len(names) + 1)]:
+        return True
+    return len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
+
+
+def _called(delimiter: str) -> str:
+    return DELIMITER_NAMES.get(delimiter, repr(delimiter))
