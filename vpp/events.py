@@ -268,8 +268,9 @@ class Evaluated:
     """The same for each particle; empty if answers are not graded."""
     branches: tuple[Branches, ...] = ()
     """The program's return that answered, for each particle and row; empty without programs."""
-    noise: tuple[Unit, ...] = ()
-    """Mass of each particle's wrong labels in the averaged prediction; empty for votes."""
+    noise: tuple[Positive, ...] = ()
+    """Mass of each particle's wrong labels in the averaged prediction; of numbers the standard deviation of errors, the
+    constant answer's last. Empty with a given noise."""
     constant: Constant | None = None
     """The constant answer in the averaged prediction."""
 

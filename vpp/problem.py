@@ -3,6 +3,7 @@
 The protocols here are all that inference/ and llm/ share.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -287,15 +288,23 @@ def integrated(dataset: Dataset) -> IntegratedZeroOne | IntegratedGaussian:
     return integrated_gaussian([float(row.target) for row in dataset.train if row.target is not None])
 
 
-def noise_of(dataset: Dataset, config: Config, train: Sequence[Sequence[Prediction]]) -> tuple[float, ...]:
-    """(K,) posterior mean of each sentence's epsilon; empty for numbers and for a given epsilon.
+def noise_of(
+    dataset: Dataset, config: Config, train: Sequence[Sequence[Prediction]], constant: Constant | None
+) -> tuple[float, ...]:
+    """(K,) posterior mean of each sentence's epsilon; empty with a given noise.
 
+    Of numbers the standard deviation of each sentence's errors, and that of the constant answer, if there is one.
     train: (K, N) predictions of the training rows.
     """
     likelihood, targets = likelihood_of(dataset, config), [row.target for row in dataset.train]
-    if not isinstance(likelihood, IntegratedZeroOne):
-        return ()
-    return tuple(likelihood.predictive([p.answer for p in each], targets).epsilon for each in train)
+    answers: list[list[Answer]] = [[p.answer for p in each] for each in train]
+    if isinstance(likelihood, IntegratedZeroOne):
+        return tuple(likelihood.predictive(each, targets).epsilon for each in answers)
+    if isinstance(likelihood, IntegratedGaussian):
+        if constant:
+            answers.append([constant.answer] * len(targets))
+        return tuple(math.sqrt(likelihood.predictive(each, targets).tau) for each in answers)
+    return ()
 
 
 def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Constant:

@@ -2,11 +2,18 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
+from vpp.posterior.disagreement import (
+    is_uncertain,
+    predictive_interval,
+    vote_entropy,
+    weighted_interval,
+    weighted_spread,
+)
 
 weights_some_zero = st.just(0.0) | st.floats(1e-6, 1)
 labelled = st.lists(st.tuples(st.none() | st.sampled_from(["a", "b", "c"]), weights_some_zero), min_size=1, max_size=10)
@@ -111,3 +118,28 @@ def test_the_interval_does_not_depend_on_the_scale_of_the_weights(pairs, scale):
 
 def test_the_interval_of_light_particles_is_whole_where_the_heavy_one_abstains():
     assert weighted_interval([1.0, 2.0, 3.0, None], [1e-13, 1e-13, 1e-13, 1.0]) == (1.0, 3.0)
+
+
+laws = st.lists(
+    st.tuples(st.none() | st.floats(-50, 50), st.floats(0.01, 1), st.floats(0.1, 20)), min_size=1, max_size=6
+)
+
+
+@settings(deadline=None)
+@given(laws, st.sampled_from([0.5, 0.9]))
+def test_a_predictive_interval_leaves_out_equal_tails_of_the_mixture_of_gaussians(laws, mass):
+    predictions, weights, noise = zip(*laws, strict=True)
+    assume(any(f is not None for f in predictions))
+    low, high = predictive_interval(predictions, weights, noise, mass=mass)
+    heard = [(f, w, sigma) for f, w, sigma in laws if f is not None]
+    at = np.linspace(-250, 250, 200_001)
+    density = sum(w * np.exp(-(((at - f) / sigma) ** 2) / 2) / sigma for f, w, sigma in heard)
+    below = np.cumsum(density) / density.sum()
+    expected = np.interp([(1 - mass) / 2, (1 + mass) / 2], below, at)
+    assert [low, high] == pytest.approx(expected, abs=0.02)
+
+
+def test_without_noise_the_interval_is_that_of_the_weights_and_none_if_all_abstain():
+    votes, weights = [1.0, None, 2.0], [0.5, 0.3, 0.2]
+    assert predictive_interval(votes, weights, ()) == weighted_interval(votes, weights)
+    assert predictive_interval([None], [1.0], [0.5]) is None

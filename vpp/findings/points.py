@@ -15,8 +15,8 @@ from vpp.posterior.disagreement import (
     is_uncertain,
     label_information,
     number_information,
+    predictive_interval,
     vote_entropy,
-    weighted_interval,
     weighted_spread,
 )
 from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood
@@ -96,8 +96,8 @@ class Point:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Central 90 % of the weight, without noise; None for classification."""
-        return None if self.is_label else weighted_interval(*self.mixture.numbers(self.votes))
+        """Central 90 % of the predictive law; None for classification."""
+        return None if self.is_label else predictive_interval(*self.mixture.numbers(self.votes), self.mixture.noise)
 
     @cached_property
     def is_uncertain(self) -> bool:

@@ -93,7 +93,7 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
         test=test,
         points=tuple(points(test, dataset, reject_option(view, config, dataset, of=test))),
         dataset=dataset,
-        measure="probability" if test.noise else measure(config),
+        measure="probability" if test.noise and dataset.classes else measure(config),
         texts=texts,
         columns=columns_by_use(texts, test.weights, dataset.inputs),
     )
@@ -244,7 +244,7 @@ def vote_of(point: Point, decimals: int | None) -> VoteBar | str:
 
 
 def mean_words(point: Point, decimals: int | None) -> str:
-    """Return `2.7 (2 to 4)`: the mean, and the range of 90 % of the weight; empty if none with weight answered."""
+    """Return `2.7 (2 to 4)`: the mean, and the range of 90 %; empty if none with weight answered."""
     if point.interval is None or not isinstance(point.prediction, float):
         return ""
     mean, low, high = (target_text(value, decimals) for value in (point.prediction, *point.interval))

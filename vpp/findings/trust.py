@@ -88,7 +88,7 @@ def _number_tiles(points: Sequence[Point]) -> list[Metric]:
     n_inside = sum(low <= truth <= high for (low, high), truth in ranges)
     low, high = wilson(n_inside, len(points))
     verdict = SURER if high < 0.9 else LESS if low > 0.9 else FITS
-    words = f"The truth is in the middle 90 % of the answers on {integer(n_inside)} of {counted(len(points), 'row')}."
+    words = f"The truth is in the range of 90 % on {integer(n_inside)} of {counted(len(points), 'row')}."
     if any(point.doubt for point in points):
         found.append(Metric(name="Calibration", value=verdict, words=words + _few(len(points))))
     return found

@@ -107,7 +107,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
         weights, constant = final.weights, final.constant
         yield final
     slots = range(population.size)
-    noise = noise_of(problem.dataset, config, [said["train", k] for k in slots])
+    noise = noise_of(problem.dataset, config, [said["train", k] for k in slots], constant)
     mixture = mixture_of(weights, noise, constant, problem.dataset.classes)
     for split in splits:
         yield _evaluated(problem, population, mixture, constant, split, tuple(said[split, k] for k in slots))

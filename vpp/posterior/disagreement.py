@@ -6,7 +6,7 @@ I = H[sum_k w_k p_k] - sum_k w_k H[p_k]. Source: Lindley, On a measure of the in
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -72,6 +72,41 @@ def weighted_interval(
         return None
     tail = (1 - mass) / 2 * total
     return _quantile(pairs, tail), _quantile(pairs, total - tail)
+
+
+def predictive_interval(
+    predictions: Sequence[Value | None], weights: Sequence[float], noise: Sequence[float], *, mass: float = 0.9
+) -> tuple[float, float] | None:
+    """Central interval of sum_k w_k N(y; f_k, sigma_k^2) over those that answered; None when all abstain.
+
+    noise: (K,) standard deviations sigma_k, positive; if empty, the interval is that of the weights alone.
+    """
+    if not noise:
+        return weighted_interval(predictions, weights, mass=mass)
+    laws = [(float(f), w, sigma) for f, w, sigma in zip(predictions, weights, noise, strict=True)
+            if f is not None and w > 0]  # fmt: skip
+    if not laws:
+        return None
+    total = math.fsum(w for _, w, _ in laws)
+
+    def below(y: float) -> float:
+        return math.fsum(w * math.erfc((f - y) / (sigma * math.sqrt(2))) for f, w, sigma in laws) / (2 * total)
+
+    ends = min(f - FAR * sigma for f, _, sigma in laws), max(f + FAR * sigma for f, _, sigma in laws)
+    tail = (1 - mass) / 2
+    return _root(below, tail, *ends), _root(below, 1 - tail, *ends)
+
+
+FAR = 9.0
+"""Standard deviations within which a Gaussian has all its mass, in double precision."""
+
+
+def _root(law: Callable[[float], float], at: float, low: float, high: float) -> float:
+    """Where a distribution function between `low` and `high` reaches `at`, by bisection."""
+    for _ in range(40):
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if law(middle) < at else (low, middle)
+    return high
 
 
 def _quantile(pairs: Sequence[tuple[float, float]], at: float) -> float:

@@ -86,7 +86,8 @@ class Mixture:
     classes: tuple[str, ...] = ()
     """Labels of the target, in order; empty for numbers."""
     noise: tuple[float, ...] = ()
-    """(K,) mass of each sentence's wrong labels; empty without noise."""
+    """(K,) mass of each sentence's wrong labels. Of numbers the standard deviation of each one's errors, the constant
+    answer's last. Empty without noise."""
     constant: Answer = None
     """The constant answer, of labels their probabilities; None if it has no part."""
 
@@ -104,7 +105,11 @@ class Mixture:
         return average(self._laws(answers), self.weights, is_label=bool(self.classes))
 
     def _laws(self, answers: Sequence[Answer]) -> Sequence[Answer]:
-        laws = [self._law(*each) for each in zip(answers, self.noise, strict=True)] if self.noise else [*answers]
+        laws = (
+            [self._law(*each) for each in zip(answers, self.noise, strict=True)]
+            if self.classes and self.noise
+            else [*answers]
+        )
         return [*laws, self.constant] if len(self.weights) > len(answers) else laws
 
     def _law(self, answer: Answer, epsilon: float) -> Answer:

@@ -1,7 +1,7 @@
 """Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about; and sheets to label.
 
 A line has the row, the inputs, other columns that came with it, the truth of a test row, what `_cells` names, each
-particle's answer, and its reason where asked for. Spread and range are the particles' alone, noise not included. An
+particle's answer, and its reason where asked for. The spread is the particles' alone, the range includes noise. An
 abstention is an empty cell. An own column whose name an input has gets a `_`. Every cell, the header's too, is safe to
 open in a spreadsheet: see `vpp.show.markup`, which also undoes it.
 

@@ -96,7 +96,7 @@ def standalone(reader: RunReader) -> Standalone:
     weights, rest = _rest(view, kept)
     train = rest.evaluated.get("train")
     reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluated.get("test", train))
-    noise = train.noise if train and train.noise else (None,) * len(kept)
+    noise = train.noise if train and train.noise and dataset.classes else (None,) * len(kept)
     own = {identity: _Hypothesis(view.texts[identity], program) for identity, program in programs.items()}
     for slot, weight, epsilon in zip(kept, weights, noise, strict=True):
         own[view.population[slot].hypothesis].add(weight, epsilon)
@@ -148,12 +148,13 @@ def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunVie
 
     def without(evaluated: Evaluated) -> Evaluated:
         own = evaluated.constant
+        noisy = [*kept, *range(len(view.population), len(evaluated.noise))]  # the constant's is last, if any
         return replace(
             evaluated,
             hypotheses=tuple(evaluated.hypotheses[slot] for slot in kept),
             predictions=tuple(evaluated.predictions[slot] for slot in kept),
             weights=tuple(evaluated.weights[slot] / total for slot in kept),
-            noise=tuple(evaluated.noise[slot] for slot in kept) if evaluated.noise else (),
+            noise=tuple(evaluated.noise[slot] for slot in noisy) if evaluated.noise else (),
             constant=replace(own, weight=own.weight / total) if own else None,
             shares=(),
             branches=(),
