@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from tests import inspected
-from vpp.findings.points import Question, questions
+from vpp.findings.points import Point, questions
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
@@ -29,12 +29,12 @@ def said(reader: RunReader, by_text: dict, slots: tuple[str, ...], weights: tupl
     )
 
 
-def of_labels(reader: RunReader, **config) -> tuple[Question, ...]:
+def of_labels(reader: RunReader, **config) -> tuple[Point, ...]:
     answers = said(reader, inspected.ON_TEST, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS)
     return questions(answers, reader.refresh().view, replace(inspected.LABEL_CONFIG, **config), reader.dataset())
 
 
-def of_numbers(reader: RunReader, **config) -> dict[int, Question]:
+def of_numbers(reader: RunReader, **config) -> dict[int, Point]:
     answers = said(reader, inspected.NUMBERS_ON_TEST, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS)
     config = replace(inspected.NUMBER_CONFIG, **config)
     return {q.row.id: q for q in questions(answers, reader.refresh().view, config, reader.dataset())}

@@ -22,16 +22,7 @@ from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
 from vpp.findings.experiments import parting_rows, read_trial
-from vpp.findings.points import (
-    Point,
-    Question,
-    points,
-    possible_labels,
-    possible_range,
-    questions,
-    reject_option,
-    votes_on,
-)
+from vpp.findings.points import Point, points, possible_labels, possible_range, questions, reject_option, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
@@ -182,7 +173,7 @@ async def asked_sheet(
     return sheet_csv(questions(answers, view, config, dataset), dataset)
 
 
-def sheet_csv(questions: Sequence[Question], dataset: Dataset) -> bytes:
+def sheet_csv(questions: Sequence[Point], dataset: Dataset) -> bytes:
     """Write the sheet, most informative rows first, as UTF-8 with `\\r\\n` after each line (RFC 4180)."""
     text = io.StringIO()
     writer = csv.writer(text)
