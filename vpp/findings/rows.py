@@ -29,7 +29,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Say, Table
 from vpp.show.figures import VoteBar
-from vpp.show.matrix import AnswerCell, AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.matrix import AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
 from vpp.show.words import (
     ROW_OF,
     counted,
@@ -224,10 +224,7 @@ def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: 
     return RowLine(
         row=point.row.id,
         inputs=tuple(shown_cell(cells[name]) for name in columns),
-        answers=tuple(
-            AnswerCell(words="" if vote is None else value_of(vote, decimals), is_far=is_far(vote, point))
-            for vote in votes
-        ),
+        answers=tuple(("" if vote is None else value_of(vote, decimals), is_far(vote, point)) for vote in votes),
         vote=vote_of(point, decimals),
         truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
-from tests.drawing.every_page import draw_all
 from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
+from tests.show.every_page import draw_all
 from vpp.data.labelling import input_fields
 from vpp.events import Proposed
 from vpp.findings.baselines import baselines
@@ -38,7 +38,7 @@ def hostile(folder: Path) -> RunReader:
 def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     pair = side_by_side(first, second)
     head = ("setting", "A", "B")
-    settings = Table(head=head, rows=[(each.name, *map(str, each.values)) for each in settings_of(pair.runs)])
+    settings = Table(head=head, rows=[(name, *values) for name, values in settings_of(pair.runs).items()])
     return [html(standings(pair, baselines(DATA))), html([settings])]
 
 
