@@ -6,19 +6,10 @@ import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
-from vpp.findings.hypotheses import (
-    Hypothesis,
-    compared_words,
-    constant_words,
-    deck,
-    hypotheses,
-    odds_words,
-    order_words,
-    shares_words,
-)
+from vpp.findings.hypotheses import Hypothesis, compared_words, deck, hypotheses, odds_words, order_words, shares_words
 from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
 from vpp.findings.progress import nothing_yet, weights_figure
-from vpp.findings.result import deciding_sentence, evidence_measure, target_words, weights_words
+from vpp.findings.result import evidence_measure, target_words, weights_words
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
 from vpp.findings.trust import mistakes
@@ -101,9 +92,10 @@ def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
     weights = [target_words(config), weights_words(snapshot)]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
-    weights += filter(None, [deciding_sentence(view, config, dataset)])
-    first = f"{constant_words(view, config, dataset)} {compared_words(ideas)}".strip()
-    parts: list[object] = [Note(first), Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
+    parts: list[object] = [
+        Note(compared_words(ideas)),
+        Fold(title="More on the weights", blocks=tuple(map(Note, weights))),
+    ]
     if rows := evaluated_rows(view, config, dataset):
         parts.append(Fold(title="Right and wrong, answer by answer", blocks=tuple(mistakes(rows))))
     blocks.draw(*parts)

@@ -12,7 +12,7 @@ from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings import new_rows
-from vpp.findings.points import Vote, reject_option, target_spread, votes_on
+from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
@@ -200,7 +200,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
-def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Vote, ...]:
+def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Point, ...]:
     answers, dataset = job.asking.whole(), run.reader.dataset()
     reject = reject_option(opening.fresh(run).view, run.snapshot.spec.config, dataset, of=answers)
     return votes_on(answers, reject, scale=target_spread(dataset))

@@ -12,7 +12,7 @@ from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
 from vpp.findings import new_rows
-from vpp.findings.points import Question, questions
+from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
@@ -113,9 +113,7 @@ def list_questions(run: opening.OpenRun, answers: Answers) -> None:
     )  # fmt: skip
 
 
-def note_answer(
-    run: opening.OpenRun, question: Question, name: str, labels: Sequence[str], *, known: Row | None
-) -> None:
+def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequence[str], *, known: Row | None) -> None:
     """Draw the field of a true label. known: the row of the table, whose own label is taken by a press."""
     place = input_key(question.row)
     if known is not None and known.target is not None:

@@ -20,7 +20,7 @@ from tests.live import Lines, by_step
 from tests.live import write as write_lines
 from tests.processes import wait_until
 from tests.reporting.builders import SEED, dataset, run
-from tests.reporting.test_document import HOSTILE
+from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
 from vpp.reporting.document import report_html
 from vpp.runs.directory import RunDirectory

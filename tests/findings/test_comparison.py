@@ -100,12 +100,11 @@ def test_the_run_that_another_goes_on_from_is_one_of_its_settings(folder: Path) 
         other(folder / "c", start=(ODD, LUCK), started_from="second"),
     )
     named = settings(runs.runs, labels={"first": "toy · SMC · 14:32"})
-    found = {each.name: each.values for each in named}
-    assert found["goes on from"] == ("no run", "toy · SMC · 14:32", "second"), "a run that is gone has its id"
+    assert named["goes on from"] == ("no run", "toy · SMC · 14:32", "second"), "a run that is gone has its id"
 
 
 def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
-    assert [each.values for each in settings(pair(folder).runs)] == [("0", "1")]
+    assert settings(pair(folder).runs) == {"Seed": ("0", "1")}
 
 
 def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
@@ -113,7 +112,7 @@ def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
     smc, endpoint = candidate(inspected.labels(folder / "a")), candidate(other(folder / "b")).snapshot.spec.endpoint
     mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, reading="rows", mh_rows="train"),
              endpoint=replace(endpoint, model="another", cache=False))  # fmt: skip
-    differing = {each.name: each.values for each in settings([smc, candidate(mh)])}
+    differing = settings([smc, candidate(mh)])
     assert (differing["model"], differing["hypotheses K"]) == (("demo", "another"), ("4", "3"))
     assert ("smc", "mh") in differing.values()
     assert not {name for name in differing if "cache" in name or "python" in name}
@@ -132,13 +131,13 @@ def test_what_the_model_is_shown_and_how_it_may_answer_are_settings(folder: Path
     }
     for name, changed in changes.items():
         second = replace(first, snapshot=replace(first.snapshot, spec=changed))
-        assert [each.name for each in settings([first, second])] == [name]
+        assert list(settings([first, second])) == [name]
     for name, rows in (
         ("kinds", replace(data, columns=text)),
         ("descriptions", replace(data, descriptions=Descriptions(columns=(("a", "a number"),)))),
         ("split", replace(data, provenance=replace(data.provenance, split="time:a"))),
     ):
-        assert [each.name for each in settings([first, replace(first, dataset=rows)])] == [name]
+        assert list(settings([first, replace(first, dataset=rows)])) == [name]
 
 
 def test_other_columns_of_the_same_rows_are_compared_all_the_same(folder: Path) -> None:

@@ -141,4 +141,3 @@ def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
     monkeypatch.setattr(module, "constant_answer", lambda *_: found)
     of_run = RunView(), inspected.LABEL_CONFIG, inspected.LABELS
     assert words in odds_words(*of_run)
-    assert (module.constant_words(*of_run) == "") == (weight is None)

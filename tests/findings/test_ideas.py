@@ -3,7 +3,6 @@ import pytest
 from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, reweighted, scored, started, view_of
 from vpp.events import Event
 from vpp.findings.ideas import Ideas, merge_ideas
-from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -78,27 +77,6 @@ def test_a_label_is_never_a_number() -> None:
     ideas = merge_ideas(view, data)
     assert ideas is not None
     assert len(ideas) == 2
-
-
-def test_every_particle_belongs_to_one_idea() -> None:
-    ideas = merged(ended(on_test()))
-    assert [ideas.of_slot(slot) for slot in range(4)] == [0, 1, 0, 0]
-
-
-def known(reader: RunReader) -> Ideas:
-    ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    assert ideas is not None
-    return ideas
-
-
-def test_ideas_of_a_known_run_have_their_rows_and_errors(labels: RunReader) -> None:
-    """EVEN and PAIR get test rows 4 to 8 right, BIG 4, 5, 6 and ODD 4, 5, 7, 9; ODD misses training row 2."""
-    ideas = known(labels)
-    assert (ideas.by, ideas.n_rows, ideas.n_test_rows) == ("evaluations", 10, 6)
-    assert [idea.weight for idea in ideas] == pytest.approx([0.6, 0.3, 0.1])
-    scores = [(i.test, i.train) for i in ideas]
-    assert [(test.n_correct, train.n_correct) for test, train in scores if test and train] == [(5, 4), (3, 4), (4, 3)]
-    assert [idea.test.n_abstained for idea in ideas] == [0, 0, 1]
 
 
 def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked_all_about() -> None:

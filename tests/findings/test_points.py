@@ -1,11 +1,17 @@
-"""Points, sides and voices of the two runs of known predictions."""
+"""Points, sides, voices and the information of a label, on the two runs of known predictions."""
+
+import math
+from dataclasses import replace
 
 import pytest
 
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated
+from vpp.data.dataset import Row
 from vpp.events import Evaluated
-from vpp.findings.points import ABOVE, AT, BELOW, Point, points, sides
+from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
+from vpp.problem import Prediction
+from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
 
 
@@ -58,3 +64,65 @@ def test_sides_of_numbers_are_those_of_their_mean(numbers: RunReader) -> None:
         6: [(BELOW, (0, 2)), (ABOVE, (1,))],
         7: [(BELOW, (0,)), (ABOVE, (2,))],
     }
+
+
+def said(reader: RunReader, by_text: dict, slots: tuple[str, ...], weights: tuple[float, ...]) -> Answers:
+    """The run's particles, asked about its own test rows as if their truth were not known."""
+    dataset = reader.dataset()
+    rows = tuple(replace(row, target=None) for row in dataset.test)
+    predictions = tuple(
+        tuple(Prediction(row=row.id, value=value) for row, value in zip(rows, by_text[text], strict=True))
+        for text in slots
+    )
+    return Answers(
+        rows=rows,
+        texts=slots,
+        weights=weights,
+        predictions=predictions,
+        task=dataset.task,
+        target=dataset.target,
+        classes=dataset.classes,
+    )
+
+
+def of_labels(reader: RunReader, **config) -> tuple[Point, ...]:
+    answers = said(reader, inspected.ON_TEST, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS)
+    return questions(answers, reader.refresh().view, replace(inspected.LABEL_CONFIG, **config), reader.dataset())
+
+
+def of_numbers(reader: RunReader, **config) -> dict[int, Point]:
+    answers = said(reader, inspected.NUMBERS_ON_TEST, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS)
+    config = replace(inspected.NUMBER_CONFIG, **config)
+    return {q.row.id: q for q in questions(answers, reader.refresh().view, config, reader.dataset())}
+
+
+def test_inputs_come_by_the_bits_their_label_would_tell(labels):
+    found = of_labels(labels)
+    assert [(q.row.id, round(q.bits, 4)) for q in found] == [
+        (8, 0.6901),  # yes .6, no .4: H(.59) - H(.05)
+        (7, 0.6180),  # no .7, yes .3: H(.32) - H(.05)
+        (9, 0.2978),  # yes .9, no .1: H(.86) - H(.05)
+        (6, 0.0952),  # yes .9, .1 abstains: H(.905) - (.9 H(.05) + .1)
+        (4, 0.0),
+        (5, 0.0),
+    ]
+
+
+def test_numbers_tell_at_most_what_their_spread_allows(numbers):
+    row = of_numbers(numbers)[4]
+    assert row.interval == (0.0, 2.0)
+    assert 0 < row.bits <= 0.5 * math.log2(1 + 0.5)  # Var = .25 (1 - 2)^2 + .25 (1 - 0)^2 = .5
+
+
+def test_a_tied_vote_on_new_rows_goes_to_the_first_label() -> None:
+    said = [tuple(Prediction(row=i, value=label) for i in range(40)) for label in ("no", "yes")]
+    asked = Answers(
+        rows=tuple(Row(id=i, inputs=(), target=None) for i in range(40)),
+        texts=("a", "b"),
+        weights=(0.5, 0.5),
+        predictions=tuple(said),
+        task="classification",
+        classes=("no", "yes"),
+        target="y",
+    )
+    assert set(averages_asked(asked)) == {"no"}

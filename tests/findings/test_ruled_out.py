@@ -37,23 +37,6 @@ from vpp.show.render import html
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 
 
-def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_wrong() -> None:
-    view = view_of(
-        started(MH, YES_NO),
-        *drawn("good", "other"),
-        scored(0, 1, "other", {0: "yes", 1: "yes", 2: "yes"}),
-        scored(0, 1, "bad", {0: "no", 1: "yes", 2: "yes"}, role="proposal"),
-        proposed(0, 1, "other", "bad"),
-    )
-    (out,) = rejected(view, YES_NO)
-    assert (out.reason, out.text, out.times, out.newest.step) == ("rejected", "bad", 1, 0)
-    newest = out.newest
-    assert (newest.particles, newest.log_alpha, newest.u, newest.n_rows) == ((1,), -4.0, 0.5, 3)
-    assert (newest.log_likelihood, newest.log_likelihood_proposal) == (-1.0, -5.0)
-    assert [(c.row.id, c.said, c.row.target) for c in newest.contradictions] == [(0, "no", "yes"), (1, "yes", "no")]
-    assert newest.contradictions[0].row.inputs == (("a", "0"),)
-
-
 @pytest.mark.parametrize(
     ("data", "current", "bad", "rows"),
     [
@@ -74,19 +57,6 @@ def test_the_rows_that_decided_come_first(data: Dataset, current: Any, bad: Any,
         proposed(0, 0, "kept", "bad"),
     )
     assert [c.row.id for c in rejected(view, data)[0].newest.contradictions] == rows
-
-
-def test_a_text_rejected_again_is_one_entry_newest_first() -> None:
-    view = view_of(
-        started(MH, YES_NO),
-        *drawn("a", "b"),
-        proposed(0, 0, "a", "bad", u=0.1),
-        proposed(0, 1, "b", "worse"),
-        proposed(1, 1, "b", "bad", u=0.9),
-    )
-    bad, worse = rejected(view, YES_NO)
-    assert (bad.text, bad.times, bad.newest.step, bad.newest.u) == ("bad", 2, 1, 0.9)
-    assert worse.text == "worse"
 
 
 def test_accepted_taken_and_unchanged_proposals_are_not_ruled_out() -> None:

@@ -42,12 +42,6 @@ def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbe
     assert groups_at(near, threshold=0.7) == ((0, 2), (1,))
 
 
-def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
-    """Rows 0 and 3 are equal, both silent on 3; one silent on row 2 is unlike: 2 of 4."""
-    found = share_alike([["yes", "no", "no", None], ["yes", "yes", None, None]])
-    assert found.tolist() == [[1.0, 0.5], [0.5, 1.0]]
-
-
 def test_numbers_are_close_by_their_root_mean_squared_difference() -> None:
     """Differences 3, 0, and 8 for the one abstention: sqrt((9 + 0 + 64) / 3) of 8; two abstentions are alike."""
     found = closeness([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=8.0)

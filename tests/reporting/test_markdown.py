@@ -1,3 +1,6 @@
+"""The report: two pages and an appendix, as Markdown and as HTML with no script and nothing to fetch."""
+
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +25,7 @@ from tests.reporting.renderers import RENDERERS, tokens
 from tests.show.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
 from vpp.events import Event, Proposed, RunFailed, RunFinished
-from vpp.reporting.document import report_markdown
+from vpp.reporting.document import report_html, report_markdown, write_all, write_html
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
@@ -179,3 +182,46 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     events[is_first.index(True)] = unread
     failed = RunFailed(reason="error", detail=texts[2])
     return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
+
+
+MARKUP = "</script><img src=x> <!-- [a](http://b)"
+
+
+def test_the_file_holds_the_pages_of_the_app_and_fetches_nothing(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    report = report_html(reader)
+    assert '<div class="report"><p class="say">Right on 4 of 5 test rows' in report
+    assert "default-src 'none'; style-src 'unsafe-inline'; font-src data:" in report
+    assert not re.search(r"<(script|link|img|iframe|button)\b", report)
+    assert set(re.findall(r"url\((.{5})", report)) == {"data:"}
+    assert len(report) < 1_500_000
+
+
+def test_the_table_of_contents_leads_to_every_section_of_the_appendix(tmp_path: Path) -> None:
+    appendix = report_html(inspected.labels(tmp_path)).partition('class="report appendix"')[2]
+    links = re.findall(r'href="#([^"]+)"', appendix)
+    assert len(links) == appendix.count("<h2>") - 1
+    assert re.findall(r'<div id="([^"]+)"', appendix) == links
+
+
+def test_text_from_outside_makes_no_element(tmp_path: Path) -> None:
+    labels = [f"{MARKUP} 1", f"{MARKUP} 2"]
+    data = dataset(labels, labels, name=f"col {MARKUP}", target=f"target {MARKUP}")
+    hostile = run(tmp_path / "hostile", *smc_run(data, (f"a {MARKUP}", f"b {MARKUP}")), data=data, name=MARKUP)
+    report, plain = report_html(hostile), report_html(run(tmp_path / "plain", *smc_run()))
+    tags = [set(re.findall(r"<([a-z0-9]+)\b", each)) for each in (report, plain)]
+    assert tags[0] == tags[1]
+
+
+def test_three_files_are_written_and_their_paths_returned_and_again_the_same_bytes(tmp_path: Path) -> None:
+    directory = inspected.labels(tmp_path).directory
+    before = {path.name for path in directory.path.iterdir()}
+    paths = write_all(directory)
+    assert paths[0] == directory.path / "report.md"
+    assert paths[0].read_text(encoding="utf-8").startswith("# toy\n")
+    written = {path.name for path in directory.path.iterdir()} - before
+    assert written == {path.name for path in paths} == {"posterior.json", "predictions.csv", "report.md"}
+    first = [path.read_bytes() for path in (*paths, write_html(directory))]
+    assert first[-1].startswith(b"<!doctype html>")
+    assert first == [path.read_bytes() for path in (*write_all(directory), write_html(directory))]
+    assert not list(directory.path.glob(".*.part"))

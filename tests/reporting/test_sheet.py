@@ -16,17 +16,17 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Row
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.findings.points import Question
+from vpp.findings.points import Point
 from vpp.posterior.prediction import Mixture
 from vpp.reporting.predictions import BITS, filled_rows, sheet_csv, sheet_rows
 
 MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
 
 
-def question(cell: str | None, bits: float) -> Question:
+def question(cell: str | None, bits: float) -> Point:
     row = Row(id=99, inputs=(("a", cell),), target=None)
     votes, weights = ("yes",), (1.0,)
-    return Question(
+    return Point(
         row=row,
         votes=votes,
         answers=votes,
@@ -53,7 +53,7 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     data = build_dataset(table, target="=y", split=SplitPlan(train_size=5, test_size=2))
     assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
     row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
-    asked = Question(
+    asked = Point(
         row=row, votes=("a",), answers=("a",), mixture=Mixture(weights=(1.0,), classes=("a",)), prediction="a", bits=0.5
     )
     written = sheet_csv([asked], data).decode()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import VARIANTS, sampled_run, world
+from tests.show.every_page import draw_all
 from vpp.events import Event
 from vpp.reporting.document import posterior_json, report_markdown
 from vpp.reporting.predictions import predictions_csv

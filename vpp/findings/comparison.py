@@ -288,26 +288,19 @@ def others(comparison: Comparison) -> Iterator[Note]:
 # What differs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    name: str
-    values: tuple[str | None, ...]
-    """One a run; None for an unused option, and for facts recorded only once the run starts."""
+_SERVER = (
+    "model", "optimizer_model", "gguf", "structured", "reasoning_effort", "learner_max_tokens", "optimizer_max_tokens",
+    "context_length",
+)  # fmt: skip
+"""Fields of an endpoint that can change a result."""
 
 
-def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> tuple[Setting, ...]:
-    """Return what differs and can change a result. labels: of runs, by id.
-
-    An option that a run does not use counts as being at its default.
-    """
-    by_run = [_settings_of(run, labels or {}) for run in runs]
-    differing = []
-    for name in dict.fromkeys(name for each in by_run for name in each):
-        values = tuple(each.get(name) for each in by_run)
-        known = set(values) - {None}
-        if len(known) > 1 or (None in values and known - {_USUAL.get(name)}):
-            differing.append(Setting(name=name, values=values))
-    return tuple(differing)
+def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Return what differs and can change a result: values by name, one a run. labels: of runs, by id."""
+    by_run = [{name: _text(value) for name, value in _settings_of(run, labels or {}).items()} for run in runs]
+    names = (name for name in by_run[0] if name not in _OPTIONS or any(_has_effect(name, run) for run in runs))
+    found = {name: tuple(each.get(name, "unknown") for each in by_run) for name in names}
+    return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
 def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block | None:
@@ -317,23 +310,23 @@ def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block |
     differing = settings(comparison.runs, labels)
     if not differing:
         return Note("No setting differs that can change the result.")
-    head = ("setting", *CODES[: len(comparison.runs)])
-    rows = [(each.name, *(value if value is not None else "not used" for value in each.values)) for each in differing]
+    head, rows = ("setting", *CODES[: len(comparison.runs)]), [(name, *values) for name, values in differing.items()]
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-_SERVER = (
-    "model", "optimizer_model", "gguf", "structured", "reasoning_effort", "learner_max_tokens", "optimizer_max_tokens",
-    "context_length",
-)  # fmt: skip
-"""Fields of an endpoint that can change a result."""
+_OPTIONS = {
+    name_of(each.name) if each.name != "prior" else "prior, in plain words": each.name for each in fields(Config)
+}
+"""Options of the method by their names in the table; `particles` stands there as K."""
 
 
-def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, str]:
+def _has_effect(name: str, run: Candidate) -> bool:
+    return has_effect(_OPTIONS[name], run.config, run.dataset.task)
+
+
+def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
     config, spec, data = run.config, run.snapshot.spec, run.dataset
-    every = (each.name for each in fields(Config) if each.name != "particles")
-    names = (name for name in every if has_effect(name, config, data.task))
-    facts: dict[str, Any] = {_option(name): getattr(config, name) for name in names}
+    facts: dict[str, Any] = {name: getattr(config, own) for name, own in _OPTIONS.items() if own != "particles"}
     facts |= {
         "hypotheses K": config.size,
         "file": data.provenance.file,
@@ -351,23 +344,17 @@ def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, str]:
         "characters shown of a cell": spec.cell_limit or "all",
         **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
-    if started := run.view.started:
-        facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
-        facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
-    return {name: _text(value) for name, value in facts.items()}
-
-
-def _option(name: str) -> str:
-    return "prior, in plain words" if name == "prior" else name_of(name)
+    started = run.view.started
+    facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()} if started else {}
+    facts["seed sentence"] = started.seed_text if started else "unknown"
+    facts["demo model"] = started.versions.get("demo", "none") if started else "unknown"
+    return facts
 
 
 def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-
-
-_USUAL = {_option(each.name): _text(getattr(Config(), each.name)) for each in fields(Config)}
 
 
 def cost(comparison: Comparison) -> Table:

@@ -1,16 +1,14 @@
 """Experiments beside a run: another text for a hypothesis, and the trial of what the model does with one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import to_json, to_jsonable_python
 
 from vpp import files
-from vpp.data.dataset import Dataset, Row
-from vpp.data.labelling import input_key
-from vpp.findings.ruled_out import against_words, inputs_words, log_text
+from vpp.findings.ruled_out import against_words, inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import Value
@@ -22,7 +20,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.cards import Version, Versions
-from vpp.show.words import counted, fixed, integer, interval_text, listed, number, percent, value_text
+from vpp.show.words import counted, fixed, integer, interval_text, listed, percent, value_text
 
 MOST_NAMED = 12
 HEAD = ("row", "true", "before", "your text", "outcome", "inputs")
@@ -44,14 +42,14 @@ def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> It
         yield f"{chance}: an accept step would take your text with this probability. No random number is drawn here."
     again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
     against = against_words(compared.log_likelihood, None if reworded.exponent == 1 else reworded.exponent)
-    yield f"Log-likelihood {log_text(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}"
+    yield f"Log-likelihood {fixed(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}"
     won, lost = _named("won", compared.won), _named("lost", compared.lost)
     yield f"{won}. {lost}. {_named('without a readable answer', compared.unread)}."
 
 
 def _named(what: str, ids: Sequence[int]) -> str:
     names = listed(sorted(ids), most=MOST_NAMED)
-    return f"{counted(len(ids), 'row') if ids else 'No row'} {what}{f' ({names})' if ids else ''}"
+    return f"{counted(len(ids), 'row')} {what} ({names})" if ids else f"No row {what}"
 
 
 def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, seed_text: str) -> Iterator[object]:
@@ -64,7 +62,7 @@ def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, s
     lines = {
         row.id: (
             str(row.id),
-            *(_answer(value) for value in (row.target, old.value, new.value)),
+            *map(value_text, (row.target, old.value, new.value)),
             outcome[row.id],
             inputs_words(row, reworded.new),
         )
@@ -76,17 +74,12 @@ def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, s
         yield Table(head=HEAD, rows=list(lines.values()), name="rows won and lost", fold=fold)
 
 
-def _answer(value: Value | None) -> str:
-    return number(value, 6) if isinstance(value, float) else value_text(value)
-
-
 def keeping_words(preparation: Preparation, old: str) -> str:
     """Sentences on the run that keeps the new text. old: the text that it replaces."""
     spec, copies = preparation.spec, preparation.spec.start.count(old)
     rest = f" {counted(copies, 'copy keeps', 'copies keep')} the old text." if copies else ""
     begins = "your text" if len(spec.start) == 1 else f"these {integer(len(spec.start))} hypotheses and your text"
-    carried = "Weights are not carried over" if spec.config.is_weighted else "Its chains go on from there"
-    return f"A new run begins with {begins} on the same rows.{rest} {carried}, and this run stays as it is."
+    return f"A new run begins with {begins} on the same rows.{rest} This run stays as it is."
 
 
 FILE = "trial.json"
@@ -206,47 +199,9 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     return trial if trial.step == view.last_step else None
 
 
-def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
-    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
-    known = {input_key(row) for row in dataset.labelled}
-    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
-    new = {input_key(row): row for row in rows if input_key(row) not in known}
-    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
-
-
 def trial_json(run: str, trial: Trial) -> dict[str, Any]:
-    """Return the object that `vpp trial --json` prints; rates have Wilson's 95 % interval, logarithms are natural."""
-    return {
-        "run": run,
-        "step": trial.step,
-        "rows": len(trial.rows),
-        "log_likelihood_no_rule": trial.no_rule,
-        "ideas": [
-            {
-                "text": idea.text,
-                "weight": idea.weight,
-                "must_change": _rate(idea.must_change),
-                "must_stay": _rate(idea.must_stay),
-                "log_likelihood": idea.log_likelihood,
-                "clauses": [
-                    {"text": c.text, "log_likelihood_lost": c.log_likelihood_lost, "rows": _rate(c.rows)}
-                    | {"finding": FINDINGS[trial.sign(c)]}
-                    for c in idea.clauses
-                ],
-                "gain_over_no_rule": idea.gain_over_no_rule,
-                "rows_over_no_rule": _rate(idea.over_no_rule),
-            }
-            for idea in trial.ideas
-        ],
-        "pairs": [asdict(pair) | {"inputs": dict(pair.inputs)} for pair in trial.pairs],
-    }
-
-
-def _rate(found: Obeyed) -> dict[str, float | None]:
-    if not found.n:
-        return {"rate": None, "low": None, "high": None, "n": 0}
-    low, high = found.interval
-    return {"rate": found.obeyed / found.n, "low": low, "high": high, "n": found.n}
+    """Return the object that `vpp trial --json` prints: the content of trial.json, and the run."""
+    return {"run": run, **to_jsonable_python(trial, inf_nan_mode="strings")}
 
 
 # In words
@@ -293,24 +248,14 @@ def trial_blocks(trial: Trial, seed_text: str) -> Iterator[object]:
 
 
 def _figures(each: TriedIdea) -> tuple[str, ...]:
-    rates = rate_words(each.must_change), rate_words(each.must_stay)
-    return (
-        percent(min(each.weight, 1.0)),
-        *rates,
-        fixed(each.gain_over_no_rule, 1),
-        rate_words(each.over_no_rule, "none differ"),
-    )
+    weight, changed, kept = percent(min(each.weight, 1.0)), rate_words(each.must_change), rate_words(each.must_stay)
+    return weight, changed, kept, fixed(each.gain_over_no_rule, 1), rate_words(each.over_no_rule, "none differ")
 
 
 def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
-    return [
-        (
-            each.text,
-            fixed(each.log_likelihood_lost, 1),
-            f"{rate_words(each.rows, 'none')}: {FINDINGS[trial.sign(each)]}",
-        )
-        for each in idea.clauses
-    ]
+    found = (f"{rate_words(each.rows, 'none')}: {FINDINGS[trial.sign(each)]}" for each in idea.clauses)
+    costs = ((each.text, fixed(each.log_likelihood_lost, 1)) for each in idea.clauses)
+    return [(*cost, rows) for cost, rows in zip(costs, found, strict=True)]
 
 
 def sentence_of(idea: TriedIdea, seed_text: str) -> str:

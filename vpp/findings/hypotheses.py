@@ -348,26 +348,12 @@ def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
         return ""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
     times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    two = ("the heaviest hypothesis", f"always answering {_answer(constant.constant.answer, dataset)}")
+    answer = constant.constant.answer
+    words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
+    two = ("the heaviest hypothesis", f"always answering {words}")
     likely, other = two if constant.log_odds >= 0 else two[::-1]
     nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
     return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"
-
-
-def _answer(value: str | float, dataset: Dataset) -> str:
-    return f"“{value}”" if isinstance(value, str) else target_text(value, dataset.target_decimals)
-
-
-def constant_words(view: RunView, config: Config, dataset: Dataset) -> str:
-    """`Beside them, always answering “no” has half of the prior and 3 % of the weight.`"""
-    found = constant_answer(view, config, dataset)
-    if found is None or found.weight is None:
-        return ""
-    law = ", each label as often as it occurs," if found.constant.shares else ""
-    answer = _answer(found.constant.answer, dataset)
-    return (
-        f"Beside them, always answering {answer}{law} has half of the prior and {percent(found.weight)} of the weight."
-    )
 
 
 def compared_words(ideas: Ideas) -> str:

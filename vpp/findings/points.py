@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import pstdev
 from typing import Any
@@ -54,6 +54,10 @@ class Point:
     reject: RejectOption = RejectOption()
     scale: float = 0.0
     """Standard deviation of the training targets of a regression, in their unit."""
+    said: tuple[Prediction, ...] = ()
+    """(K,) answers with their explanations, of a row that a person asks about."""
+    bits: float = 0.0
+    """Expected information gain of the true answer about the hypothesis, if it was asked for."""
 
     @property
     def is_label(self) -> bool:
@@ -122,7 +126,7 @@ class Point:
 
     @property
     def confidence(self) -> float | None:
-        """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
+        """The same of those that answered; None if it is 0, and for regression."""
         answered = math.fsum(share for _, share in self.shares)
         return round(self.shares[0][1] / answered, DIGITS) if answered > 0 else None
 
@@ -130,6 +134,20 @@ class Point:
     def is_undecided(self) -> bool:
         """True if the answer is “I don’t know”; always False for regression."""
         return self.is_label and self.decision is None
+
+    @property
+    def voices(self) -> tuple[int, ...]:
+        """Slots that hold weight and answered, heaviest first."""
+        return tuple(
+            slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
+        )
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if the answer to a new row is “I don't know”: no label decides, or numbers spread widely."""
+        if self.is_label or not self.voices:
+            return not self.voices or self.is_undecided
+        return self.doubt > 0 and self.doubt > APART * self.scale
 
     @property
     def is_right(self) -> bool:
@@ -213,33 +231,11 @@ def by_answers(evaluated: Evaluated) -> tuple[Side, ...]:
     return tuple(sorted(found, key=lambda side: (-side.weight, side.slots)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vote(Point):
-    """One row with the answers of K particles and their explanations."""
-
-    said: tuple[Prediction, ...]
-    """(K,) by slot."""
-
-    @property
-    def voices(self) -> tuple[int, ...]:
-        """Slots that hold weight and answered, heaviest first."""
-        return tuple(
-            slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
-        )
-
-    @property
-    def is_unknown(self) -> bool:
-        """True if the answer is “I don't know”: no label decides, or numbers spread widely."""
-        if self.is_label or not self.voices:
-            return not self.voices or self.is_undecided
-        return self.doubt > 0 and self.doubt > APART * self.scale
-
-
-def votes_on(answers: Answers, reject: RejectOption | None = None, *, scale: float = 0.0) -> tuple[Vote, ...]:
-    """(N,) votes in the order of the rows asked about. scale: of the dataset, by `target_spread`."""
+def votes_on(answers: Answers, reject: RejectOption | None = None, *, scale: float = 0.0) -> tuple[Point, ...]:
+    """(N,) points in the order of the rows asked about. scale: of the dataset, by `target_spread`."""
     by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
     return tuple(
-        Vote(
+        Point(
             row=row,
             votes=tuple(each.value for each in said),
             mixture=answers.mixture,
@@ -316,36 +312,18 @@ def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[
     }
 
 
-# The expected information gain of a row's label
+def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Point, ...]:
+    """Return the rows asked about, by the expected information gain of their label, the most informative first."""
+    laws, asked = laws_of(view, dataset, config), votes_on(answers, scale=target_spread(dataset))
+    found = [replace(point, bits=_bits(point, laws, dataset)) for point in asked]
+    return tuple(sorted(found, key=lambda point: (-point.bits, point.row.id)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question(Point):
-    """A row that could be labelled, with its votes."""
-
-    bits: float
-    """Expected information gain of the true answer about the hypothesis."""
-
-
-def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Question, ...]:
-    """The rows asked about, the most informative first."""
-    laws, scale = laws_of(view, dataset, config), target_spread(dataset)
-    unsorted = [_question(vote, laws, dataset) for vote in votes_on(answers, scale=scale)]
-    return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
-
-
-def _question(point: Point, laws: Sequence[RowLikelihood], dataset: Dataset) -> Question:
-    among = _shares(point.weights)
+def _bits(point: Point, laws: Sequence[RowLikelihood], dataset: Dataset) -> float:
+    total = math.fsum(point.weights)  # below 1 if a constant answer holds the rest
+    among = [weight / total if total > 0 else 1 / len(point.weights) for weight in point.weights]
     if point.is_label:
-        bits = label_information(point.answers, among, dataset.classes, laws)
-    else:
-        pairs = zip(laws, among, strict=True)
-        tau = math.fsum(weight * law.tau for law, weight in pairs if isinstance(law, GaussianLikelihood))
-        bits = number_information(point.votes, among, tau=tau)
-    return Question(**{f.name: getattr(point, f.name) for f in fields(Point)}, bits=bits)
-
-
-def _shares(weights: Sequence[float]) -> list[float]:
-    """Weights rescaled to sum to 1, since a constant answer may hold the rest."""
-    total = math.fsum(weights)
-    return [weight / total for weight in weights] if total > 0 else [1 / len(weights)] * len(weights)
+        return label_information(point.answers, among, dataset.classes, laws)
+    pairs = zip(laws, among, strict=True)
+    tau = math.fsum(weight * law.tau for law, weight in pairs if isinstance(law, GaussianLikelihood))
+    return number_information(point.votes, among, tau=tau)

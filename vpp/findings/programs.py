@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
@@ -87,14 +87,11 @@ class ProgramReading:
 
     def as_json(self) -> dict[str, Any]:
         certificate = self.certificate
-        return {
-            "by": self.by,
-            "reason": self.reason or None,
+        found = asdict(replace(self, program=None))
+        del found["program"]
+        return found | {
             "code": self.program.code if self.program else None,
-            "branches": [asdict(branch) for branch in self.branches],
-            "n_unanswered": self.n_unanswered,
             "certificate": asdict(certificate) | {"n_alike": certificate.n_alike} if certificate else None,
-            "questions": [asdict(question) for question in self.questions],
         }
 
 

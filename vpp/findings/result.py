@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
 from pydantic_core import to_jsonable_python
 
 from vpp.data.dataset import Dataset
@@ -50,15 +49,10 @@ from vpp.show.words import (
     fixed,
     in_words,
     integer,
-    listed,
     number,
     percent,
     seconds,
 )
-
-MOST_ROWS = 20
-"""Most deciding rows that are listed, the most decisive first."""
-MOST_NAMED = 6
 
 # The numbers
 
@@ -120,7 +114,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
-        **(weighed(spec, view, known_rows(directory)) if spec.config.is_weighing else {}),
+        **(weighed(spec, view) if spec.config.is_weighing else {}),
     }
     return cast(dict[str, Any], finite(to_jsonable_python(found)))
 
@@ -166,7 +160,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
-def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:
+def weighed(spec: RunSpec, view: RunView) -> dict[str, Any]:
     found = evidence(spec, view)
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
@@ -174,7 +168,6 @@ def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, 
         "log_likelihoods": list(weighed_log_likelihoods(view)),
         "log_evidence": found["value"] if found else None,
         "evidence": found,
-        "deciding_rows": deciding_rows(view, spec.config, dataset) if dataset else None,
     }
 
 
@@ -224,53 +217,6 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
-
-
-def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
-    """Return what decides between the two heaviest sentences, in JSON types; sentences by their number, from 0.
-
-    Differences are log-likelihoods of the heavier one minus those of the other (natural log), the most decisive rows
-    first, with the heavier one's noise.
-    """
-    last = view.finished_steps[-1] if view.finished_steps else None
-    if last is None or last.finished is None or last.reweighted is None or len(last.scored) < 2:
-        return None
-    first, second = np.argsort(-np.array(view.weights), kind="stable")[:2].tolist()
-    scored = last.scored[first], last.scored[second]
-    target_of = {row.id: row.target for row in dataset.train}
-    targets = [target_of[row] for row in scored[0].rows]
-    law = likelihood_of(dataset, config).predictive(scored[0].answers, targets)
-    terms = [law.terms(each.answers, targets) for each in scored]
-    with np.errstate(invalid="ignore"):
-        gaps = np.where(terms[0] == terms[1], 0.0, terms[0] - terms[1])  # 0 where both are infinite
-    order = [int(i) for i in np.argsort(-np.abs(gaps), kind="stable") if gaps[i]]
-    rows = [
-        {
-            "row": scored[0].rows[i],
-            "target": targets[i],
-            "answers": [each.predictions[i] for each in scored],
-            "difference": float(gaps[i]),
-        }
-        for i in order[:MOST_ROWS]
-    ]
-    one, other = (each.log_likelihood for each in scored)
-    difference = 0.0 if one == other else one - other  # 0 where both are infinite
-    return {"between": [first, second], "log_likelihood_difference": difference, "n": len(order), "rows": rows}
-
-
-def deciding_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
-    """Empty unless a run weighed at least two given sentences."""
-    decided = deciding_rows(view, config, dataset) if config.is_weighing else None
-    if decided is None:
-        return ""
-    pair, (one, other) = "The two heaviest hypotheses", (priors(view)[slot] for slot in decided["between"])
-    before = "" if math.isclose(one, other) else f" Their priors are {percent(one)} and {percent(other)}."
-    if not decided["n"]:
-        return f"{pair} have equal log-likelihoods on every row: no row decides between them.{before}"
-    most = listed([each["row"] for each in decided["rows"][:MOST_NAMED]])
-    rows = f"{counted(decided['n'], 'row')}, the most decisive {most}"
-    difference = fixed(decided["log_likelihood_difference"])
-    return f"{pair} differ on {rows}, by {difference} in log-likelihood (natural log) in all.{before}"
 
 
 # What the weights are
@@ -453,8 +399,6 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     yield from map(Note, filter(None, [cache_sentence(usage)]))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
-        decided = deciding_sentence(view, spec.config, dataset) if dataset else ""
-        yield from [Note(decided)] if decided else []
     elif view.population:
         yield heaviest(view, spec.config)
     if view.phase in ("failed", "stopped"):

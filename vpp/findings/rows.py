@@ -1,8 +1,8 @@
-"""Rows in doubt: where the hypotheses are split, what each says there, and the columns that they use."""
+"""Rows with the hypotheses' answers: where they are split, what each says, and what is possible."""
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,15 +21,28 @@ from vpp.findings.points import (
 )
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.scores import grouped
-from vpp.posterior.prediction import Value
+from vpp.posterior.calibration import Conformal
+from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Say, Table
 from vpp.show.figures import VoteBar
-from vpp.show.matrix import AnswerCell, AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
-from vpp.show.words import ROW_OF, counted, in_words, integer, number, percent, share_words, target_text, value_text
+from vpp.show.matrix import AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.words import (
+    ROW_OF,
+    counted,
+    in_words,
+    integer,
+    interval_text,
+    listed,
+    number,
+    percent,
+    share_words,
+    target_text,
+    value_text,
+)
 
 MOST_COLUMNS = 3
 """Inputs in a line of the table."""
@@ -37,8 +50,6 @@ MOST_ANSWERS = 6
 """Columns of hypotheses, the heaviest ones."""
 LEAST = 0.01
 """Share of a hypothesis that has a column."""
-MOST_INPUTS = 6
-"""Inputs of a row in one line of text."""
 MOST_GRADES = 4
 Which = Literal["Split", "Wrong", "All"]
 Reasons = Mapping[tuple[str, int], Prediction]
@@ -213,21 +224,16 @@ def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: 
     return RowLine(
         row=point.row.id,
         inputs=tuple(shown_cell(cells[name]) for name in columns),
-        answers=tuple(
-            AnswerCell(words="" if vote is None else answer_words(vote, decimals), is_far=is_far(vote, point))
-            for vote in votes
-        ),
+        answers=tuple(("" if vote is None else value_of(vote, decimals), is_far(vote, point)) for vote in votes),
         vote=vote_of(point, decimals),
-        truth=answer_words(point.row.target, decimals),
+        truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
     )
 
 
-def answer_words(value: Value | None, decimals: int | None) -> str:
+def value_of(value: Value | None, decimals: int | None) -> str:
     """Return an answer or a target; `no answer` for an abstention."""
-    if value is None:
-        return "no answer"
-    return target_text(value, decimals) if isinstance(value, float) else str(value)
+    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
 
 
 def is_far(vote: Value | None, point: Point) -> bool:
@@ -251,7 +257,7 @@ def mean_words(point: Point, decimals: int | None) -> str:
     return mean if low == high == mean else f"{mean} ({low} to {high})"
 
 
-# One row opened
+# One row: the answer, and what each hypothesis says
 
 
 def opened_row(
@@ -261,53 +267,56 @@ def opened_row(
 
     readings: how hypotheses are read, by id, if they may be programs.
     """
-    found = sides(point, rows.test.weights)
-    decimals = rows.dataset.target_decimals
-    blocks: list[object] = [Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals))]
-    if found:
-        rivals = (
-            Rival(
-                answer=side.name,
-                facts="" if rows.is_alone else _facts(side, rows),
-                hypothesis=rows.texts[side.speaker],
-                code=branch_words(rows.test, side.speaker, point.row.id, readings),
-            )
-            for side in found
-        )
-        blocks.append(Rivals(tuple(rivals)))
-    if not rows.is_alone:
-        blocks.append(_sayings(rows, point, reasons, readings))
-    return tuple(blocks)
+    test = rows.test
+
+    def branch(slot: int) -> str:
+        """Return the branch of a program that answered; empty if the learner read the hypothesis itself."""
+        reading, place = readings.get(test.hypotheses[slot]), branch_of(test, slot, point.row.id)
+        return reading.program.words(place) if reading and reading.program and place is not None else ""
+
+    def why(slot: int) -> str:
+        prediction = reasons.get((test.hypotheses[slot], point.row.id))
+        return reason_words(prediction) if prediction else branch(slot)
+
+    measure = "weight" if rows.measure == "probability" else rows.measure
+    inputs = Inputs(cells_of(point.row, rows.columns))
+    answers = answers_of(point, rows.texts, rows.dataset.target_decimals, measure=measure, why=why, branch=branch)
+    return (inputs, Note(outcome(point, rows.dataset.target_decimals)), *answers)
 
 
-def _facts(side: Side, rows: Rows) -> str:
-    share = f"{percent(min(side.weight, 1.0))} of the {rows.measure if rows.measure != 'probability' else 'weight'}"
-    n = len(side.slots)
-    return f"{share} · the heaviest of {counted(n, 'copy', 'copies')}" if n > 1 else share
+def answers_of(
+    point: Point,
+    texts: Sequence[str],
+    decimals: int | None,
+    *,
+    measure: str,
+    why: Callable[[int], str],
+    branch: Callable[[int], str] = lambda slot: "",
+) -> Iterator[Rivals | Table]:
+    """Yield hypotheses with different answers side by side, and a line for each. texts, and of the functions: by slot.
 
-
-def branch_words(test: Evaluated, slot: int, row: int, readings: Mapping[str, ProgramReading]) -> str:
-    """Return the branch of a program that answered a row (id); empty if the learner read the hypothesis itself."""
-    reading, branch = readings.get(test.hypotheses[slot]), branch_of(test, slot, row)
-    return reading.program.words(branch) if reading and reading.program and branch is not None else ""
-
-
-def _sayings(rows: Rows, point: Point, reasons: Reasons, readings: Mapping[str, ProgramReading]) -> Table:
-    """A line for each hypothesis and reason, heaviest first."""
-
-    def said(slot: int) -> tuple[str, str, str]:
-        prediction = reasons.get((rows.test.hypotheses[slot], point.row.id))
-        why = reason_words(prediction) if prediction else branch_words(rows.test, slot, point.row.id, readings)
-        return answer_words(point.votes[slot], rows.dataset.target_decimals), why, rows.texts[slot]
-
-    groups = grouped((said(slot), slot) for side in rows.alike for slot in side.slots)
-    weights = rows.test.weights
+    measure: what a share is a share of.
+    """
+    is_alone, weights = len(point.votes) == 1, point.weights
+    rivals = []
+    for side in sides(point, weights):
+        n = f" · the heaviest of {counted(len(side.slots), 'copy', 'copies')}" if len(side.slots) > 1 else ""
+        facts = "" if is_alone else f"{percent(min(side.weight, 1.0))} of the {measure}{n}"
+        text, code = texts[side.speaker], branch(side.speaker)
+        rivals.append(Rival(answer=side.name, facts=facts, hypothesis=text, code=code))
+    if rivals:
+        yield Rivals(tuple(rivals))
+    if is_alone:
+        return
+    said = ((value_of(vote, decimals), why(slot), texts[slot]) for slot, vote in enumerate(point.votes))
+    groups = grouped(zip(said, range(len(texts)), strict=True))
+    shares = {words: math.fsum(weights[slot] for slot in slots) for words, slots in groups.items()}
     lines = [
-        (percent(min(math.fsum(weights[slot] for slot in slots), 1.0)), integer(len(slots)), *words)
-        for words, slots in groups.items()
+        (percent(min(shares[words], 1.0)), integer(len(groups[words])), *words)
+        for words in sorted(groups, key=lambda words: -shares[words])
     ]
     head = ("share", "copies", "answer", "reason", "hypothesis")
-    return Table(head=head, rows=lines, right=(0, 1), name=f"answers to row {point.row.id}", fold="What each says")
+    yield Table(head=head, rows=lines, right=(0, 1), name=f"answers to row {point.row.id}", fold="What each says")
 
 
 def reason_words(prediction: Prediction) -> str:
@@ -318,27 +327,34 @@ def reason_words(prediction: Prediction) -> str:
     return f"{', '.join(f'{label} {percent(share)}' for label, share in likeliest_first)}. {why}".strip()
 
 
+def answer_words(point: Point, decimals: int | None, *, is_weighted: bool = True) -> str:
+    """`yes (99 %)`, `2.7 (2 to 4)`, `I don’t know: yes leads (60 %)`. decimals: of the training targets."""
+    if not point.voices:
+        return "No hypothesis with weight gave a readable answer" if point.votes else ""
+    if not point.is_label:
+        return f"{'I don’t know; about ' if point.said and point.is_unknown else ''}{mean_words(point, decimals)}"
+    if point.reject.conformal and point.is_undecided:
+        return f"I don’t know: {possible_words(point)}"
+    if len(point.votes) == 1 and not point.mixture.noise:
+        return f"{point.prediction}"
+    share = percent(point.behind)
+    if not is_weighted and not point.mixture.noise:
+        share = f"{integer(sum(vote == point.prediction for vote in point.votes))} of {integer(len(point.votes))}"
+    if point.leader is None:
+        return f"I don’t know: {listed(leaders(dict(point.shares)))} are tied ({share} each)"
+    return f"I don’t know: {point.leader} leads ({share})" if point.is_undecided else f"{point.decision} ({share})"
+
+
 def outcome(point: Point, decimals: int | None = None) -> str:
     """`True: yes. Answer: no (60 %), wrong.` decimals: of the training targets."""
-    truth = f"True: {value_text(point.row.target)}."
-    if point.is_label:
-        return f"{truth} {_decided(point)}."
+    truth, answer = f"True: {value_text(point.row.target)}.", answer_words(point, decimals)
+    if point.decision is not None:
+        return f"{truth} Answer: {answer}, {'right' if point.is_right else 'wrong'}."
     if not isinstance(point.prediction, float) or not isinstance(point.row.target, float):
-        return f"{truth} No readable answer."
+        return f"{truth} {answer}."
     off = number(abs(point.prediction - point.row.target))
     possible = f" Possible: {range_words(point, decimals)}." if point.reject.conformal else ""
-    return f"{truth} Answer: {mean_words(point, decimals)}, off by {off}.{possible}"
-
-
-def _decided(point: Point) -> str:
-    share = percent(point.confidence or 0.0)
-    if point.decision is not None:
-        return f"Answer: {point.decision} ({share}), {'right' if point.is_right else 'wrong'}"
-    if point.reject.conformal:
-        return f"I don’t know: {possible_words(point)}"
-    if point.leader is not None:
-        return f"I don’t know: {point.leader} leads ({share})"
-    return "I don’t know: a tie" if point.shares else "No readable answer"
+    return f"{truth} Answer: {answer}, off by {off}.{possible}"
 
 
 # What is possible by calibration rows
@@ -358,3 +374,31 @@ def range_words(point: Point, decimals: int | None) -> str:
         return ""
     low, high = (target_text(each, decimals) for each in ends)
     return f"{low} to {high}" if all(map(math.isfinite, ends)) else "any number"
+
+
+def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) -> str:
+    """What is possible, and what that is worth: for one label, how often it was right on the calibration rows."""
+    reject = point.reject
+    if point.decision is not None:
+        right = "No calibration row was decided"
+        if n := reject.n_decided:
+            right = f"Of such answers to calibration rows, {integer(reject.n_right)} of {integer(n)} were right"
+            right += f": that means {interval_text(reject.n_right, n)}"
+        return f"Possible: {point.decision} alone. {right}."
+    what = possible_words(point) if point.is_label else range_words(point, decimals)
+    return f"Possible: {what}. {promise_sentence(conformal)}"
+
+
+def promise_sentence(conformal: Conformal) -> str:
+    rows, level, new = counted(conformal.n, "calibration row"), percent(conformal.level), "similar new rows"
+    if conformal.by_group:
+        rows, new = f"{rows}, each of another group", "new rows of similar groups"
+    if conformal.rank > conformal.n:
+        return f"{rows}: too few for {level}, which takes {conformal.least_rows}. So everything stays possible."
+    if not math.isfinite(conformal.threshold):
+        return f"{rows}: on too many of them no hypothesis answered. So everything stays possible."
+    low, high = conformal.coverage_band()
+    return (
+        f"With {rows}, the truth is possible for at least {level} of {new} on average; one draw of them "
+        f"typically gives {percent(low)} to {percent(high)}."
+    )

@@ -6,16 +6,15 @@ Logarithms are natural. The rows that contradict a text are computed on demand, 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Proposed, Resampled, Scored, hypothesis_id
+from vpp.events import Resampled, Scored, hypothesis_id
 from vpp.findings.scores import grouped, rows_by_id
-from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
+from vpp.problem import losses_of
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show.blocks import Heading, Mark, Note, Table
@@ -75,7 +74,14 @@ class Occasion:
 
         Classification: rows answered wrongly. Regression: rows with a larger error than that text's.
         """
-        return self.case.contradictions() if self.case else ()
+        return contradictions(self.case) if self.case else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    dataset: Dataset
+    scored: Scored
+    against: Scored | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,27 +126,35 @@ def without_survivors(entries: Sequence[RuledOut], survivors: Collection[str]) -
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """Return the proposals rejected by their likelihood (Eq. 9), newest first."""
-    rows, rejections = rows_by_id(dataset), []
+    rejections = []
     for proposed in view.proposals:
-        if proposed.why == "likelihood" and not proposed.accepted and proposed.text is not None:
-            step = view.steps[proposed.step]
-            occasion, scored = decision(proposed, step), step.proposals_scored.get(proposed.particle)
-            if scored:
-                slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
-                parent = step.scored.get(slot)
-                against = parent if parent and parent.hypothesis == proposed.parent else None
-                occasion = replace(occasion, case=Case(dataset=dataset, rows=rows, scored=scored, against=against))
-            rejections.append((proposed.text, None, occasion))
+        if proposed.why != "likelihood" or proposed.accepted or proposed.text is None:
+            continue
+        step = view.steps[proposed.step]
+        scored, weighed = step.proposals_scored.get(proposed.particle), step.reweighted
+        parent = step.scored.get(step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle)
+        against = parent if parent and parent.hypothesis == proposed.parent else None
+        is_tempered = weighed is not None and weighed.log_evidence is not None and not math.isclose(weighed.beta, 1)
+        occasion = Occasion(
+            step=proposed.step,
+            particles=(proposed.particle,),
+            log_likelihood=proposed.log_likelihood,
+            log_likelihood_proposal=proposed.log_likelihood_proposal,
+            log_alpha=proposed.log_alpha,
+            u=proposed.u,
+            exponent=1 / weighed.beta if weighed and is_tempered else None,
+            case=Case(dataset=dataset, scored=scored, against=against) if scored else None,
+        )
+        rejections.append((proposed.text, None, occasion))
     return _merged("rejected", rejections, view)
 
 
 def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    case = partial(Case, dataset=dataset, rows=rows_by_id(dataset))
     losses = [
         (view.texts[hypothesis], None, occasion)
         for step in view.steps.values()
         if step.resampled
-        for hypothesis, occasion in _lost(step, step.resampled, case)
+        for hypothesis, occasion in _lost(step, step.resampled, dataset)
     ]
     return _merged("resampled away", losses, view)
 
@@ -169,77 +183,47 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
     )
 
 
-def decision(proposed: Proposed, step: StepView) -> Occasion:
-    """Numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
-    weighed, exponent = step.reweighted, None
-    if weighed is not None and weighed.log_evidence is not None and not math.isclose(weighed.beta, 1):
-        exponent = 1 / weighed.beta  # of a tempered likelihood with carried weights
-    return Occasion(
-        step=proposed.step,
-        particles=(proposed.particle,),
-        log_likelihood=proposed.log_likelihood,
-        log_likelihood_proposal=proposed.log_likelihood_proposal,
-        log_alpha=proposed.log_alpha,
-        u=proposed.u,
-        exponent=exponent,
-    )
-
-
-def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> Iterator[tuple[str, Occasion]]:
+def _lost(step: StepView, resampled: Resampled, dataset: Dataset) -> Iterator[tuple[str, Occasion]]:
     drawn = [step.scored[ancestor] for ancestor in resampled.ancestors]
-    survivors = {each.hypothesis for each in drawn}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
     for hypothesis, slots in grouped((scored.hypothesis, slot) for slot, scored in sorted(step.scored.items())).items():
-        if hypothesis not in survivors:
-            scored = step.scored[slots[0]]
-            yield (
-                hypothesis,
-                Occasion(
-                    step=step.step,
-                    particles=tuple(slots),
-                    log_likelihood=scored.log_likelihood,
-                    weight=sum(weights[slot] for slot in slots),
-                    log_likelihood_heaviest=heaviest.log_likelihood,
-                    alike=tuple(k for k, each in enumerate(drawn) if _by_row(each) == _by_row(scored)),
-                    case=case(scored=scored, against=heaviest),
-                ),
-            )
+        if any(each.hypothesis == hypothesis for each in drawn):
+            continue
+        scored = step.scored[slots[0]]
+        yield (
+            hypothesis,
+            Occasion(
+                step=step.step,
+                particles=tuple(slots),
+                log_likelihood=scored.log_likelihood,
+                weight=sum(weights[slot] for slot in slots),
+                log_likelihood_heaviest=heaviest.log_likelihood,
+                alike=tuple(k for k, each in enumerate(drawn) if _by_row(each) == _by_row(scored)),
+                case=Case(dataset=dataset, scored=scored, against=heaviest),
+            ),
+        )
 
 
 def _by_row(scored: Scored) -> dict[int, Value | None]:
     return dict(zip(scored.rows, scored.predictions, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    dataset: Dataset
-    rows: Mapping[int, Row]
-    scored: Scored
-    against: Scored | None
+def contradictions(case: Case) -> tuple[Contradiction, ...]:
+    """Rows with a loss, largest excess over `against` first; for regression only rows with an excess."""
+    rows, answers = rows_by_id(case.dataset), _by_row(case.scored)
+    losses, others = _losses(case.scored, case.dataset), _losses(case.against, case.dataset) if case.against else {}
+    excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
+    contradicting = [row for row in losses if losses[row] > 0 and (case.dataset.classes or excess[row] > 0)]
+    worst_first = sorted(contradicting, key=lambda row: (-excess[row], -losses[row], row))
+    return tuple(Contradiction(row=rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first)
 
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Rows with a loss, largest excess over `against` first; for regression only rows with an excess."""
-        losses = self._losses(self.scored)
-        others = self._losses(self.against) if self.against else {}
-        excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
-        answers = _by_row(self.scored)
-        is_label = self.dataset.task == "classification"
-        contradicting = [row for row in losses if losses[row] > 0 and (is_label or excess[row] > 0)]
-        worst_first = sorted(contradicting, key=lambda row: (-excess[row], -losses[row], row))
-        return tuple(
-            Contradiction(row=self.rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first
-        )
 
-    def _losses(self, scored: Scored) -> dict[int, float]:
-        """Losses by row id: 1 if wrong and 0 if right, or the absolute error."""
-        targets = [self.rows[row].target for row in scored.rows]
-        if self.dataset.task == "classification":
-            losses = (~correct(scored.predictions, targets)).astype(float)
-        else:
-            span = self.dataset.target_range
-            losses = abs(regression_errors(scored.predictions, targets, abstention_error=span))
-        return dict(zip(scored.rows, losses.tolist(), strict=True))
+def _losses(scored: Scored, dataset: Dataset) -> dict[int, float]:
+    """Losses by row id: 1 if wrong and 0 if right, or the squared error."""
+    by_id = rows_by_id(dataset)
+    losses = losses_of(dataset, scored.predictions, [by_id[row].target for row in scored.rows])
+    return dict(zip(scored.rows, losses.tolist(), strict=True))
 
 
 # In words
@@ -268,23 +252,19 @@ def ruled_out_lines(
     entries: Sequence[RuledOut], *, seed_text: str, most: int | None = None, opened: int | None = None
 ) -> Lines:
     """Return a line a text. most: how many; all if None. opened: place of the one with its details."""
-    return Lines(
-        tuple(
-            Line(
-                key=place,
-                mark=MARKS[entry.reason][0],
-                status="refused" if entry.newest.is_refused else MARKS[entry.reason][1],
-                words=_sentence(entry, seed_text),
-                reason=_reason(entry),
-                details=tuple(_details(entry)) if place == opened else (),
-            )
-            for place, entry in enumerate(entries[:most])
+
+    def line(place: int, entry: RuledOut) -> Line:
+        mark, status = MARKS[entry.reason]
+        return Line(
+            key=place,
+            mark=mark,
+            status="refused" if entry.newest.is_refused else status,
+            words=entry.text.removeprefix(seed_text).strip() or entry.text.strip() or "an empty answer",
+            reason=_reason(entry),
+            details=tuple(_details(entry)) if place == opened else (),
         )
-    )
 
-
-def _sentence(entry: RuledOut, seed_text: str) -> str:
-    return entry.text.removeprefix(seed_text).strip() or entry.text.strip() or "an empty answer"
+    return Lines(tuple(line(place, entry) for place, entry in enumerate(entries[:most])))
 
 
 def _reason(entry: RuledOut) -> str:
@@ -305,16 +285,13 @@ def _details(entry: RuledOut) -> Iterator[object]:
         words.append(f"{capitalised(entry.why_unread or 'no reason is recorded')}.")
     elif rows:
         decisive = sum(each.is_decisive for each in rows)
-        words.append(f"{_rival(newest)} does better on {integer(decisive)} of {counted(len(rows), 'such row')}.")
+        rival = "The hypothesis it would replace" if newest.weight is None else "The heaviest hypothesis"
+        words.append(f"{rival} does better on {integer(decisive)} of {counted(len(rows), 'such row')}.")
     words += arithmetic(newest)
     words += ["The same words are in the posterior again."] if entry.held_by else []
     yield Note(" ".join(words))
     if rows:
         yield Table(head=HEAD, rows=[_row(each, entry.text) for each in rows[:MOST_ROWS]], name=entry.text)
-
-
-def _rival(occasion: Occasion) -> str:
-    return "The hypothesis it would replace" if occasion.weight is None else "The heaviest hypothesis"
 
 
 def _row(against: Contradiction, hypothesis: str) -> tuple[str, ...]:
@@ -331,24 +308,19 @@ def inputs_words(row: Row, hypothesis: str) -> str:
 
 def arithmetic(occasion: Occasion) -> Iterator[str]:
     """Eq. 9 in numbers, or the weight before resampling; natural logarithms."""
-    own, other = log_text(occasion.log_likelihood), log_text(occasion.log_likelihood_heaviest)
-    if occasion.weight is not None:
+    if occasion.weight is not None and occasion.log_likelihood is not None:
         yield f"Weight {percent(occasion.weight)} before resampling, no copy after."
-        yield f"Log-likelihood {own}, against {other} of the heaviest."
-    elif occasion.u is not None and occasion.log_alpha is not None:
+        against = f"against {fixed(occasion.log_likelihood_heaviest or 0.0)} of the heaviest"
+        yield f"Log-likelihood {fixed(occasion.log_likelihood)}, {against}."
+    elif occasion.u is not None and occasion.log_alpha is not None and occasion.log_likelihood_proposal is not None:
         log_u = math.log(occasion.u) if occasion.u > 0 else -math.inf
-        against = against_words(occasion.log_likelihood, occasion.exponent)
-        yield f"Log-likelihood {log_text(occasion.log_likelihood_proposal)}, {against}"
+        against = against_words(occasion.log_likelihood or 0.0, occasion.exponent)
+        yield f"Log-likelihood {fixed(occasion.log_likelihood_proposal)}, {against}"
         compared = "is below" if occasion.log_alpha < log_u else "is not below"
         yield f"log α = {fixed(occasion.log_alpha)} {compared} log u = {fixed(log_u)}."
 
 
-def against_words(log_likelihood: float | None, exponent: float | None = None) -> str:
+def against_words(log_likelihood: float, exponent: float | None = None) -> str:
     """`against −10.30 of the one it would replace.` exponent: of a tempered likelihood; None if 1."""
     tempered = f", times φ = {number(exponent, 3)}" if exponent is not None else ""
-    return f"against {log_text(log_likelihood)} of the one it would replace{tempered}."
-
-
-def log_text(value: float | None) -> str:
-    """A natural logarithm."""
-    return "not recorded" if value is None else fixed(value)
+    return f"against {fixed(log_likelihood)} of the one it would replace{tempered}."

@@ -6,7 +6,7 @@ The card of a step shows the text after the step's rewriting, with the changes m
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
@@ -40,13 +40,6 @@ def step_title(view: RunView, step: int | None) -> str:
     if step is not None:
         return f"Step {step + 1} of {view.total_steps}"
     return "First hypotheses" if shown_step(view) is None else "Hypotheses at the end"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    words: str = ""
-    rows: str = ""
-    hits: tuple[bool | None, ...] = ()
 
 
 class Cards:
@@ -89,10 +82,9 @@ class Cards:
         return _sorted(cards)
 
     def _ended(self, card: StepCard, named: Named) -> StepCard:
-        score = self._end_score(named.faces[card.key])
         # Final weights count each text once, however many copies it has.
         copies = 1 if self._view.final else card.copies
-        return replace(card, hits=(), score=score.words, rows=score.rows, copies=copies)
+        return replace(self._end_score(card, named.faces[card.key]), hits=(), copies=copies)
 
     def at(self, step: int, phase: Phase | None = None) -> list[StepCard]:
         """Cards of a step in a phase; without one, in the last that it has begun."""
@@ -126,8 +118,7 @@ class Cards:
                 is_chain=not self._config.is_weighted,
                 origins=tuple(origins),
             )
-            score = self._score(front.scored, at)
-            yield _valued(replace(card, score=score.words, rows=score.rows, hits=score.hits), own, front), own
+            yield _valued(self._score(card, front.scored, at), own, front), own
 
     def _with_fate(
         self, card: StepCard, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
@@ -171,24 +162,25 @@ class Cards:
 
     # Scores
 
-    def _score(self, scored: Scored | None, at: StepView) -> Score:
-        """Return a particle's score in a step, with a square for each row of its batch."""
+    def _score(self, card: StepCard, scored: Scored | None, at: StepView) -> StepCard:
+        """Add a particle's score in a step, with a square for each row of its batch."""
         if scored is None:
-            return Score()
-        score = self._score_of(scored.rows, scored.predictions, scored_rows(self._config))
+            return card
+        card = self._score_of(card, scored.rows, scored.predictions, scored_rows(self._config))
         # Of all training rows, those of a step's batch say little: the count alone is shown.
-        is_shown = score.hits and self._config.scored_on != "train"
+        is_shown = card.hits and self._config.scored_on != "train"
         places = batch_places(at, scored, self._config, n_train=len(self._dataset.train)) if is_shown else ()
-        return replace(score, hits=tuple(score.hits[i] for i in places))
+        return replace(card, hits=tuple(card.hits[i] for i in places))
 
-    def _score_of(self, rows: Sequence[int], answers: Votes, where: str) -> Score:
+    def _score_of(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
         truth = [self._rows[row].target for row in rows]
         if self._dataset.task == "regression":
             error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
-            return Score(words=f"off by {number(math.sqrt(error), 3)}", rows=f"on {integer(len(rows))} {where}")
+            off = f"off by {number(math.sqrt(error), 3)}"
+            return replace(card, score=off, rows=f"on {integer(len(rows))} {where}")
         hits = tuple(None if value is None else value == target for value, target in zip(answers, truth, strict=True))
-        right = f"{integer(hits.count(True))} of {integer(len(rows))} {where} right"
-        return Score(words=f"{integer(hits.count(True))}/{integer(len(rows))}", rows=right, hits=hits)
+        n, of = integer(hits.count(True)), integer(len(rows))
+        return replace(card, score=f"{n}/{of}", rows=f"{n} of {of} {where} right", hits=hits)
 
     def _last_scores(self) -> dict[str, Scored]:
         """Return the newest score of every text, by its id."""
@@ -196,13 +188,13 @@ class Cards:
         events = (*last.scored.values(), *last.proposals_scored.values(), *self._view.final_scored.values())
         return {each.hypothesis: each for each in events}
 
-    def _end_score(self, hypothesis: str) -> Score:
-        """Return how many training rows a hypothesis has right, if they are evaluated; else its last score."""
+    def _end_score(self, card: StepCard, hypothesis: str) -> StepCard:
+        """Add how many training rows a hypothesis has right, if they are evaluated; else its last score."""
         train, last = self._view.evaluated.get("train"), self._last_scores().get(hypothesis)
         if train and hypothesis in train.hypotheses:
             answers = train.predictions[train.hypotheses.index(hypothesis)]
-            return self._score_of(train.rows, answers, "training rows")
-        return self._score_of(last.rows, last.predictions, scored_rows(self._config)) if last else Score()
+            return self._score_of(card, train.rows, answers, "training rows")
+        return self._score_of(card, last.rows, last.predictions, scored_rows(self._config)) if last else card
 
     # Folds
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from statistics import mean, quantiles
 
 from vpp.findings.points import Point, holds_truth
-from vpp.findings.rows import Rows, possible_words, range_words
+from vpp.findings.rows import Rows, promise_sentence
 from vpp.findings.scores import Score, averaged_score
-from vpp.posterior.calibration import Conformal, RejectOption
+from vpp.posterior.calibration import RejectOption
 from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import TIE
 from vpp.show.blocks import Metric, Metrics, Note, Table, count_metric
@@ -175,34 +175,6 @@ def calibrated(rows: Rows) -> tuple[Note, ...]:
     held = sum(map(holds_truth, rows.points))
     found = f"The truth was possible on {integer(held)} of {counted(len(rows.points), 'row')}."
     return (Note(" ".join(filter(None, (rule_sentence(reject, rows.measure), promise_sentence(conformal), found)))),)
-
-
-def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) -> str:
-    """What is possible, and what that is worth: for one label, how often it was right on the calibration rows."""
-    reject = point.reject
-    if point.decision is not None:
-        right = "No calibration row was decided"
-        if n := reject.n_decided:
-            right = f"Of such answers to calibration rows, {integer(reject.n_right)} of {integer(n)} were right"
-            right += f": that means {interval_text(reject.n_right, n)}"
-        return f"Possible: {point.decision} alone. {right}."
-    what = possible_words(point) if point.is_label else range_words(point, decimals)
-    return f"Possible: {what}. {promise_sentence(conformal)}"
-
-
-def promise_sentence(conformal: Conformal) -> str:
-    rows, level, new = counted(conformal.n, "calibration row"), percent(conformal.level), "similar new rows"
-    if conformal.by_group:
-        rows, new = f"{rows}, each of another group", "new rows of similar groups"
-    if conformal.rank > conformal.n:
-        return f"{rows}: too few for {level}, which takes {conformal.least_rows}. So everything stays possible."
-    if not math.isfinite(conformal.threshold):
-        return f"{rows}: on too many of them no hypothesis answered. So everything stays possible."
-    low, high = conformal.coverage_band()
-    return (
-        f"With {rows}, the truth is possible for at least {level} of {new} on average; one draw of them "
-        f"typically gives {percent(low)} to {percent(high)}."
-    )
 
 
 def rule_sentence(reject: RejectOption, measure: str) -> str:

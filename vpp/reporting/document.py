@@ -20,7 +20,7 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text
 from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
 from vpp.findings.ideas import merge_ideas, similarity, survivors
-from vpp.findings.result import caveats, deciding_sentence, evidence_measure, weights_words
+from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines, without_survivors
 from vpp.findings.scores import averaged_score, score_text
@@ -244,7 +244,6 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
         yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
-    yield from map(Note, filter(None, [deciding_sentence(view, config, dataset)]))
 
 
 def options(snapshot: Snapshot) -> Iterator[object]:

@@ -21,14 +21,6 @@ LONGEST_CELL = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerCell:
-    words: str
-    """Empty for an answer that could not be read."""
-    is_far: bool = False
-    """True for a number far from the mean."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerHead:
     """A column of hypotheses with the same answers to all rows."""
 
@@ -42,7 +34,8 @@ class AnswerHead:
 class RowLine:
     row: int
     inputs: tuple[str, ...]
-    answers: tuple[AnswerCell, ...]
+    answers: tuple[tuple[str, bool], ...]
+    """Words, empty for an answer that could not be read; and whether a number is far from the mean."""
     vote: VoteBar | str
     truth: str
     mark: Literal["", "wrong", "I don’t know"] = ""
@@ -90,7 +83,7 @@ def _(block: RowTable) -> str:
 def _line(line: RowLine, block: RowTable) -> str:
     row, is_open = line.row, line.row == block.open_row
     inputs = "".join(f'<td class="in" title="{text(cell)}"><span>{text(cell)}</span></td>' for cell in line.inputs)
-    answers = "".join(_answer(cell, block.labels) for cell in line.answers)
+    answers = "".join(_answer(*cell, block.labels) for cell in line.answers)
     vote = line.vote if isinstance(line.vote, str) else ""
     mark = badge("rej" if line.mark == "wrong" else "uns", line.mark) if line.mark else ""
     under = ""
@@ -111,11 +104,11 @@ def _line(line: RowLine, block: RowTable) -> str:
     )
 
 
-def _answer(cell: AnswerCell, labels: Sequence[str]) -> str:
-    if not cell.words:
+def _answer(words: str, is_far: bool, labels: Sequence[str]) -> str:
+    if not words:
         return '<td class="x ab"><span class="sr">no readable answer</span></td>'
-    kind = " ".join(filter(None, ("x", hue(cell.words, labels), "far" if cell.is_far else "")))
-    return f'<td class="{kind}" title="{text(cell.words)}">{text(cell.words)}</td>'
+    kind = " ".join(filter(None, ("x", hue(words, labels), "far" if is_far else "")))
+    return f'<td class="{kind}" title="{text(words)}">{text(words)}</td>'
 
 
 @block_markdown.register
@@ -202,10 +195,8 @@ def _(block: Rivals) -> str:
     for rival in others[:MOST_RIVALS]:
         _, words, note = marked(first.hypothesis, rival.hypothesis)
         parts.append(_rival(rival, words, note))
-    more = len(others) - MOST_RIVALS
-    rest = markup.caption(f"And {counted(more, 'more answer')}.") if more > 0 else ""
-    title = counted(len(others) - 1, "lighter answer")
-    lighter = f"<details><summary>{title}</summary>{''.join(parts[2:])}{rest}</details>" if len(others) > 1 else ""
+    rest = counted(len(others) - 1, "lighter answer")
+    lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
     return f'<div class="rivals">{"".join(parts[:2])}</div>{lighter}'
 
 

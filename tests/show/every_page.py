@@ -6,15 +6,7 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
-from vpp.findings.hypotheses import (
-    compared_words,
-    constant_words,
-    deck,
-    hypotheses,
-    odds_words,
-    order_words,
-    shares_words,
-)
+from vpp.findings.hypotheses import compared_words, deck, hypotheses, odds_words, order_words, shares_words
 from vpp.findings.ideas import Names, merge_ideas, phases, similarity, survivors
 from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
 from vpp.findings.result import evidence_measure, result, target_words, weights_words
@@ -90,7 +82,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         return
     seed_text = view.started.seed_text
     compared_words(ideas), weights_words(snapshot), list(evidence_measure(snapshot)), target_words(config)
-    odds_words(view, config, dataset), constant_words(view, config, dataset)
+    odds_words(view, config, dataset)
     for near in (None, similarity(ideas, dataset)):
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)

@@ -1,22 +1,21 @@
 """Names, labels, cells, hypotheses, answers and reasons that contain HTML are shown as text by every drawing."""
 
-from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
-from tests.drawing.every_page import draw_all
 from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
+from tests.show.every_page import draw_all
 from vpp.data.labelling import input_fields
 from vpp.events import Proposed
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import settings as settings_of
 from vpp.findings.comparison import standings
 from vpp.findings.new_rows import answer_blocks, answers_table, question_row
-from vpp.findings.points import Point, Question, votes_on
+from vpp.findings.points import votes_on
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Table
 from vpp.show.render import html
@@ -39,7 +38,7 @@ def hostile(folder: Path) -> RunReader:
 def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     pair = side_by_side(first, second)
     head = ("setting", "A", "B")
-    settings = Table(head=head, rows=[(each.name, *map(str, each.values)) for each in settings_of(pair.runs)])
+    settings = Table(head=head, rows=[(name, *values) for name, values in settings_of(pair.runs).items()])
     return [html(standings(pair, baselines(DATA))), html([settings])]
 
 
@@ -47,9 +46,8 @@ def of_new_rows() -> list[str]:
     answers = replace(told_labels(), texts=(BAD,) * 4)
     vote = votes_on(answers)[0]
     vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
-    fields = {f.name: getattr(vote, f.name) for f in dataclass_fields(Point)}
     blocks = answer_blocks(vote, answers, LABELS, input_fields(LABELS), "", is_weighted=True)
-    question = question_row(Question(**fields, bits=0.5), (BAD,), LABELS, BAD)
+    question = question_row(replace(vote, bits=0.5), (BAD,), LABELS, BAD)
     return [html([answers_table([vote], LABELS)]), html(blocks), html([question])]
 
 

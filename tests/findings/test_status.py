@@ -1,0 +1,97 @@
+"""A run in words: in a list of runs, by what it does, and by the check of its servers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.inspected import labels
+from tests.reporting.builders import YES_NO, drawn, evaluated, finished, proposed, scored, started, view_of
+from vpp.findings.progress import activity_words
+from vpp.findings.status import Listed, Verdict, distinguished, listed, pending_words, verdict
+from vpp.llm.check import Finding, Mark, Role
+from vpp.runs.directory import State
+from vpp.runs.reader import read_summary
+from vpp.runs.session import Checked
+from vpp.settings import Config
+
+
+def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
+    directory = labels(tmp_path).directory
+    spec, summary = directory.spec(), read_summary(directory)
+    row = listed("r", spec, "finished", replace(summary, balanced_accuracy=None), "09:05")
+    assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
+    apart = listed("r", spec, "finished", summary, "09:05")
+    assert apart.note.replace("\u00a0", " ") == "SMC · finished · 50.0 % · balanced 83.3 % · 09:05"
+    stopped = listed("r", spec, "stopped", summary, "09:05")
+    assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
+
+
+def test_runs_that_read_alike_say_their_seed_and_if_that_is_one_too_the_end_of_their_id() -> None:
+    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1), ("penguins-smc-1", 0))
+    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC", seed=seed) for run, seed in made]
+    notes = [row.note.removeprefix("SMC") for row in distinguished(rows)]
+    assert notes == [" · seed 0 · 7f3a", " · seed 0 · 90bc", " · seed 1", ""]
+
+
+BOTH: tuple[Role, ...] = ("learner", "optimizer")
+
+
+def checked(name: str, mark: Mark, words: str = "", *, model: str = "m", **values: object) -> Checked:
+    finding = Finding(name=name, mark=mark, words=words, values=values)
+    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=finding)
+
+
+ANSWERS = checked("answers", "works")
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        ([ANSWERS, checked("seed", "note")], Verdict("works", "A run can begin.")),
+        ([checked("key", "fails", "key refused")], Verdict("fails", "A run cannot begin: key: key refused")),
+        (
+            [checked("models", "note", model="")],
+            Verdict("fails", "A run cannot begin: no model is named for the learner and optimizer."),
+        ),
+        (
+            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", mend="try another")],
+            Verdict("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
+        ),
+        (
+            [ANSWERS, checked("learner prompt", "note", "not answered: HTTP 500")],
+            Verdict("note", "A run can begin, but the learner prompt was not answered: HTTP 500"),
+        ),
+        (
+            [ANSWERS, checked("not tried", "note", untried=["optimizer prompt", "seed"])],
+            Verdict("note", "A run can begin, but whether the optimizer prompt can be read was not tried."),
+        ),
+    ],
+)
+def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: Verdict) -> None:
+    assert verdict(checks) == expected
+
+
+@pytest.mark.parametrize("state", ["running", "stalled"])
+def test_a_pending_command_says_whether_the_worker_responds(state: State) -> None:
+    words = {pending_words(command, state) for command in ("stop", "pause")}
+    assert len(words) == (1 if state == "stalled" else 2)
+    assert all(("does not respond" in each) == (state == "stalled") for each in words)
+
+
+def test_what_a_run_does_now_counts_the_particles_done() -> None:
+    """Programs are written at step 0; later steps run those that they have."""
+    config, rows = Config(particles=2), {0: "yes", 1: "no"}
+    by_row = replace(config, reading="rows")
+    begun = started(config, YES_NO)
+    score, rewrite = scored(0, 0, "A", rows), proposed(0, 0, "A", "B", accepted=True)
+    made = (begun, *drawn("A", "B"), score)
+    assert activity_words(view_of(begun), config) == "writing the first hypotheses: 0 of 2"
+    assert activity_words(view_of(*made), config) == "writing programs: 1 of 2"
+    assert activity_words(view_of(*made), by_row) == "scoring"
+    assert activity_words(view_of(*made, rewrite), config) == "rewriting: 1 of 2"
+    at_end = (*made, finished(0, ("A", "B")), finished(1, ("A", "B")))
+    assert activity_words(view_of(*at_end), config) == "final weights and test rows"
+    train = evaluated(YES_NO, {"A": ["yes"] * 4, "B": ["no"] * 4}, slots=("A", "B"), split="train")
+    assert activity_words(view_of(*at_end, train), config) == "reading some rows without the programs"
+    assert activity_words(view_of(*at_end, train), replace(config, certify=0)) == "final weights and test rows"
