@@ -2,7 +2,8 @@
 
 from dataclasses import asdict
 
-from vpp.bench.sweep import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, config_of, dataset_of, product
+from tests.sweeps.outcomes import spec
+from vpp.bench.sweep import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, config_of, dataset_of
 from vpp.data.tasks import TASKS
 from vpp.settings import preset
 
@@ -45,6 +46,6 @@ def test_seeds_have_data_of_their_own() -> None:
 
 
 def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particles() -> None:
-    cells = list(product(tuple(TASKS), PAPER, 3))
+    cells = spec(tasks=tuple(TASKS), methods=PAPER).cells
     assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
     assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)

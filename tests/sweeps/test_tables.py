@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.sweep import COLUMNS, Outcome, SweepSpec, best_of_five, results_csv
+from vpp.bench.sweep import NOT_IN_CSV, Outcome, SweepSpec, best_of_five, results_csv
 from vpp.bench.tables import Table, tables
 
 
@@ -22,14 +22,14 @@ def cell(table: Table, row: int, head: str) -> str:
 LINEAR = [
     *(outcome("linear", "vml", seed, test) for seed, test in enumerate((16.80, 6.99, 2.24))),
     *(outcome("linear", "mh", seed, test, K=10) for seed, test in enumerate((1.0, 3.0))),
-    outcome("linear", "smc", 0, 0.5, K=10, ess=(2.0, 10.0), n_unique=8),
+    outcome("linear", "smc", 0, 0.5, K=10, ess=[2.0, 10.0], n_unique=8),
     outcome(
         "linear",
         "vml5",
         0,
         4.0,
         K=5,
-        individual_test=(9.0, 2.0, 3.0, 5.0, 6.0),
+        individual_test=[9.0, 2.0, 3.0, 5.0, 6.0],
         oracle_best_test=2.0,
         best_on_train=3.0,
         wall_s=5.0,
@@ -130,7 +130,7 @@ def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
 def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
     rows = list(csv.DictReader(io.StringIO(results_csv(LINEAR).decode())))
     assert len(rows) == len(LINEAR)
-    assert tuple(rows[0]) == COLUMNS
+    assert list(rows[0]) == [name for name in LINEAR[0] if name not in NOT_IN_CSV]
     smc = next(row for row in rows if row["method"] == "smc")
     assert json.loads(smc["ess"]) == [2.0, 10.0]
     assert (smc["acceptance_rate"], smc["uncertain"]) == ("", "")
