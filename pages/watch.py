@@ -36,8 +36,7 @@ def obey(run: opening.OpenRun) -> Command | None:
         for key, command in COMMANDS.items():
             if st.session_state.get(key):
                 run.directory.send_command(command)
-    waiting = run.directory.pending_command()
-    return waiting.command if waiting else None
+    return run.directory.pending_command()
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:

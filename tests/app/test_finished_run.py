@@ -22,8 +22,9 @@ from tests.processes import wait_until
 from tests.reporting.builders import SEED, dataset, run
 from tests.reporting.test_document import HOSTILE
 from tests.reporting.test_markdown import smc_run
+from vpp.events import Usage
 from vpp.reporting.document import report_html
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
@@ -206,7 +207,7 @@ class Replay:
     def write_step(self) -> None:
         step = self.steps.pop(0)
         write_lines(self.run, step)
-        self.run.beat(step[-1]["usage"], queued=False)
+        self.run.beat(Heartbeat(usage=Usage(**step[-1]["usage"])))
 
 
 @contextmanager

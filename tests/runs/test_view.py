@@ -24,7 +24,7 @@ from vpp.events import (
     StepFinished,
     Usage,
 )
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory, State
 from vpp.runs.journal import JournalReader, Record
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -148,7 +148,6 @@ def test_a_run_that_ended_says_how(directory: RunDirectory) -> None:
 
 
 def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
-    assert directory.status() == "queued"
     assert directory.state(RunView()) == "queued"
     assert directory.state(RunView(), now=later(STARTING_S + 1)) == "interrupted"
 
@@ -161,11 +160,11 @@ def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) ->
 def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
     with directory.lock():
         assert directory.state(RunView()) == "queued"
-        directory.beat({}, queued=False)
+        directory.beat(Heartbeat())
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
         assert directory.state(view(*FIRST), now=later(STALLED_AFTER_S + 1)) == "stalled"
-        directory.beat({}, queued=True)
+        directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST)) == "queued"
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
         assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.inference import scripted
-from tests.verification.kept import kept_run, write
+from tests.verification.kept import kept_run
 from vpp.cli import main
 from vpp.cli.reading import fault_line, verification_lines
-from vpp.events import RunFailed, RunFinished
 from vpp.reporting.document import ways, write_all
 from vpp.runs.directory import RunDirectory
 from vpp.verification import Fault, Verification, Ways, verify
@@ -30,7 +29,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     """A finished run with all of its exports."""
     folder = tmp_path_factory.mktemp("exports") / "run"
     directory, _ = kept_run(folder, scripted.paper(method="smc", final_weights="rescored"), "regression")
-    directory.amend(status="finished")
     write_all(directory)
     return directory
 
@@ -138,31 +136,11 @@ def test_lines_too_few_or_too_many_and_broken_files_are_faults(
     assert lines[-1].startswith(f"The journal is consistent, but {name} differs from it: `python -m vpp report run`")
 
 
-@pytest.mark.parametrize("status", ["stopped", "failed"])
-def test_a_status_that_is_not_how_the_run_ended_is_a_fault(sound: RunDirectory, tmp_path: Path, status: Any) -> None:
-    directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
-    directory.amend(status=status)
-    (fault,) = checked(directory).faults
-    assert (fault.file, fault.what, fault.written, fault.follows) == ("run.json", "status", status, "finished")
-
-
-def test_a_run_that_failed_may_say_so_and_a_status_left_behind_is_not_checked(tmp_path: Path) -> None:
-    directory, events = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
-    assert verify(directory).faults == ()
-    whole = [event for event in events if not isinstance(event, RunFinished)]
-    write(directory, [*whole, RunFailed(reason="endpoint", detail="gone")])
-    directory.amend(status="failed")
-    assert verify(directory).faults == ()
-    directory.amend(status="stopped")
-    assert [fault.what for fault in verify(directory).faults] == ["status"]
-
-
 def test_exports_of_a_run_under_way_and_of_a_journal_that_does_not_hold_are_not_compared(
     sound: RunDirectory, tmp_path: Path
 ) -> None:
     directory = RunDirectory(shutil.copytree(sound.path, tmp_path / sound.id))
     whole = directory.journal.read_bytes().splitlines(keepends=True)
-    directory.amend(status="running")
     for content in (whole[:-1], [whole[0], *whole[2:]]):
         directory.journal.write_bytes(b"".join(content))
         found = checked(directory)

@@ -32,7 +32,7 @@ from vpp.bench.sweep import (
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import write_atomically
 from vpp.runs.process import child_environment, start
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted
@@ -108,8 +108,8 @@ def work(folder: Path, cell: Cell, sizes: Sizes, endpoint: EndpointSpec, slots: 
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.stops():
             return Ended(cell, STOPPED)
-        past = run.request_worker().past_command
-        words = ("vpp", "resume", str(run.path), f"--past-command={past}", "--json", "--quiet")
+        run.request_worker()
+        words = ("vpp", "resume", str(run.path), "--json", "--quiet")
         worker = start(words, run.log, {**os.environ, "VPP_MAX_RUNNING": str(slots)})
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:

@@ -25,8 +25,7 @@ from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
-from vpp.runs.disk import is_locked, locked
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -263,12 +262,10 @@ class SweepDirectory:
 
 def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
-    for describe_part in (lambda spec: endpoint_text(spec.endpoint), lambda spec: sizes_text(spec.sizes)):
-        if describe_part(old) != describe_part(wanted):
-            raise InputError(
-                f"{path} holds a sweep of {describe_part(old)}, not of {describe_part(wanted)}: "
-                "name another folder with -o"
-            )
+    ours, theirs = ((endpoint_text(spec.endpoint), sizes_text(spec.sizes)) for spec in (old, wanted))
+    for before, now in zip(ours, theirs, strict=True):
+        if before != now:
+            raise InputError(f"{path} holds a sweep of {before}, not of {now}: name another folder with -o")
     return replace(
         wanted,
         tasks=(*old.tasks, *wanted.tasks),

@@ -7,11 +7,9 @@ from argparse import Namespace
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from io import BufferedWriter, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from vpp import files
 from vpp.cli.progress import Progress
 from vpp.cli.system import environment, find_run, keys
 from vpp.llm.budget import Cap
@@ -29,7 +27,6 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 def resume(options: Namespace) -> int:
     """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
     directory = find_run(options.run_dir)
-    past_command = directory.command_token() if options.past_command is None else options.past_command
     spec = directory.spec()
     cap = cap_of(options, before=spec.cap)
     if cap != spec.cap:
@@ -40,7 +37,7 @@ def resume(options: Namespace) -> int:
         from vpp.cli.control import send_to
 
         return send_to(directory, "go on")
-    return work_on(directory, options, past_command=past_command)
+    return work_on(directory, options)
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
@@ -52,18 +49,14 @@ class _Log(RotatingFileHandler):
     """worker.log: bounded in size, created by the first message; errors of writing are ignored."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, maxBytes=2**20, backupCount=1, delay=True)
-
-    def _open(self) -> TextIOWrapper:
-        """Open the log, readable by its owner alone. Raises OSError for a link or a pipe."""
-        return TextIOWrapper(BufferedWriter(files.appended(Path(self.baseFilename))), encoding="utf-8")
+        super().__init__(path, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Ignore the error: a run continues without its log."""
 
 
-def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = "") -> int:
-    """Work on the run to its end, and print its result. past_command: see `Surroundings`."""
+def work_on(directory: RunDirectory, options: Namespace) -> int:
+    """Work on the run to its end, and print its result."""
     logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr, directory.spec())
     env = environment()
@@ -73,7 +66,6 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
         slots_dir=env.runs_dir,
         max_running=env.max_running,
         waits_at_cap=getattr(options, "wait_at_cap", False),
-        past_command=past_command,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
         on_loading=progress.loading if progress else None,

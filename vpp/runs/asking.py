@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from vpp import files
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
@@ -30,14 +29,15 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
-from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset, write_or_refuse
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.disk import write_or_refuse
 from vpp.runs.journal import JournalReader, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
 from vpp.runs.reader import RunReader
 from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import NAME_LENGTH, RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
 
@@ -441,8 +441,8 @@ _CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
 
 def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
     try:
-        return _CONTENT.validate_python(files.read_json(directory.path / FILE))
-    except (OSError, ValueError, ValidationError):
+        return _CONTENT.validate_json((directory.path / FILE).read_bytes())
+    except (OSError, ValueError):
         return None
 
 

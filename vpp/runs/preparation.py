@@ -20,10 +20,10 @@ from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
 from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
-from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import check_prompts_fit, fitted_to, learner_template, limits_of
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import NAME_LENGTH, EndpointSpec, RunSpec
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView
 from vpp.settings import Config

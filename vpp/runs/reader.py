@@ -15,14 +15,14 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.events import Scored, Usage, Votes
 from vpp.posterior.metric import label_figures, paired_difference, sign_test
 from vpp.problem import losses_of
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
-from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
+from vpp.runs.disk import write_atomically
+from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import Phase, RunView
 
@@ -106,7 +106,6 @@ class RunReader:
         return self.directory.spec()
 
     def _read_journal(self) -> None:
-        self.directory.check_journal()
         if self._journal.is_another():
             self._start_over()
         line = self._journal.line
@@ -151,7 +150,6 @@ def read_summary(directory: RunDirectory) -> Summary:
     size, written = directory.journal_bytes(), _written(directory)
     if written and (written.journal == size or directory.is_held()):
         return written
-    directory.check_journal()
     if not size:
         return Summary()
     try:
@@ -163,7 +161,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
 def _written(directory: RunDirectory) -> Summary | None:
     with suppress(OSError, ValueError):
-        return _SUMMARY.validate_python(files.read_json(directory.summary))
+        return _SUMMARY.validate_json(directory.summary.read_bytes())
     return None
 
 

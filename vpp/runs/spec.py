@@ -14,6 +14,7 @@ from vpp.llm.choices import Role
 from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.settings import Config
 
+NAME_LENGTH = 120
 MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
 

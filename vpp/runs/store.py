@@ -1,6 +1,5 @@
 """The runs folder: its runs, newest first, and the shipped examples that are copied into it."""
 
-import os
 import re
 import secrets
 import shutil
@@ -10,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
-from vpp.runs.directory import NAME_LENGTH, RunDirectory
+from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal, sync_folder
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import NAME_LENGTH, RunSpec
 
 EXAMPLE = "example-penguins"
 """Id and folder of the shipped run of the demo model, SMC."""
@@ -64,27 +63,7 @@ class RunStore:
 
 
 def _is_run(path: Path) -> bool:
-    return not path.is_symlink() and not path.name.startswith(DELETED) and is_text(path.name) and is_sound(path)
-
-
-def is_text(name: str) -> bool:
-    """True for a name in UTF-8; others cannot be shown, and Python keeps their bytes as lone surrogates."""
-    return name.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
-def is_sound(folder: Path) -> bool:
-    """True for a run of plain files; a link may lead anywhere, and reading a pipe never ends."""
-    try:
-        with os.scandir(folder) as entries:
-            # A file, or a folder that does not have the name of a run's file.
-            plain = {
-                entry.name: entry.is_file(follow_symlinks=False)
-                or (entry.is_dir(follow_symlinks=False) and entry.name not in FILES)
-                for entry in entries
-            }
-    except OSError:
-        return False
-    return "run.json" in plain and all(plain.values())
+    return RunDirectory(path).exists and not path.name.startswith(DELETED)
 
 
 def made_at(run: RunDirectory) -> datetime:
@@ -116,7 +95,7 @@ def delete(directory: RunDirectory) -> None:
     """
     path = directory.path.absolute()
     if not _is_run(path):
-        raise RunError(f"{directory.path} holds no run of plain files: nothing was deleted")
+        raise RunError(f"{directory.path} holds no run: nothing was deleted")
     gone = path.with_name(f"{DELETED}{path.name}.{secrets.token_hex(4)}")
     with directory.lock():
         try:
