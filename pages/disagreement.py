@@ -10,7 +10,7 @@ from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import Rows, Which, asked_when, evaluated_rows, headline, opened_row, row_table, table_words
-from vpp.findings.trust import best_simple, calibrated, sure_and_right, tiles
+from vpp.findings.trust import calibrated, sure_and_right, tiles
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.page import html
@@ -39,12 +39,10 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, *NOT_ASKED)
         return
     is_live = snapshot.state in opening.LIVE
-    key = f"disagreement.simple.{run.directory.id}"
-    simple = None if is_live else pieces.remembered(key, rows.test, lambda: best_simple(rows))
     when = asked_when(rows.test, snapshot, is_live=is_live)
     notes = [Note(when)] if when else []
     blocks.draw(*headline(rows), *calibrated(rows), *notes)
-    blocks.draw(tiles(rows, simple), *sure_and_right(rows))
+    blocks.draw(tiles(rows), *sure_and_right(rows))
     readings = pieces.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
 

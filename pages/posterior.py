@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
-from vpp.findings.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.findings.curves import weights_figure
 from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import (
@@ -15,19 +14,19 @@ from vpp.findings.hypotheses import (
     constant_words,
     deck,
     hypotheses,
-    meaning_words,
     odds_words,
     order_words,
     shares_words,
 )
 from vpp.findings.ideas import Ideas, Nearness, merge_ideas, nearness, survivors
 from vpp.findings.progress import nothing_yet
-from vpp.findings.result import deciding_rows, deciding_sentence, evidence_measure, weights_measure
+from vpp.findings.result import deciding_sentence, evidence_measure, target_words, weights_words
+from vpp.findings.rows import evaluated_rows
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
-from vpp.findings.scores import by_label
+from vpp.findings.trust import mistakes
 from vpp.runs.reader import Snapshot
 from vpp.show import page
-from vpp.show.blocks import Heading, Note, Say, Table
+from vpp.show.blocks import Heading, Note, Say
 from vpp.show.cards import Fold
 from vpp.show.words import counted, integer
 
@@ -101,19 +100,15 @@ def draw_deck(run: opening.OpenRun, snapshot: Snapshot, first: tuple[Hypothesis,
 
 
 def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
-    """Draw two lines on the weights under the cards; the rest is folded."""
+    """Draw a line on the weights under the cards; the rest is folded."""
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
-    weights = [Note(weights_measure(snapshot).words)]
-    weights += [Note(f"{each.name} {each.value}. {each.words}") for each in evidence_measure(snapshot)]
-    if config.is_weighing and (rows := deciding_rows(view, config, dataset)):
-        weights.append(Note(deciding_sentence(rows)))
+    weights = [target_words(config), weights_words(snapshot)]
+    weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
+    weights += filter(None, [deciding_sentence(view, config, dataset)])
     first = f"{constant_words(view, config, dataset)} {compared_words(ideas)}".strip()
-    parts: list[object] = [Note(first), *weights]
-    if config.is_weighted:
-        parts = [Note(first), Note(meaning_words(config)), Fold(title="More on the weights", blocks=tuple(weights))]
-    if lines := by_label(view.evaluated.get("test"), dataset):
-        fold = "Label by label, on the test rows"
-        parts.append(Table(head=LABEL_HEAD, rows=label_cells(lines), right=LABEL_NUMBERS, fold=fold))
+    parts: list[object] = [Note(first), Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
+    if rows := evaluated_rows(view, config, dataset):
+        parts.append(Fold(title="Right and wrong, answer by answer", blocks=tuple(mistakes(rows))))
     blocks.draw(*parts)
 
 

@@ -23,7 +23,7 @@ def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: A
         "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
         markup.DEMO_CHIP,
         "Compared on 10 rows: 6 test and 4 training.",
-        "a posterior over the sentences found; the texts were written from the rows that weigh them.",
+        "Every change passes an accept step on the last rows",
         "2 rejected, 1 dropped and 1 unreadable",
     ):
         assert words in page

@@ -6,7 +6,6 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
-from vpp.findings.counts import label_cells
 from vpp.findings.curves import accuracy_curve, ess_bars
 from vpp.findings.genealogy import genealogy
 from vpp.findings.hypotheses import (
@@ -22,13 +21,12 @@ from vpp.findings.ideas import merge_ideas, nearness, survivors
 from vpp.findings.identity import Names, phases
 from vpp.findings.listing import listed, when_words
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
-from vpp.findings.result import evidence_measure, result, weights_measure
+from vpp.findings.result import evidence_measure, result, target_words, weights_words
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
-from vpp.findings.scores import by_label
 from vpp.findings.step import Cards, happened, shown_step
-from vpp.findings.trust import calibrated, sure_and_right, tiles
+from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
 from vpp.findings.verdict import unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
@@ -94,9 +92,8 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if ideas is None or view.started is None:
         return
     seed_text, family = view.started.seed_text, genealogy(view)
-    compared_words(ideas), weights_measure(snapshot), list(evidence_measure(snapshot))
+    compared_words(ideas), weights_words(snapshot), list(evidence_measure(snapshot)), target_words(config)
     odds_words(view, config, dataset), constant_words(view, config, dataset)
-    label_cells(by_label(view.evaluated.get("test"), dataset))
     for near in (None, nearness(ideas, dataset)):
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)
@@ -113,7 +110,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if rows is None:
         return
     asked_when(rows.test, snapshot, is_live=False)
-    yield html((*rows_headline(rows), *calibrated(rows), tiles(rows, None), *sure_and_right(rows)))
+    yield html((*rows_headline(rows), *calibrated(rows), tiles(rows), *sure_and_right(rows), *mistakes(rows)))
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})
         yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])

@@ -9,9 +9,9 @@ from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
 from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, opened_row, row_table
-from vpp.findings.trust import BestSimple, best_simple, calibration, sure_and_right, tiles
+from vpp.findings.trust import calibration, mistakes, sure_and_right, tiles
 from vpp.runs.reader import RunReader
-from vpp.show.blocks import Metric, Note, Table
+from vpp.show.blocks import Metric, Table
 from vpp.show.figures import PartsBar
 from vpp.show.matrix import Rivals
 from vpp.show.page import html
@@ -63,14 +63,14 @@ def test_one_hypothesis_is_never_split_and_has_no_bar_and_no_calibration(labels:
     rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
     assert said(rows).startswith("There is one hypothesis: it cannot be split")
     assert sure_and_right(rows) == ()
-    assert [metric.name for metric in tiles(rows, None).items] == ["Right where answered"]
+    assert [metric.name for metric in tiles(rows).items] == ["Right where answered"]
     assert row_table(rows, rows.points).heads == ()
 
 
-def test_four_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
+def test_three_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
     rows = rows_of(labels)
-    found = {metric.name: metric for metric in tiles(rows, best_simple(rows)).items}
-    assert len(found) == 4
+    found = {metric.name: metric for metric in tiles(rows).items}
+    assert len(found) == 3
     # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
     assert tile(found, "Right where answered") == ("4 of 5", "80 %; on more such rows 38 % to 96 %.")
     assert tile(found, "Rows answered")[0] == "5 of 6"
@@ -79,7 +79,6 @@ def test_four_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
     assert by is not None
     assert (by.sure, by.n_right, by.n) == (pytest.approx(5.2 / 6), 5, 6)
     assert tile(found, "Calibration") == ("fits", "87 % sure on average, right on 83 %. Few rows: this tells little.")
-    assert "no significant difference" in tile(found, "Best simple model")[1]
 
 
 def test_a_posterior_that_is_certain_and_wrong_is_surer_than_right(labels: RunReader) -> None:
@@ -87,14 +86,6 @@ def test_a_posterior_that_is_certain_and_wrong_is_surer_than_right(labels: RunRe
     wrong = replace(sure, row=replace(sure.row, target="no"))
     verdicts = [calibration((sure,) * (40 - n) + (wrong,) * n) for n in (0, 10)]
     assert [found and found.verdict for found in verdicts] == ["fits", "surer than right"]
-
-
-def test_a_simple_model_that_is_better_beyond_chance_is_named(labels: RunReader) -> None:
-    rows = rows_of(labels)
-    simple = best_simple(rows)
-    assert simple is not None
-    better = BestSimple(model=simple.model, difference=replace(simple.difference, better=0, worse=9))
-    assert "significantly better than these hypotheses" in tiles(rows, better).items[-1].words
 
 
 def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
@@ -106,17 +97,23 @@ def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
     ]  # fmt: skip
 
 
-def test_numbers_are_judged_by_their_spread_beside_their_error(numbers: RunReader) -> None:
+def test_numbers_are_judged_by_their_ranges(numbers: RunReader) -> None:
     # Spreads 0, .7071, .8660 and .9428 against a tenth of 1.479; errors 0, 0, .5 and 2/3.
     rows = rows_of(numbers)
     assert said(rows).startswith("On 3 of 4 test rows the hypotheses are split: their answers spread")
-    bar, note = sure_and_right(rows)
-    assert isinstance(bar, PartsBar)
-    assert isinstance(note, Note)
-    assert [part.size for part in bar.parts] == pytest.approx([0.41667, 0.62897 - 0.41667], abs=1e-4)
-    assert "disagree at least as much" in note.words
-    found = {metric.name: metric for metric in tiles(rows, None).items}
+    assert sure_and_right(rows) == ()
+    found = {metric.name: metric for metric in tiles(rows).items}
     assert "on 4 of 4 rows" in found["Calibration"].words
+
+
+def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReader) -> None:
+    """Row 8 is undecided, its truth is yes; row 9, a no, is answered yes."""
+    table, note = mistakes(rows_of(labels))
+    assert isinstance(table, Table)
+    assert (table.head, table.rows) == (
+        ("true label", "no", "yes", "“I don’t know”"), [("no", "2", "1", "0"), ("yes", "0", "2", "1")],
+    )  # fmt: skip
+    assert plain(note.words).startswith("By the likeliest label, 83.3 % of 6 test rows are right, which means 44 % to")
 
 
 def test_the_most_divided_row_is_first_and_labels_stand_in_the_cells(labels: RunReader) -> None:

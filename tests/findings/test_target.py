@@ -10,17 +10,18 @@ DRAWN: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
 
 
 def said(**options: Any) -> str:
-    return " ".join(target_words(Config(**{"reading": "rows", **options})))
+    return target_words(Config(**{"reading": "rows", **options}))
 
 
 WORDS: list[tuple[dict[str, Any], str]] = [
     ({"mutate": "every"}, "Every hypothesis is rewritten after it was weighed, without a correction"),
-    ({}, "accept step on those same rows"),
-    ({"reading": "auto"}, "each different hypothesis counts once, on all training rows, beside a constant answer"),
+    ({}, "accept step on the last rows"),
+    (
+        {"reading": "auto"},
+        "ratios of successive tempered posteriors. Every change passes an accept step on all training rows",
+    ),
     ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
-    ({"tempering": "incremental"}, "The exponents φ = 1/β follow a schedule fixed in advance"),
-    ({"tempering": "adaptive"}, "The exponents φ = 1/β are chosen"),
-    *(({"method": method}, "is not rewritten, but drawn afresh from the prior") for method in ("smc", "mh")),
+    ({"tempering": "incremental"}, "ratios of successive tempered posteriors"),
     ({"method": "mh"}, "on one batch, a new one each step"),
     ({"method": "mh", "mh_rows": "buffer"}, "on the last rows"),
     ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),

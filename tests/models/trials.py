@@ -52,12 +52,12 @@ class Trial:
     @property
     def test(self) -> float:
         """Balanced accuracy on the test rows."""
-        return float(self.result["scores"]["test"]["balanced_accuracy"])
+        return float(self.result["scores"]["test"]["labels"]["balanced"]["value"])
 
     @property
     def train(self) -> float:
         """Balanced accuracy on the training rows."""
-        return float(self.result["scores"]["train"]["balanced_accuracy"])
+        return float(self.result["scores"]["train"]["labels"]["balanced"]["value"])
 
 
 def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str]) -> Trial:

@@ -79,20 +79,20 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     report = plain(report_markdown(reader))
     assert (titles(report, "## "), titles(report, "### ")) == (PAGES, APPENDIX)
     assert report.startswith("# toy\n\n**Right on 2 of 3 test rows. No better than always answering “no”.")
-    assert "\n| 75 % | even | right on 2 of 3 test rows, right on 2 of 4 training rows |\n" in report
+    assert "\n1. 75 % · right on 2 of 3 test rows · right on 2 of 4 training rows\n\n> even\n" in report
     assert "\n| no | 2 | 0 |\n| yes | 1 | 0 |\n" in report
     assert "66.7 % of 3 test rows are right, which means 21 % to 94 % (Wilson, 95 %)" in report
     assert "\n| 4 | 4 | no 75 %, yes 25 % | yes (wrong) |\n" in report
     assert "\n| this run | 66.7 % |" in report
-    assert "| lost | dropped at step 1: 1 of 2 rows against it |" in report
+    assert "| lost | dropped at step 1, wrong on 1 of 2 rows |" in report
     assert "| weights | Each different hypothesis counts once, scored on the 1 training row" in report
 
 
 def test_the_runs_written_by_hand_have_their_worked_out_figures(tmp_path: Path) -> None:
     report = plain(report_markdown(inspected.labels(tmp_path / "labels")))
     # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
-    facts = "right on 5 of 6 test rows, right on 4 of 4 training rows, 2 copies"
-    assert f"| 60 % | Say yes if a is even, else no. | {facts} |" in report
+    facts = "right on 5 of 6 test rows · right on 4 of 4 training rows · 2 copies"
+    assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
     assert "| Right where answered | 4 of 5 |" in report
     assert "| unsure and wrong | 1 row |" in report
     numbers = plain(report_markdown(inspected.numbers(tmp_path / "numbers")))
@@ -114,7 +114,7 @@ def test_texts_that_were_rejected_or_unreadable_are_listed_with_the_reason(tmp_p
         finished(0, ("a", "b")),
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
-    assert "| bad | rejected at step 1: 1 of 1 row against it |" in report
+    assert "| bad | rejected at step 1, wrong on 1 of 1 row |" in report
     assert "| I \\*cannot\\* | unreadable at step 1: no rule |" in report
 
 

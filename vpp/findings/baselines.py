@@ -17,7 +17,7 @@ from typing import Any, Literal
 from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import Votes
-from vpp.findings.scores import Score, baseline, score
+from vpp.findings.scores import Score, score
 from vpp.runs.asking import PromptedBaselines, read_prompted
 from vpp.runs.directory import RunDirectory
 
@@ -79,9 +79,10 @@ _ABOUT: dict[str, dict[Name, str]] = {
 
 
 def baselines(dataset: Dataset) -> Baselines:
-    constant, about, inputs = baseline(dataset.test, dataset), _ABOUT[dataset.task], _inputs(dataset)
-    answers = (constant.answer,) * len(dataset.test)
-    models = [SimpleModel(name="constant", about=about["constant"], answers=answers, score=constant.score)]
+    about, inputs = _ABOUT[dataset.task], _inputs(dataset)
+    answers = (dataset.constant,) * len(dataset.test)
+    own = score(answers, dataset.test, dataset)
+    models = [SimpleModel(name="constant", about=about["constant"], answers=answers, score=own)]
     if len({row.target for row in dataset.train}) > 1:
         has_table = bool(inputs.columns)
         if has_table:

@@ -1,13 +1,13 @@
-"""Counts of a run in words: its steps, its rows, cells and prompts that were cut, and the table of labels."""
+"""Counts of a run in words: its steps, its rows, cells and prompts that were cut."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
-from vpp.findings.scores import LabelLine, Score
+from vpp.findings.scores import Score
 from vpp.llm.rendering import cut_cells
 from vpp.runs.reader import Summary
 from vpp.runs.view import RunView
-from vpp.show.words import counted, fixed, integer, number, percent, value_text
+from vpp.show.words import counted, fixed, integer, number, percent
 
 # Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
@@ -48,21 +48,6 @@ def other_scores_text(score: Score) -> str:
 def r2_text(value: float) -> str:
     """R² to three digits: decimals within -1 and 1, significant digits beyond."""
     return number(value, 3) if abs(value) >= 1 else fixed(value, 3)
-
-
-LABEL_HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")
-LABEL_NUMBERS = (1, 2, 3, 4)
-
-
-def label_cells(lines: Sequence[LabelLine]) -> list[tuple[str, ...]]:
-    """Return the test rows label by label, a table row each. Labels come from the data and must be escaped."""
-    rows = []
-    for line in lines:
-        counts = map(integer, (line.n_trained, line.n, line.n_correct))
-        share = percent(line.n_correct / line.n) if line.n else "–"
-        mistaken = f"{value_text(line.mistaken[0])} ({integer(line.mistaken[1])})" if line.mistaken else ""
-        rows.append((line.label, *counts, share, mistaken))
-    return rows
 
 
 def task_sentence(dataset: Dataset) -> str:

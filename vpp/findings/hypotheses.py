@@ -279,11 +279,3 @@ def compared_words(ideas: Ideas) -> str:
     n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
     parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
     return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}."
-
-
-def meaning_words(config: Config) -> str:
-    """Say in a sentence what the weights stand for."""
-    if config.is_weighing:
-        return "The weights are the posterior over the given sentences and the constant answer."
-    found = "The weights are a posterior over the sentences found"
-    return f"{found}; the texts were written from the rows that weigh them." if config.is_weighted else ""

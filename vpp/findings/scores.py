@@ -1,6 +1,5 @@
 """Scores of answers against targets, and the particles of a run by slot."""
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
@@ -72,59 +71,9 @@ def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
     return score(evaluated.averaged, rows_of(evaluated, dataset), dataset)
 
 
-def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
-    rows = rows_of(evaluated, dataset)
-    return tuple(score(answers, rows, dataset) for answers in evaluated.predictions)
-
-
 def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
     by_id = rows_by_id(dataset)
     return tuple(by_id[row] for row in evaluated.rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
-    """Constant answer of a model without inputs, with its score."""
-
-    answer: Value
-    """Most frequent training label (the first in sort order of equal ones), or mean of the training targets."""
-    score: Score
-
-
-def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    return Baseline(answer=dataset.constant, score=score([dataset.constant] * len(rows), rows, dataset))
-
-
-FEW_LABELS = 2
-"""Most labels for which balanced accuracy and the vote already show per-class recall."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelLine:
-    label: str
-    n: int
-    n_correct: int
-    mistaken: tuple[Value | None, int] | None
-    """(commonest wrong answer or None for an abstention, count); None if all answers are right."""
-    n_trained: int
-
-
-def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, ...]:
-    """Results by label of the averaged prediction on the test rows; empty for regression and for two labels."""
-    if evaluated is None or len(dataset.classes) <= FEW_LABELS:
-        return ()
-    truths = [row.target for row in rows_of(evaluated, dataset)]
-    pairs = list(zip(truths, evaluated.averaged, strict=True))
-    trained = Counter(row.target for row in dataset.train)
-    lines = []
-    for label in dataset.classes:
-        answers = [answer for truth, answer in pairs if truth == label]
-        wrong = Counter(answer for answer in answers if answer != label)
-        commonest = min(wrong.items(), key=lambda each: (-each[1], str(each[0])), default=None)
-        n_correct, n_trained = len(answers) - wrong.total(), trained[label]
-        line = LabelLine(label=label, n=len(answers), n_correct=n_correct, mistaken=commonest, n_trained=n_trained)
-        lines.append(line)
-    return tuple(lines)
 
 
 def final_answers(

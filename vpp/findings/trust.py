@@ -1,26 +1,27 @@
-"""When to trust a posterior: right where it answers, as sure as it is right, and beside the best simple model."""
+"""When to trust a posterior: right where it answers, as sure as it is right; its mistakes, and calibrated doubt."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import mean, quantiles
 
-from vpp.findings.baselines import SimpleModel, baselines
-from vpp.findings.comparison import Standing, against, standing_of
 from vpp.findings.points import Point, holds_truth
 from vpp.findings.rows import Rows, possible_words, range_words
-from vpp.findings.scores import score
+from vpp.findings.scores import Score, averaged_score
 from vpp.posterior.calibration import Conformal, RejectOption
-from vpp.posterior.metric import CHANCE, PairedDifference, wilson
+from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import TIE
-from vpp.problem import losses_of
-from vpp.show.blocks import Metric, Metrics, Note, count_metric
+from vpp.show.blocks import Metric, Metrics, Note, Table, count_metric
 from vpp.show.figures import Kind, Part, PartsBar
-from vpp.show.words import counted, integer, interval_text, number, p_text, percent, share_words
+from vpp.show.words import ROW_OF, counted, fixed, integer, interval_text, number, percent, share_words
 
 FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
-NAMES: Mapping[str, str] = {"constant": "always the same answer", "tree": "tree of depth 2", "text": "TF-IDF model"}
+MOST_LABELS = 8
+"""Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
+DONT_KNOW = "“I don’t know”"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +48,12 @@ def calibration(points: Sequence[Point]) -> Calibration | None:
     return Calibration(sure=math.fsum(share for _, share in led) / len(led), n_right=n_right, n=len(led))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestSimple:
-    """The best simple model on the same rows."""
-
-    model: SimpleModel
-    difference: PairedDifference
-    """Losses of the posterior minus those of the model."""
-
-
-def best_simple(rows: Rows) -> BestSimple | None:
-    """Fit the simple models, which takes seconds. None if the answers are to the training rows."""
-    dataset, test = rows.dataset, rows.test
-    if test.split != "test":
-        return None
-    by_id = {row.id: row for row in dataset.test}
-    tested = tuple(by_id[row] for row in test.rows)
-    losses = losses_of(dataset, test.averaged, [row.target for row in tested])
-    own = Standing(
-        rows=tested, answers=test.averaged, losses=tuple(losses.tolist()), score=score(test.averaged, tested, dataset)
-    )
-    model = baselines(dataset).best
-    difference = against(own, standing_of(model, dataset))
-    return BestSimple(model=model, difference=difference) if difference else None
-
-
-# Four figures
-
-
-def tiles(rows: Rows, simple: BestSimple | None) -> Metrics:
-    points = rows.points
-    found = _label_tiles(rows) if points[0].is_label else _number_tiles(points)
+def tiles(rows: Rows) -> Metrics:
+    """Return three figures at most."""
+    found = _label_tiles(rows) if rows.points[0].is_label else _number_tiles(rows.points)
     if rows.test.split != "test":
         found = [replace(found[0], words="On the rows that the weights were made from: new rows may differ.")]
-    return Metrics((*found, *([_simple_tile(simple)] if simple else [])))
+    return Metrics(tuple(found))
 
 
 def _label_tiles(rows: Rows) -> list[Metric]:
@@ -97,65 +70,36 @@ def _label_tiles(rows: Rows) -> list[Metric]:
         found.append(count_metric("Rows answered", n_answered, n, others))
     by = calibration(points)
     if by and (not rows.is_alone or rows.test.shares):
-        words = f"{percent(by.sure)} sure on average, right on {percent(by.n_right / by.n)}."
-        found.append(Metric(name="Calibration", value=by.verdict, words=f"{words} {_few(n)}".strip()))
+        words = f"{percent(by.sure)} sure on average, right on {percent(by.n_right / by.n)}.{_few(n)}"
+        found.append(Metric(name="Calibration", value=by.verdict, words=words))
     return found
 
 
 def _few(n: int) -> str:
-    return "Few rows: this tells little." if n < FEW_ROWS else ""
+    return " Few rows: this tells little." if n < FEW_ROWS else ""
 
 
 def _number_tiles(points: Sequence[Point]) -> list[Metric]:
-    off = typical_error(points)
+    off = [float(p.prediction) - float(p.row.target or 0.0) for p in points if p.prediction is not None]
+    typical = math.hypot(*off) / math.sqrt(len(off)) if off else 0.0
     own = f"Typical distance from the truth; the targets spread by {number(points[0].scale, 3)}."
-    found = [Metric(name="Off by", value=number(off, 3), words=own)]
-    ranges = [(point.interval, float(point.row.target or 0.0)) for point in points]
-    n_inside = sum(low <= truth <= high for (low, high), truth in ((ends or (math.inf, 0.0), y) for ends, y in ranges))
+    found = [Metric(name="Off by", value=number(typical, 3), words=own)]
+    ranges = [(point.interval or (math.inf, 0.0), float(point.row.target or 0.0)) for point in points]
+    n_inside = sum(low <= truth <= high for (low, high), truth in ranges)
     low, high = wilson(n_inside, len(points))
     verdict = SURER if high < 0.9 else LESS if low > 0.9 else FITS
     words = f"The truth is in the middle 90 % of the answers on {integer(n_inside)} of {counted(len(points), 'row')}."
     if any(point.doubt for point in points):
-        found.append(Metric(name="Calibration", value=verdict, words=f"{words} {_few(len(points))}".strip()))
+        found.append(Metric(name="Calibration", value=verdict, words=words + _few(len(points))))
     return found
 
 
-def typical_error(points: Sequence[Point]) -> float:
-    """Root of the mean squared error of the rows that were answered; 0 if none was."""
-    off = [
-        point.prediction - point.row.target
-        for point in points
-        if isinstance(point.prediction, float) and isinstance(point.row.target, float)
-    ]
-    return math.hypot(*off) / math.sqrt(len(off)) if off else 0.0
-
-
-def _simple_tile(simple: BestSimple) -> Metric:
-    model, difference = simple.model, simple.difference
-    name = NAMES.get(model.name, f"{model.name} model")
-    better, worse = difference.better, difference.worse
-    verdict = f"no significant difference (p = {p_text(difference.p)})"
-    if difference.p < CHANCE:
-        verdict = f"significantly {'worse' if better > worse else 'better'} than these hypotheses"
-    words = f"A {name}: {verdict}." if not name.startswith("always") else f"{name.capitalize()}: {verdict}."
-    if model.score.n_correct is not None:
-        return count_metric("Best simple model", model.score.n_correct, model.score.n, words)
-    root = number(math.sqrt(model.score.mse or 0.0), 3)
-    return Metric(name="Best simple model", value=root, scale="off", words=words)
-
-
-# Sure and right
-
-
-def sure_and_right(rows: Rows) -> tuple[PartsBar | Note, ...]:
-    """Return one bar: rows by sure and right; for numbers their spread beside their error. Empty for one hypothesis."""
-    if rows.test.split != "test" or (rows.is_alone and not rows.test.shares):
-        return ()
+def sure_and_right(rows: Rows) -> tuple[PartsBar, ...]:
+    """Return rows by sure and right as one bar; empty for one hypothesis, and for numbers."""
     points = rows.points
-    return (_four(points),) if points[0].is_label else _spread(points)
+    if rows.test.split != "test" or not points[0].is_label or (rows.is_alone and not rows.test.shares):
+        return ()
 
-
-def _four(points: Sequence[Point]) -> PartsBar:
     def part(name: str, kind: Kind, *, is_sure: bool, is_right: bool) -> Part:
         n = sum(
             (not point.is_split and not point.is_undecided) == is_sure
@@ -164,37 +108,60 @@ def _four(points: Sequence[Point]) -> PartsBar:
         )
         return Part(name=name, value=counted(n, "row"), size=n, kind=kind)
 
-    return PartsBar(
-        name="How sure, and how right",
-        parts=(
-            part("sure and right", "good", is_sure=True, is_right=True),
-            part("sure and wrong", "bad", is_sure=True, is_right=False),
-            part("unsure and right", "unsure good", is_sure=False, is_right=True),
-            part("unsure and wrong", "unsure bad", is_sure=False, is_right=False),
-        ),
-    )
-
-
-def _spread(points: Sequence[Point]) -> tuple[PartsBar | Note, ...]:
-    finite = [point.doubt for point in points if math.isfinite(point.doubt)]
-    spread = math.fsum(finite) / len(finite) if finite else 0.0
-    error = typical_error(points)
-    if not max(spread, error):
-        return ()
-    less, rest = min(spread, error), abs(spread - error)
-    name = "error beyond their spread" if error > spread else "spread beyond their error"
     parts = (
-        Part(
-            name="spread of the answers" if error > spread else "error", value=number(less, 3), size=less, kind="good"
-        ),
-        Part(name=name, value=number(rest, 3), size=rest, kind="bad" if error > spread else "unsure good"),
+        part("sure and right", "good", is_sure=True, is_right=True),
+        part("sure and wrong", "bad", is_sure=True, is_right=False),
+        part("unsure and right", "unsure good", is_sure=False, is_right=True),
+        part("unsure and wrong", "unsure bad", is_sure=False, is_right=False),
     )
-    words = (
-        "They agree more than they are right, or the rest is noise."
-        if error > spread
-        else "They disagree at least as much as they are wrong."
+    return (PartsBar(name="How sure, and how right", parts=parts),)
+
+
+# Mistakes
+
+
+def mistakes(rows: Rows) -> Iterator[Table | Note]:
+    """Yield a confusion matrix, or of numbers the errors, and the score in a sentence."""
+    own, which = averaged_score(rows.test, rows.dataset), ROW_OF[rows.test.split]
+    yield from _confusion(rows, own, which) if own.n_correct is not None else _errors(rows, own, which)
+
+
+def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+    labels = rows.dataset.classes
+    counts = Counter((str(p.row.target), DONT_KNOW if p.is_undecided else str(p.decision)) for p in rows.points)
+    answers = [*labels, DONT_KNOW] if any(answer == DONT_KNOW for _, answer in counts) else [*labels]
+    if len(labels) <= MOST_LABELS:
+        lines = [(truth, *(integer(counts[truth, answer]) for answer in answers)) for truth in labels]
+        yield Table(head=("true label", *answers), rows=lines, right=range(1, len(answers) + 1), name="Confusion")
+    else:
+        wrong = [(pair, n) for pair, n in counts.most_common() if pair[0] != pair[1]]
+        lines = [(truth, answer, integer(n)) for (truth, answer), n in wrong[:MOST_LABELS]]
+        yield Table(head=("true label", "answer", "rows"), rows=lines, right=(2,), name="Commonest mistakes")
+    interval = f"{interval_text(own.n_correct or 0, own.n)} (Wilson, 95 %)"
+    balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
+    likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
+    yield Note(
+        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}."
     )
-    return PartsBar(name="Spread against error", parts=parts), Note(words)
+
+
+def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+    errors = [float(p.prediction) - float(p.row.target or 0.0) for p in rows.points if p.prediction is not None]
+    if not errors:
+        yield Note("No row has a readable answer.")
+        return
+    off = sorted(map(abs, errors))
+    deciles = quantiles(off, n=10, method="inclusive") if len(off) > 1 else off * 9
+    lines = [
+        ("half of the rows are off by at most", number(deciles[4], 3)),
+        ("nine of ten rows", number(deciles[8], 3)),
+        ("the worst row", number(off[-1], 3)),
+        ("on average too high (too low, if negative)", number(mean(errors), 3)),
+        ("root of the mean squared error", number(math.sqrt(own.mse or 0.0), 3)),
+    ]
+    yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
+    r2 = own.numbers.r2 if own.numbers else None
+    yield Note(f"On {counted(own.n, which)}{f'; R² {fixed(r2.value, 3)}' if r2 else ''}.")
 
 
 # Calibrated doubt: what decides a row, and what was promised

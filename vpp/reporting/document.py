@@ -3,106 +3,286 @@
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
 
+import math
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import PARTS, Dataset
 from vpp.environment import app_folder
-from vpp.findings import report
-from vpp.findings.baselines import baselines, with_prompted
+from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.command import repeat_command
-from vpp.findings.result import (
-    caveats,
-    deciding_rows,
-    deciding_sentence,
-    evidence_measure,
-    surpassed_sentences,
-    weights_measure,
-)
-from vpp.findings.rows import evaluated_rows
-from vpp.findings.scores import averaged_score
+from vpp.findings.comparison import left_out_text
+from vpp.findings.counts import steps_done
+from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
+from vpp.findings.ideas import merge_ideas, nearness, survivors
+from vpp.findings.result import caveats, deciding_sentence, evidence_measure, weights_words
+from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
+from vpp.findings.ruled_out import ruled_out, ruled_out_lines, without_survivors
+from vpp.findings.scores import averaged_score, score_text
+from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.show.blocks import Heading, Metric, Note, Table
+from vpp.runs.view import RunView, constant_weight
+from vpp.settings import METHOD_NAMES, Config
+from vpp.show.blocks import Heading, Metrics, Note, Quote, Table
+from vpp.show.cards import Card, Deck
 from vpp.show.figures import Code
 from vpp.show.markdown import markdown
 from vpp.show.markup import markdown_text, text
 from vpp.show.page import html
+from vpp.show.words import (
+    NOTICEABLE,
+    ROW_OF,
+    capitalised,
+    counted,
+    cut,
+    fixed,
+    in_words,
+    integer,
+    listed,
+    percent,
+    value_text,
+)
 
-# What the report holds
+MOST_HYPOTHESES = 8
+MOST_ROWS = 5
+LONGEST_CELL = 160
+HASH = 12
+"""Digits of a SHA-256 in a sentence."""
+SPLITS: Mapping[str, str] = {
+    "random": "split by chance",
+    "file": "the test rows are a file of their own",
+    "group": "no value of {} has rows in two parts",
+    "time": "the latest rows by {} test",
+}
+
+
+# The two pages
 
 
 def two_pages(reader: RunReader) -> Iterator[object]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
-    yield from map(Note, filter(None, (*surpassed_sentences(view, dataset), view.detail)))
+    yield from map(Note, filter(None, [view.detail]))
     yield Heading("Hypotheses by weight")
-    yield from report.weights(view, dataset)
+    yield from weights(view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
-        yield from report.mistakes(rows.test, rows.points, dataset)
+        yield from mistakes(rows)
         yield Heading("Rows in doubt or wrong")
-        yield from report.doubtful_rows(rows)
+        yield from doubtful_rows(rows)
     yield Heading("Method and data")
-    yield report.method(snapshot, weights_measure(snapshot).words if view.population else "None have been made yet.")
-    yield report.data(dataset)
-    yield report.citation(snapshot, reader.directory.id)
+    yield method(snapshot)
+    yield data(dataset)
+    yield citation(snapshot, reader.directory.id)
+
+
+def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
+    """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
+    ideas = merge_ideas(view, dataset)
+    if ideas is None:
+        yield Note("No population is complete yet.")
+        return
+    every = hypotheses(ideas, nearness(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
+    shares = [(each.weight, each.words, tuple(_facts(each))) for each in every[:MOST_HYPOTHESES]]
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
+    shares.sort(key=lambda share: -share[0])
+    yield Deck(
+        tuple(
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
+            for place, (weight, words, facts) in enumerate(shares)
+        )
+    )
+    if rest := every[MOST_HYPOTHESES:]:
+        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
+        yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
+
+
+def _facts(each: Hypothesis) -> Iterator[str]:
+    first, copies = each.members[0], len(each.slots)
+    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
+    if first.prior is not None:
+        yield f"prior {fixed(first.prior, 3)}"
+    if copies > 1:
+        yield f"{integer(copies)} copies"
+
+
+def doubtful_rows(rows: Rows) -> Iterator[object]:
+    """Yield five rows: the most divided, then those answered wrongly."""
+    first = [*rows.which("Split"), *(point for point in rows.which("Wrong") if point not in rows.which("Split"))]
+    yield from headline(rows)
+    if first:
+        yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
+
+
+def method(snapshot: Snapshot) -> Table:
+    """Return five lines."""
+    spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
+    config = spec.config
+    ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
+    if not config.is_weighing:
+        steps = f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
+        ran += f", {steps} of {counted(config.batch_size, 'row')}, seed {config.seed}"
+    models = view.started.models if view.started else {}
+    roles = ", ".join(f"{role} {model}" for role, model in models.items()) or spec.endpoint.model
+    roles = "the built-in demo model, which is not a language model" if spec.endpoint.is_demo else roles
+    tokens = integer(usage.prompt_tokens + usage.completion_tokens)
+    reading = "Row by row: the model reads the hypothesis again for every row."
+    if config.has_programs:
+        reading = "Once: the model writes the hypothesis as a program where it can, and reads row by row where not."
+    rows = (
+        ("what ran", f"{ran}. The run is {snapshot.state}."),
+        ("models", f"{capitalised(roles)}; {counted(usage.calls, 'call')}, {tokens} tokens."),
+        ("reading", reading),
+        ("likelihood", _likelihood(config, spec.dataset["task"])),
+        ("weights", weights_words(snapshot)),
+    )
+    return Table(head=("method", "in this run"), rows=rows)
+
+
+def _likelihood(config: Config, task: str) -> str:
+    if task == "regression":
+        tau = "is integrated out" if config.tau == "auto" else f"is {config.tau}"
+        return f"Normal: an answer misses with variance τ, which {tau}."
+    if config.likelihood == "logprobs":
+        return "The probability that the model gives to the true label."
+    share = "is integrated out for each hypothesis" if config.epsilon == "auto" else f"is {config.epsilon}"
+    return f"An answer is wrong with probability ε, which {share}."
+
+
+def data(dataset: Dataset) -> Table:
+    """Return three lines."""
+    source, verbs = dataset.provenance, {"calibration": "calibrate"}
+    parts = [f"{integer(len(rows))} {verbs.get(part, part)}" for part in PARTS if (rows := dataset.part(part))]
+    left = f"; {integer(source.n_left_out)} not used" if source.n_left_out else ""
+    kind, _, column = source.split.partition(":")
+    split = f"; {SPLITS[kind].format(column)}" if dataset.test else ""
+    labels = f"labels {', '.join(dataset.classes)}" if dataset.classes else "a number"
+    lines = (
+        ("file", f"{source.file}, {counted(source.n_rows, 'row')}, SHA-256 {source.sha256[:HASH]}."),
+        ("rows", f"{listed(parts)}{left}{split}."),
+        ("columns", f"{dataset.target} ({cut(labels, LONGEST_CELL)}) from {cut(', '.join(dataset.inputs), 300)}."),
+    )
+    return Table(head=("data", "in this run"), rows=lines)
+
+
+def citation(snapshot: Snapshot, run: str) -> Note:
+    view = snapshot.view
+    version = view.started.versions.get("vpp", "") if view.started else ""
+    day = f", {datetime.fromtimestamp(view.began_at, UTC):%Y-%m-%d}" if view.began_at is not None else ""
+    program = f"Verbalized Particle Posterior {version}".strip()
+    return Note(
+        f"To cite: “{snapshot.spec.name}”, run {run} of {program}{day}; for the method, the paper in CITATION.cff."
+    )
+
+
+# The appendix
 
 
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     """Return the sections by title."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
-        "Simple models": _simple_models(reader, snapshot, dataset),
-        "What was ruled out": report.newest_ruled_out(snapshot.view, dataset),
-        "Calibration and evidence": _calibration(snapshot, dataset),
+        "Simple models": simple_models(reader, snapshot.view, dataset),
+        "What was ruled out": newest_ruled_out(snapshot.view, dataset),
+        "Calibration and evidence": calibration(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
-        "Options": report.options(snapshot),
-        "The table": report.preparation(dataset),
-        "Versions and hashes": [report.versions(snapshot)],
-        "The command that repeats the run": _command(snapshot),
+        "Options": options(snapshot),
+        "The table": preparation(dataset),
+        "Versions and hashes": [versions(snapshot)],
+        "The command that repeats the run": command(snapshot),
     }
-    blocks = {title: tuple(section) for title, section in sections.items()}
-    return {title: section for title, section in blocks.items() if section}
+    every = {title: tuple(section) for title, section in sections.items()}
+    return {title: section for title, section in every.items() if section}
 
 
-def _simple_models(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterator[object]:
     if not dataset.test:
         return
-    test = snapshot.view.evaluated.get("test")
-    simple = with_prompted(baselines(dataset), reader.directory, dataset)
-    yield from report.simple_models(simple, averaged_score(test, dataset) if test else None)
+    simple, test = with_prompted(baselines(dataset), reader.directory, dataset), view.evaluated.get("test")
+    lines = [(MODEL_NAMES[model.name], score_text(model.score), model.about) for model in simple.models]
+    if test:
+        own = score_text(averaged_score(test, dataset))
+        lines.insert(0, ("this run", own, "The averaged prediction of its hypotheses."))
+    score = "right on test rows" if dataset.classes else "mean squared error"
+    yield Table(head=("model", score, "what it is"), rows=lines, right=(1,))
+    yield from map(Note, filter(None, [left_out_text(simple)]))
 
 
-def _calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[object]:
+    """Yield the five texts that were ruled out last; posterior.json has all."""
+    ideas = merge_ideas(view, dataset)
+    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else {})
+    lines = ruled_out_lines(gone, seed_text=view.seed_text, most=MOST_ROWS).items
+    if not gone:
+        yield Note("Nothing was ruled out.")
+        return
+    why = (": ".join(filter(None, (each.reason, entry.why_unread))) for each, entry in zip(lines, gone, strict=False))
+    rows = [(each.words, f"{each.status} at {reason}") for each, reason in zip(lines, why, strict=True)]
+    yield Table(head=("text", "why"), rows=rows)
+    if len(gone) > MOST_ROWS:
+        yield Note(f"{integer(len(gone) - MOST_ROWS)} more are in posterior.json.")
+
+
+def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    """Yield how sure the answers were and how right, and the evidence."""
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from report.calibration(rows)
-    if view.population and (evidence := list(evidence_measure(snapshot))):
-        yield _figures(evidence)
-    if config.is_weighing and (decided := deciding_sentence(deciding_rows(view, config, dataset))):
-        yield Note(decided)
+        yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
+    if view.population and (evidence := tuple(evidence_measure(snapshot))):
+        yield Metrics(evidence)
+    yield from map(Note, filter(None, [deciding_sentence(view, config, dataset)]))
 
 
-def _figures(metrics: Iterable[Metric]) -> Table:
-    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
-    return Table(head=("figure", "value", "in words"), rows=rows, right=(1,), name=rows[0][0])
+def options(snapshot: Snapshot) -> Iterator[object]:
+    """Yield the options that differ from the defaults, and the words that every hypothesis begins with."""
+    config, endpoint, usual = snapshot.spec.config, snapshot.spec.endpoint, Config()
+    names = [each.name for each in fields(Config)]
+    pairs = [(name.replace("_", " "), getattr(config, name), getattr(usual, name)) for name in names]
+    pairs += [
+        ("structured answers", endpoint.structured, "auto"),
+        ("thinking effort", endpoint.reasoning_effort, ""),
+        ("characters shown of a cell", snapshot.spec.cell_limit, 0),
+    ]
+    lines = [(name, str(own), str(other)) for name, own, other in pairs if own != other]
+    yield Table(head=("option", "here", "default"), rows=lines) if lines else Note("Every option is as by default.")
+    if snapshot.view.started:
+        yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))
 
 
-def _command(snapshot: Snapshot) -> Iterator[object]:
-    command = repeat_command(snapshot.spec)
+def preparation(dataset: Dataset) -> Iterator[object]:
+    """Yield what was decided while reading the table, and what its columns and labels mean."""
+    yield from map(Note, dataset.provenance.notes)
+    if dataset.descriptions:
+        meanings = dataset.descriptions.named(dataset.target)
+        yield Table(head=("column or label", "what it means"), rows=meanings)
+
+
+def versions(snapshot: Snapshot) -> Table:
+    started, record = snapshot.view.started, snapshot.spec.dataset
+    lines = [*started.versions.items()] if started else []
+    lines += [("data, SHA-256", record["provenance"]["sha256"]), ("rows and split, SHA-256", record["fingerprint"])]
+    lines += [(f"{role} template, SHA-256", sha) for role, sha in started.templates.items()] if started else []
+    return Table(head=("version or hash", "value"), rows=lines)
+
+
+def command(snapshot: Snapshot) -> Iterator[object]:
+    repeat = repeat_command(snapshot.spec)
     yield Note("Equal data, options, answers and versions give an equal run.")
-    yield from map(Note, command.notes)
-    yield Code(command.line)
+    yield from map(Note, repeat.notes)
+    yield Code(repeat.line)
 
 
 # Markdown and HTML
@@ -116,16 +296,15 @@ def report_markdown(reader: RunReader) -> str:
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
-
-
 TERM = re.compile(r'<button type="button" class="term"[^>]*>(.*?)</button>')
 """A label that opens its glossary entry on a page; a file has no glossary."""
 
 
 def report_html(reader: RunReader) -> str:
     name, back = text(reader.refresh().spec.name), appendix(reader)
-    links = "".join(f'<li><a href="#{_place(title)}">{text(title)}</a></li>' for title in back)
-    sections = "".join(html((Heading(title, place=_place(title)), *blocks)) for title, blocks in back.items())
+    places = {title: title.lower().replace(" ", "-") for title in back}
+    links = "".join(f'<li><a href="#{places[title]}">{text(title)}</a></li>' for title in back)
+    sections = "".join(html((Heading(title, place=places[title]), *section)) for title, section in back.items())
     body = (
         f'<div class="report">{html(two_pages(reader))}</div>'
         f'<div class="report appendix"><h2>Appendix</h2><nav aria-label="Appendix"><ol>{links}</ol></nav>'
@@ -139,10 +318,6 @@ def report_html(reader: RunReader) -> str:
         f"<title>{name}</title><style>{_style()}</style></head><body>"
         f'<main class="vpp"><h1>{name}</h1>{body}</main></body></html>\n'
     )
-
-
-def _place(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 @cache
@@ -162,11 +337,11 @@ def _style() -> str:
 
 def write_all(directory: RunDirectory) -> list[Path]:
     """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
-    files = {"report.md": report_markdown(RunReader(directory)).encode()}
-    files |= {name: write() for name, write in ways(directory).items()}
-    for name, content in files.items():
+    contents = {"report.md": report_markdown(RunReader(directory)).encode()}
+    contents |= {name: write() for name, write in ways(directory).items()}
+    for name, content in contents.items():
         write_atomically(directory.path / name, content)
-    return [directory.path / name for name in files]
+    return [directory.path / name for name in contents]
 
 
 def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:

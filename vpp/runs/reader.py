@@ -5,7 +5,7 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +17,8 @@ from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
-from vpp.events import Scored, Usage, Votes
-from vpp.posterior.metric import label_figures, paired_difference, sign_test
-from vpp.problem import losses_of
+from vpp.events import Scored, Usage
+from vpp.posterior.metric import label_figures
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
 from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
@@ -263,85 +262,8 @@ def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
     return sum(silent for silent, _ in counts), sum(n for _, n in counts)
 
 
-ENOUGH = 0.5
-"""Share of the training rows that a ruled-out text must have answered: on few rows, some text is always better."""
-Losses = Mapping[int, float]
-"""Loss by training row: 1 if wrong and 0 if right, or the squared error."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surpassed:
-    """A hypothesis compared with the averaged prediction, on the training rows that it answered."""
-
-    by: Literal["particle", "ruled out"]
-    hypothesis: str
-    slot: int | None
-    n: int
-    prediction: float
-    """Mean loss of the averaged prediction: share of wrong answers, or mean squared error."""
-    other: float
-    """The hypothesis' own, which is smaller."""
-    best_of: int
-    """Number of distinct hypotheses compared."""
-    p: float
-    """Sign test, corrected for the choice of the best; 1 if it is worse on more rows."""
-
-
-def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
-    """The best particle and the best text ruled out, each only where it does better than the averaged prediction.
-
-    Empty before the training rows are evaluated.
-    """
-    train = view.evaluated.get("train")
-    if train is None or not train.rows:
-        return ()
-    own = _losses(dataset, train.rows, train.averaged)
-    gone = dict(_ruled_out(view, dataset))
-    beside = partial(_beside, own, n=len({*train.hypotheses, *gone}))
-    votes = zip(train.hypotheses, train.predictions, strict=True)
-    held = [beside(each, _losses(dataset, train.rows, said), slot=slot) for slot, (each, said) in enumerate(votes)]
-    lost = [beside(each, losses) for each, losses in gone.items()]
-    found = (min(some, key=lambda each: (each.other - each.prediction) * each.n) for some in (held, lost) if some)
-    return tuple(each for each in found if each.other < each.prediction)
-
-
 def scores_of(view: RunView) -> Iterator[Scored]:
     for step in view.steps.values():
         yield from step.scored.values()
         yield from step.proposals_scored.values()
     yield from view.final_scored.values()
-
-
-def _ruled_out(view: RunView, dataset: Dataset) -> Iterator[tuple[str, Losses]]:
-    """Texts rejected or resampled away that no particle holds now and that enough training rows were asked about."""
-    gone = {p.proposal for p in view.proposals if p.why == "likelihood" and not p.accepted}
-    for step in view.steps.values():
-        gone |= {scored.hypothesis for scored in step.scored.values()} if step.resampled else set()
-    gone -= {state.hypothesis for state in view.population}
-    answers: dict[str, dict[int, float]] = {}
-    for scored in scores_of(view):
-        if scored.hypothesis in gone:
-            answers.setdefault(scored.hypothesis, {}).update(_losses(dataset, scored.rows, scored.predictions))
-    return ((id_, losses) for id_, losses in answers.items() if len(losses) >= ENOUGH * len(dataset.train))
-
-
-def _beside(own: Losses, hypothesis: str, losses: Losses, *, n: int, slot: int | None = None) -> Surpassed:
-    """n: distinct hypotheses compared."""
-    rows = [row for row in losses if row in own]
-    ours, theirs = [own[row] for row in rows], [losses[row] for row in rows]
-    against = paired_difference(theirs, ours)
-    return Surpassed(
-        by="ruled out" if slot is None else "particle",
-        hypothesis=hypothesis,
-        slot=slot,
-        n=len(rows),
-        prediction=sum(ours) / len(rows),
-        other=sum(theirs) / len(rows),
-        best_of=n,
-        p=1.0 if against.better < against.worse else sign_test(against.better, against.worse, best_of=n),
-    )
-
-
-def _losses(dataset: Dataset, rows: tuple[int, ...], answers: Votes) -> Losses:
-    by_id = {row.id: row.target for row in dataset.train}
-    return dict(zip(rows, losses_of(dataset, answers, [by_id[row] for row in rows]).tolist(), strict=True))

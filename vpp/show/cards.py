@@ -51,8 +51,8 @@ class Card:
     key: int
     """Identifies it in its deck."""
     words: str
-    whole: str
-    """For the clipboard, with the words that all hypotheses begin with."""
+    whole: str = ""
+    """For the clipboard, with the words that all hypotheses begin with; empty in a report."""
     value: str
     """`62 %`; empty for a hypothesis alone."""
     bar: float
@@ -100,7 +100,7 @@ def _(block: Deck) -> str:
 
 def _card(place: int, card: Card) -> str:
     facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
-    copy = markup.copy_button(card.whole, "Copy the whole hypothesis")
+    copy = markup.copy_button(card.whole, "Copy the whole hypothesis") if card.whole else ""
     return (
         f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" '
         f'aria-label="{text(", ".join(filter(None, (f"Hypothesis {place}", card.value, *card.facts))))}">'

@@ -1,6 +1,6 @@
-"""Figures in HTML that need no script: weights as bars, a vote as a bar, parts of a whole, curves and bars by step."""
+"""Figures in HTML that need no script: a vote as a bar, parts of a whole, curves and bars by step."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,52 +9,12 @@ from vpp.show.blocks import Table
 from vpp.show.markdown import block_markdown
 from vpp.show.markup import term, text
 from vpp.show.page import block_html
-from vpp.show.terminal import block_lines
 from vpp.show.words import EQUAL, NBSP, number, percent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
-    weight: float
-    words: str
-    facts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """A bar for each hypothesis, heaviest first. A table where bars cannot be drawn."""
-
-    items: tuple[Weight, ...]
-
-    @property
-    def table(self) -> Table:
-        rows = [(percent(each.weight), each.words, ", ".join(each.facts)) for each in self.items]
-        return Table(head=("weight", "hypothesis", "known of it"), rows=rows, right=(0,))
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
     words: str
-
-
-@block_html.register
-def _(block: Weights) -> str:
-    items = (
-        f'<li style="--w:{each.weight:.4f}"><span>{percent(each.weight)}</span><div>'
-        f'<i class="bar"></i>{markup.hypothesis(each.words)}{markup.caption(" · ".join(each.facts))}</div></li>'
-        for each in block.items
-    )
-    return f'<ol class="weights">{"".join(items)}</ol>'
-
-
-@block_markdown.register
-def _(block: Weights, level: int) -> str:
-    return block_markdown(block.table, level)
-
-
-@block_lines.register
-def _(block: Weights) -> Iterator[str]:
-    yield from block_lines(block.table)
 
 
 @block_html.register

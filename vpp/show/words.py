@@ -46,16 +46,6 @@ def cached_words(cached: int, *, of: int) -> str:
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
 
 
-def refused_answers(n: int) -> str:
-    """`12 answers were refused as no rule for this table`; empty if there are none."""
-    return f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table" if n else ""
-
-
-def contradictory_answers(n: int) -> str:
-    """`12 answers contradict their own explanation`; empty if there are none."""
-    return f"{counted(n, 'answer')} {'contradicts its' if n == 1 else 'contradict their'} own explanation" if n else ""
-
-
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
     """Return a number with `digits` significant digits: `1.234`, `12,346`, `3e−9`.
 
