@@ -24,12 +24,12 @@ from vpp.runs.budget import (
     HYPOTHESIS,
     Pace,
     Span,
-    Texts,
+    _hypothesis,
+    call_sizes,
     cap_words,
     estimate,
     money,
     outlook,
-    program_size,
     seconds_left,
     time_s,
 )
@@ -70,9 +70,9 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
     assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
     prompts = program_prompts(spec(PROGRAMS), DATA)
-    texts = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS)
-    size = sum(len(message["content"].encode()) for message in prompts.translation(texts.of(HYPOTHESIS.about)))
-    assert program_size(spec(PROGRAMS), DATA, texts).prompt.about == size / BYTES_A_TOKEN
+    text = _hypothesis(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS.about)
+    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
+    assert call_sizes(spec(PROGRAMS), DATA)["program"][0].about == size / BYTES_A_TOKEN
     assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
@@ -153,12 +153,11 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
     texts = ("one rule", "one rule")
     events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
     for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
-        usage = Usage(learner=calls, prompt_tokens=100 * calls, cost=0.1 * calls)
+        usage = Usage(learner=calls, cost=0.1 * calls)
         view.apply(Record(at=0.0, usage=usage, answers=0, event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
-    assert found.tokens == pytest.approx(100 * found.calls)
     assert found.cost == pytest.approx(0.1 * found.calls)
 
 

@@ -39,7 +39,7 @@ def spoil(run: RunDirectory, place: int, line: bytes = GARBAGE) -> None:
     ("line", "reason"),
     [
         (b"\0" * 5000 + b"\n", "Invalid JSON"),
-        (b'{"at":2}\n', "Field required"),
+        (b'{"at":2}\n', "usage: Field required"),
         (b'"\xc3"\n', "Invalid JSON"),
         (b"[" * 2900 + b"\n", "Invalid JSON"),
         (b"\n", "Invalid JSON"),
