@@ -133,7 +133,7 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
 
 
 def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
-    is_held, name, cap = directory.is_held(), f"watch.cap.{directory.id}", spec.cap
+    name, cap = f"watch.cap.{directory.id}", spec.cap
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost
         calls = int(st.number_input(label, 0, value=calls, key=f"{name}.calls", width=FIELD_PX))
@@ -144,12 +144,7 @@ def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
     with opening.refusals():
         if is_pressed:
             directory.amend(cap=Cap(calls=calls, cost=cost))
-            if is_held:
-                directory.send_command("go on")
-            else:
-                opening.start(directory)
-    if is_held:
-        st.button("Stop here", key="watch.stop")
+            opening.start(directory)
 
 
 # Actions on the run: rename, start again with changes, delete

@@ -259,7 +259,6 @@ def _weigh(commands: Commands) -> None:
 def _resume(commands: Commands) -> None:
     parser = on_run(commands, "resume", "working:resume", "continue a run; a finished run prints its result again")
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
-    parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
     cap_options(parser)
     output_options(parser)
 

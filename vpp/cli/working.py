@@ -16,7 +16,6 @@ from vpp.llm.budget import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.journal import JournalReader
 from vpp.runs.worker import Surroundings, work
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
@@ -25,18 +24,13 @@ FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 
 
 def resume(options: Namespace) -> int:
-    """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
+    """Continue from the last complete step, under another cap if one is given."""
     directory = find_run(options.run_dir)
     spec = directory.spec()
     cap = cap_of(options, before=spec.cap)
     if cap != spec.cap:
         check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
-    if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
-        # Imported late: it would delay a worker's first call.
-        from vpp.cli.control import send_to
-
-        return send_to(directory, "go on")
     return work_on(directory, options)
 
 
@@ -65,7 +59,6 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
-        waits_at_cap=getattr(options, "wait_at_cap", False),
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
         on_loading=progress.loading if progress else None,

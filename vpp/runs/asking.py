@@ -203,7 +203,12 @@ class Background(Generic[Q]):
 
         self.asking = asking
         self._began_at = time.monotonic()
+        self._ended_at: float | None = None
         self._future = asyncio.run_coroutine_threadsafe(go(), _loop())
+        self._future.add_done_callback(self._end)
+
+    def _end(self, _: object) -> None:
+        self._ended_at = time.monotonic()
 
     @property
     def is_running(self) -> bool:
@@ -221,10 +226,14 @@ class Background(Generic[Q]):
         error = self._future.exception() if self.outcome == "failed" else None
         return str(error or "") if isinstance(error, VppError | None) else f"{type(error).__name__}: {error}"
 
+    @property
+    def seconds(self) -> float:
+        return (self._ended_at or time.monotonic()) - self._began_at
+
     def seconds_left(self) -> float | None:
         """Estimate the seconds left at the pace so far; None before the first answer."""
         done = self.asking.done
-        return (time.monotonic() - self._began_at) / done * (self.asking.total - done) if done else None
+        return self.seconds / done * (self.asking.total - done) if done else None
 
     def stop(self) -> None:
         """Cancel the calls in flight and keep the answers; no effect once it has ended."""

@@ -29,7 +29,7 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
     directory.request_worker()
     try:
-        process = start(["vpp", "resume", str(directory.path), "--wait-at-cap"], directory.log, variables)
+        process = start(["vpp", "resume", str(directory.path)], directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
-from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
 from vpp.llm.forms import SCHEMA
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
@@ -37,12 +36,6 @@ def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
     own = template_of(spec.learner_template, role="learner")
     return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
-
-
-def own_templates(spec: RunSpec) -> dict[Role, str | None]:
-    """Return the recorded text of each role's template; None where the prompts use a built-in one."""
-    is_replaced = spec.learner_template is not None and learner_template(spec).text != spec.learner_template
-    return {**spec.templates, "learner": None} if is_replaced else spec.templates
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:

@@ -5,7 +5,7 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -53,16 +53,14 @@ class RunReader:
         self._start_over()
         self.answers = AnswerReader(directory.answers)
         self._lock = threading.Lock()
-        self._spec: tuple[Hashable, RunSpec] | None = None
+        self._spec: tuple[object, RunSpec] | None = None
         self._dataset: Dataset | None = None
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
         with self._lock:
-            spec = self._spec_now()
             try:
-                self._read_journal()
-                state = self.directory.state(self._shown)
+                spec, state = self._read(), self.directory.state(self._shown)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
             beat, usage = self.directory.last_beat(), self._shown.usage
@@ -93,18 +91,15 @@ class RunReader:
         self._shown = RunView()
         self._edition = next(_EDITIONS)
 
-    def _spec_now(self) -> RunSpec:
-        """Return run.json's content, read again only after it was written."""
+    def _read(self) -> RunSpec:
+        """Read what is new in the journal and in run.json, whose content is parsed again only after it was written."""
+        written = None  # if there is none, `spec` says so
         with suppress(OSError):
-            found = (self.directory.path / "run.json").stat()
-            written = (found.st_ino, found.st_ctime_ns, found.st_size)
-            if self._spec is None or self._spec[0] != written:
-                self._spec = (written, self.directory.spec())
-                self._edition = next(_EDITIONS)
-            return self._spec[1]
-        return self.directory.spec()
-
-    def _read_journal(self) -> None:
+            file = (self.directory.path / "run.json").stat()
+            written = (file.st_ino, file.st_mtime_ns)
+        if self._spec is None or self._spec[0] != written:
+            self._spec = (written, self.directory.spec())
+            self._edition = next(_EDITIONS)
         if self._journal.is_another():
             self._start_over()
         line = self._journal.line
@@ -112,6 +107,7 @@ class RunReader:
         if self._journal.line != line:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
+        return self._spec[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

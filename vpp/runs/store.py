@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal, sync_folder
+from vpp.runs.disk import refusal
 from vpp.runs.spec import NAME_LENGTH, RunSpec
 
 EXAMPLE = "example-penguins"
@@ -24,7 +24,6 @@ TEXT_EXAMPLE = "example-messages"
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl", "summary.json")
 """Files of every shipped run; one may have results of later commands beside them."""
-DELETED = ".deleted-"
 FILES = frozenset({*SHIPPED_FILES, "control", "heartbeat", "asked", "lock", "worker.log"})
 
 
@@ -40,30 +39,22 @@ class RunStore:
         self.folder = folder
 
     def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        path = self.folder / run_id(spec.name, spec.config.method, now=now)
-        while path.exists():
-            path = self.folder / run_id(spec.name, spec.config.method, now=now)
-        directory = RunDirectory(path)
+        directory = RunDirectory(self.folder / run_id(spec.name, spec.config.method, now=now))
         directory.create(spec, data)
         return directory
 
     def runs(self) -> list[RunDirectory]:
-        """Return the runs, newest first, without deleted ones and other folders."""
-        if not self.folder.is_dir():
-            return []
-        runs = [RunDirectory(path) for path in self.folder.iterdir() if _is_run(path)]
-        return sorted(runs, key=lambda run: (made_at(run), *_written(run)), reverse=True)
+        """Return the runs, newest first."""
+        paths = self.folder.iterdir() if self.folder.is_dir() else ()
+        runs = [run for run in map(RunDirectory, paths) if run.exists]
+        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
         is_name = run not in ("", ".", "..") and not {"/", "\0"} & set(run)
-        if is_name and _is_run(self.folder / run):
-            return RunDirectory(self.folder / run)
+        if is_name and (directory := RunDirectory(self.folder / run)).exists:
+            return directory
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
-
-
-def _is_run(path: Path) -> bool:
-    return RunDirectory(path).exists and not path.name.startswith(DELETED)
 
 
 def made_at(run: RunDirectory) -> datetime:
@@ -71,15 +62,14 @@ def made_at(run: RunDirectory) -> datetime:
     try:
         return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
     except ValueError:
-        return datetime.fromtimestamp(_written(run)[0])
+        return datetime.fromtimestamp(_written_at(run))
 
 
-def _written(run: RunDirectory) -> tuple[float, str]:
-    """Return the Unix time at which the rows were written, and the id."""
+def _written_at(run: RunDirectory) -> float:
     try:
-        return run.data.stat().st_mtime, run.id
+        return run.data.stat().st_mtime
     except OSError:
-        return 0.0, run.id
+        return 0.0
 
 
 def rename(directory: RunDirectory, name: str) -> None:
@@ -89,22 +79,15 @@ def rename(directory: RunDirectory, name: str) -> None:
 
 
 def delete(directory: RunDirectory) -> None:
-    """Delete the run. Raises RunError if a worker holds it, it is no run, or the disk refuses.
-
-    It is renamed first, so that nobody sees half a run; remains of earlier deletions are removed too.
-    """
-    path = directory.path.absolute()
-    if not _is_run(path):
+    """Delete the run. Raises RunError if a worker holds it, it is no run, or the disk refuses."""
+    if not directory.exists:
         raise RunError(f"{directory.path} holds no run: nothing was deleted")
-    gone = path.with_name(f"{DELETED}{path.name}.{secrets.token_hex(4)}")
     with directory.lock():
         try:
-            path.rename(gone)
+            (directory.path / "run.json").unlink()  # first, so that nobody sees half a run
         except OSError as error:
-            raise DiskRefused(refusal(error, path)) from None
-        sync_folder(path.parent)
-        for left in path.parent.glob(f"{DELETED}*"):
-            shutil.rmtree(left, ignore_errors=True)
+            raise DiskRefused(refusal(error, directory.path)) from None
+        shutil.rmtree(directory.path, ignore_errors=True)
 
 
 def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
@@ -118,11 +101,7 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
     try:
         runs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=runs_dir) as part:
-            copy = Path(part) / shipped.name
-            copy.mkdir(mode=0o700)
-            for path in shipped.iterdir():
-                shutil.copyfile(path, copy / path.name)
-            copy.rename(target.path)
+            shutil.copytree(shipped, Path(part) / shipped.name).rename(target.path)
     except OSError as error:
         if not target.exists:
             raise RunError(

@@ -29,6 +29,7 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
+from vpp.llm.budget import Budget
 from vpp.llm.limits import Counters
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
@@ -223,8 +224,6 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
-    waits_at_cap: bool = False
-    """Wait for a higher cap; else the worker ends at the cap."""
     listener: Listener | None = None
     """Called with every event: those within a step as they happen, all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
@@ -256,7 +255,7 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
 
 
 class _AtCap(Exception):
-    """The cap is reached, and nobody waits for a higher one."""
+    pass
 
 
 class _Worker:
@@ -304,7 +303,7 @@ class _Worker:
         except Stopped:
             return RunFinished(outcome="stopped")
         except _AtCap:
-            return self.paused_at_cap()
+            return RunPaused(reason="budget", detail=cap_reached(self.spec, self.recorder.view, self.counters))
         except EndpointError as error:
             return RunFailed(reason="endpoint", detail=str(error))
         except DiskRefused as error:
@@ -353,10 +352,6 @@ class _Worker:
                 self.around.on_queued()
             await self.slots.take()
             self.control.waits = False
-
-    def paused_at_cap(self) -> RunPaused:
-        detail = cap_reached(self.directory.spec(), self.recorder.view, self.counters)
-        return RunPaused(reason="budget", detail=detail)
 
     async def _keep_alive(self) -> None:
         """Write waiting events and heartbeats. A refusing disk ends the run at its next event."""
@@ -487,7 +482,8 @@ class _Attempt:
 
         self._going.set()
         try:
-            await self.control.unless_stopped(keep(), self._hold_while_paused(session))
+            beside = self._hold_while_paused(session), _end_at_cap(session.budget)
+            await self.control.unless_stopped(keep(), *beside)
         finally:
             session.budget.go_on()
 
@@ -495,31 +491,20 @@ class _Attempt:
         """Hold the run during each pause: send no call, record no event, and free the slot for another run."""
         control, worker = self.control, self.worker
         while True:
-            is_at_cap = await self._pause_or_cap(session.budget.exhausted)
-            control.pause.set()
+            await control.pause.wait()
             session.budget.pause()
             self._going.clear()
-            self.recorder.record(worker.paused_at_cap() if is_at_cap else RunPaused(reason="user"))
+            self.recorder.record(RunPaused(reason="user"))
             worker.slots.give_back()
             while control.pause.is_set():
                 await asyncio.sleep(POLL_S)
-            session.budget.renew(worker.directory.spec().cap)
             await worker.take_slot()
             self.recorder.record(RunResumed(step=self.recorder.view.total_steps))
             control.queued = False
             self._going.set()
             session.budget.go_on()
 
-    async def _pause_or_cap(self, exhausted: asyncio.Event) -> bool:
-        """Wait for a user's pause, or for the cap; True at the cap. Raises _AtCap if nobody waits for a higher one."""
-        while not exhausted.is_set():
-            if self.control.pause.is_set():
-                return False
-            signs = [asyncio.create_task(sign.wait()) for sign in (self.control.pause, exhausted)]
-            try:
-                await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                await cancel(signs)
-        if not self.worker.around.waits_at_cap:
-            raise _AtCap
-        return True
+
+async def _end_at_cap(budget: Budget) -> None:
+    await budget.exhausted.wait()
+    raise _AtCap
