@@ -83,7 +83,7 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     assert found["deciding_rows"]["log_likelihood_difference"] == pytest.approx(log_lik[0] - log_lik[1])
     assert desk.vpp("verify", "run").code == 0
     reader = RunReader(directory)
-    assert "sentence 3 repeats an earlier one and counts once" in reader.dataset().provenance.notes
+    assert "of the sentences, these repeat earlier ones and count once: 3" in reader.dataset().provenance.notes
     assert reader.refresh().spec.start == tuple(texts)
     report = report_markdown(reader)
     assert "\\<img src=x" in report
@@ -187,7 +187,7 @@ def test_a_sentence_may_begin_with_the_seed_sentence() -> None:
 @pytest.mark.parametrize(
     ("start", "options", "words"),
     [
-        (("a", "b", "c", "d"), {}, "4 sentences to start from, and 3 particles: give fewer sentences, or a larger K"),
+        (("a", "b", "c", "d"), {}, "4 sentences to start from, and K is 3: give fewer, or a larger K"),
         ((), {"method": "weigh"}, "no sentences to weigh: give them, one a line (--start FILE)"),
         (("a", "b" * 10_000), {}, "sentence 2 has 10,000 characters: shorten it to at most 4,000"),
         (("a", " "), {}, "sentence 2 is empty"),

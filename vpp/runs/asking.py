@@ -37,7 +37,7 @@ from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
 from vpp.runs.reader import RunReader
 from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
-from vpp.runs.spec import NAME_LENGTH, RunSpec
+from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
 
@@ -373,7 +373,7 @@ def reworded_run(
     Raises RunError if the particle no longer holds the text that was compared.
     """
     slot = reworded.slot
-    plain = going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]}, particle {slot} reworded")
+    plain = going_on(spec, view, run=run, name=name or f"{spec.name}, particle {slot} reworded")
     if plain.start[slot : slot + 1] != (reworded.old,):
         raise RunError(f"particle {slot} has another text by now: score the new wording again")
     start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])

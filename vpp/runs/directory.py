@@ -15,7 +15,7 @@ from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, InputError, RunError, RunLocked
 from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, obstacle, sync_folder, write_or_refuse
-from vpp.runs.spec import NAME_LENGTH, RunSpec, first_fault
+from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 AMENDED_WITHIN_S = 5.0
+NAME_LENGTH = 120
 _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 
 
@@ -159,7 +160,9 @@ class RunDirectory(RunFiles):
         taken = self.path / ".control.taken"
         with suppress(FileNotFoundError):
             (self.path / "control").replace(taken)
-            return _command(taken)
+            command = _command(taken)
+            taken.unlink()
+            return command
         return None
 
     def pending_command(self) -> Command | None:

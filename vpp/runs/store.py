@@ -11,7 +11,7 @@ from pathlib import Path
 from vpp.errors import DiskRefused, RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.spec import NAME_LENGTH, RunSpec
+from vpp.runs.spec import RunSpec
 
 EXAMPLE = "example-penguins"
 """Id and folder of the shipped run of the demo model, SMC."""
@@ -75,7 +75,7 @@ def _written_at(run: RunDirectory) -> float:
 def rename(directory: RunDirectory, name: str) -> None:
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
-    directory.amend(name=name.strip()[:NAME_LENGTH])
+    directory.amend(name=name.strip())
 
 
 def delete(directory: RunDirectory) -> None:
