@@ -11,7 +11,7 @@ from vpp.findings.counts import steps_done
 from vpp.findings.listing import MARKS
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
 from vpp.findings.status import faults_sentence, is_key_refused, pending_words, retry_words
-from vpp.llm.budget import Cap
+from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory

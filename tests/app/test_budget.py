@@ -14,7 +14,7 @@ from tests.app.drawn import opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
-from vpp.llm.budget import Cap, Price
+from vpp.llm.limits import Cap, Price
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import Prices
 

@@ -10,7 +10,7 @@ from tests.reporting.builders import SEED
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
 from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
-from vpp.llm.budget import Cap, Price
+from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog, Record, encode

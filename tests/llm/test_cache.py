@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import sqlite3
-import tempfile
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -80,16 +79,6 @@ async def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Pat
     assert again.info() == CacheInfo(0, again.info().bytes)
     assert await again.get("k") is None
     await again.aclose()
-
-
-def test_a_database_that_is_no_plain_file_is_refused_unopened(tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    for name, make in product(("cache.db", "cache.db-wal"), (os.mkfifo, lambda path: path.symlink_to(elsewhere))):
-        folder = Path(tempfile.mkdtemp(dir=tmp_path))
-        make(folder / name)
-        with pytest.raises(InputError, match=f"{name} is a link, a pipe or a folder"):
-            ResponseCache(folder)
-    assert not elsewhere.exists()
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path, folder: Path) -> None:

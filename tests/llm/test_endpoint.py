@@ -10,11 +10,10 @@ import pytest
 import vpp
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
-from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import MUTE, Server
 from vpp.llm.forms import one_of_words
-from vpp.llm.limits import Counters
+from vpp.llm.limits import Budget, Counters
 from vpp.llm.protocol import Completion
 
 from .asking import ask
@@ -72,11 +71,11 @@ FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "no content": (chat(None), "no content (finish reason stop)", "no content"),
     "cut off": (chat(None, finish="length"), "allow more tokens", "cut off before any answer"),
     "a tool call": (chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
-    "no gzip": (Reply(b"plain", headers=GZIP), "compression", "broken compression"),
+    "no gzip": (Reply(b"plain", headers=GZIP), "connection with", "connection failed"),
     "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
     "a packed flood": (Reply(gzip.compress(HUGE), headers=GZIP), "longer than 8,192 KiB", "reply too long"),
-    "a body that stops": (Reply(b'{"choices"', promised=500), "stopped in its middle", "reply stopped"),
-    "a cut connection": (None, "cut without an answer", "connection cut"),
+    "a body that stops": (Reply(b'{"choices"', promised=500), "connection with", "connection failed"),
+    "a cut connection": (None, "connection with", "connection failed"),
     "an overload": (refusal(503, "queue full"), "HTTP 503 queue full", "HTTP 503"),
     "a failure": (Reply(b"<h1>Bad gateway</h1>", status=502), "HTTP 502 with a web page", "HTTP 502"),
     "a rate limit": (refusal(429, "slow down", code="429"), "HTTP 429 slow down", "HTTP 429"),

@@ -1,6 +1,10 @@
+"""Connections that fail, and certificates that the client trusts."""
+
 import asyncio
 import errno
+import os
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -9,6 +13,7 @@ import pytest
 from tests.llm.asking import ask
 from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
+from vpp.llm.client import authorities, proxy_for
 from vpp.llm.errors import transport_fault
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -76,11 +81,7 @@ async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 TALKS: tuple[tuple[Talk, dict[str, Any], str, str], ...] = (
-    (saying(b"220 mail.example ESMTP\r\n"), {}, "does not speak HTTP", "not HTTP"),
-    (
-        saying(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"),
-        *({}, "does not speak HTTP", "not HTTP"),
-    ),
+    (saying(b"220 mail.example ESMTP\r\n"), {}, "failed (BadStatusLine", "connection failed"),
     (flood, {}, "the reply is longer than 8,192 KiB", "reply too long"),
     (drip, {"timeout_s": 0.2}, "no complete answer within 0.2 s: give it more time", "no answer in time"),
     (at_once, {"scheme": "https"}, "write http:// where the server speaks no TLS", "TLS failed"),
@@ -98,8 +99,8 @@ ERRORS: tuple[tuple[Exception, str, str], ...] = (
     (socket.gaierror(-2, "Name or service not known"), "name not found", "no machine called model.example"),
     (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "nothing listens", "at http://model.example:8000"),
     (OSError("Multiple exceptions: [Errno 111] Connect call failed"), "nothing listens", "nothing listens at"),
-    (OSError(errno.EHOSTUNREACH, "No route"), "no route", "no way to model.example"),
-    (ConnectionResetError(), "connection cut", "cut without an answer"),
+    (OSError(errno.EHOSTUNREACH, "No route"), "connection failed", "No route"),
+    (ConnectionResetError(), "connection failed", "with http://model.example:8000 failed (ConnectionResetError)"),
     (RuntimeError("odd"), "connection failed", "RuntimeError: odd"),
     (RuntimeError(), "connection failed", "RuntimeError"),
 )
@@ -111,3 +112,22 @@ def test_a_connection_error_is_explained_however_deep() -> None:
         outer.__cause__ = error
         fault = transport_fault(outer, base_url=URL)
         assert (fault.kind, words in fault.words) == (kind, True), fault.words
+
+
+PROXY = "http://proxy.test:3128"
+USUAL = (("https://a.test/v1", ""), ("https://a.test/v1", PROXY), ("http://a.test/v1", PROXY))
+NONE = (("http://127.0.0.1:8000/v1", PROXY), ("http://a.test/v1", ""), ("HTTP://b.test/v1", PROXY))
+
+
+def test_without_tls_no_authorities_are_loaded_and_nobodys_certificate_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("no_proxy", "b.test")
+    for base_url, proxy in (*USUAL, *NONE):
+        monkeypatch.setenv("all_proxy", proxy)
+        trusted = authorities(base_url, proxy=proxy_for(base_url))
+        is_usual = (base_url, proxy) in USUAL
+        assert (trusted.cert_store_stats()["x509"] > 0) is is_usual
+        assert (trusted.verify_mode, trusted.check_hostname) == (ssl.CERT_REQUIRED, True)

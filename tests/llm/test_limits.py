@@ -1,10 +1,23 @@
-"""The throttle's laws on a virtual clock, and in an event loop."""
+"""Calls in flight, waits that a server asks for, and caps: the laws on a virtual clock, and over real HTTP."""
 
 import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from vpp.llm.limits import Call, Throttle
+from vpp.errors import EndpointUnreachable
+from vpp.events import Usage
+from vpp.llm import client
+from vpp.llm.cache import ResponseCache
+from vpp.llm.limits import Budget, Call, Cap, Counters, Price, Throttle
+
+from .asking import ask
+from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script
+
+WITHIN_S = 30
 
 
 @pytest.fixture
@@ -34,16 +47,16 @@ def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) ->
     assert throttle.limit == 128
 
 
-def test_the_window_is_never_below_one(clock: list[float]) -> None:
+def test_the_window_is_never_below_one_and_answers_widen_it(clock: list[float]) -> None:
     throttle = throttle_at(clock, 8)
     for moment in range(1, 20):
         clock[0] = moment
         throttle.refused(begin(throttle))
     assert throttle.limit == 1
-
-
-def load(throttle: Throttle) -> int:
-    return throttle.inside + len(throttle._waiting)
+    clock[0] = 30
+    for _ in range(200):
+        throttle.answered(begin(throttle, throttle.limit))
+    assert throttle.limit == 8
 
 
 async def settle() -> None:
@@ -62,12 +75,22 @@ async def test_waiting_callers_enter_in_order_and_as_the_window_widens() -> None
     throttle._limit = 1.0
     tasks = [asyncio.create_task(through(throttle, name, seen, leave)) for name in "abcd"]
     await settle()
-    assert (seen, throttle.inside, load(throttle)) == (["a"], 1, 4)
+    assert (seen, throttle.inside) == (["a"], 1)
     throttle._limit = 3.0
     leave.set()
     await asyncio.gather(*tasks)
     assert seen == ["a", "b", "c", "d"]
-    assert load(throttle) == 0
+    assert throttle.inside == 0
+
+
+async def test_a_caller_that_gives_up_leaves_its_place_to_the_others() -> None:
+    throttle, seen, leave = Throttle(1), list[str](), asyncio.Event()
+    first, second, third = (asyncio.create_task(through(throttle, name, seen, leave)) for name in "abc")
+    await settle()
+    second.cancel()
+    leave.set()
+    await asyncio.gather(first, third)
+    assert (seen, throttle.inside) == (["a", "c"], 0)
 
 
 async def test_a_held_throttle_admits_nobody_until_it_is_released() -> None:
@@ -85,3 +108,160 @@ async def test_a_held_throttle_admits_nobody_until_it_is_released() -> None:
     throttle.hold(0.001)
     await task
     assert seen == ["a"]
+
+
+# Full servers, over real HTTP
+
+
+async def until(happens: Callable[[], object], what: str) -> None:
+    """Wait until it happens; fail after half a minute."""
+    end = time.monotonic() + WITHIN_S
+    while not happens():
+        assert time.monotonic() < end, f"not within {WITHIN_S} s: {what}"
+        await asyncio.sleep(0.001)
+
+
+async def test_an_idle_connection_is_used_again_until_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    for keepalive_s, connections in ((60, 1), (0.001, 2)):
+        monkeypatch.setattr(client, "KEEPALIVE_S", keepalive_s)
+        async with endpoint_of(script(chat())) as (endpoint, stub):
+            await ask(endpoint)
+            await asyncio.sleep(0.01)
+            await ask(endpoint)
+            assert (len(stub.requests), stub.connections) == (2, connections)
+
+
+async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:
+    async with endpoint_of(script(refusal(503), chat()), concurrency=8) as (endpoint, _):
+        await ask(endpoint)
+        assert (endpoint.counters.snapshot().window, endpoint.counters.snapshot().narrowed_by) == (4, "full")
+
+
+async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_one() -> None:
+    free = asyncio.Event()
+
+    async def behave(request: Request) -> Reply:
+        if "first" not in str(request.body):
+            return as_json({}, 429, retry_after="80")
+        await free.wait()
+        return chat()
+
+    async with endpoint_of(behave) as (endpoint, stub):
+        began = time.time()
+        first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
+        await until(lambda: endpoint.counters.snapshot().held_until, "the wait is reported")
+        assert began + 80 <= endpoint.counters.snapshot().held_until <= time.time() + 80
+        async with asyncio.timeout(WITHIN_S):
+            third = asyncio.create_task(ask(endpoint, "the first again"))
+            await settle()
+            assert len(stub.requests) == 2
+            free.set()
+            await first
+            await third
+        assert endpoint.counters.snapshot().held_until == 0
+        refused.cancel()
+
+
+async def test_a_server_that_asks_to_wait_again_and_again_is_given_up_after_the_longest_wait() -> None:
+    async with endpoint_of(script(as_json({}, 429, retry_after="0.05")), max_wait_s=0.12, max_attempts=99) as (
+        endpoint,
+        stub,
+    ):
+        with pytest.raises(EndpointUnreachable, match="HTTP 429") as stopped:
+            await ask(endpoint)
+        assert stopped.value.waited_s >= 0.12
+        assert 3 <= len(stub.requests) <= 9
+        assert endpoint.counters.snapshot().failed == 1
+
+
+# The cap on calls and money
+
+DEAR = Price(prompt=100_000.0, completion=1_000_000.0)
+"""The stub's answers, 7 tokens in and 3 out, cost 3.7 each."""
+
+
+async def asked(behave: Any, cap: Cap, scene: Any, *, price: Price = DEAR, **options: Any) -> Counters:
+    """A scene with an endpoint, a budget and a function that asks `n` questions at once."""
+    counters = Counters()
+    budget = Budget(counters, cap)
+    async with endpoint_of(behave, counters=counters, budget=budget, price=price, **options) as (endpoint, _):
+        await scene(lambda n: [asyncio.create_task(ask(endpoint, str(i))) for i in range(n)], budget)
+    return counters
+
+
+async def one(asking: Any, _: Budget) -> None:
+    await asyncio.gather(*asking(1))
+
+
+async def reached(budget: Budget) -> None:
+    await asyncio.wait_for(budget.exhausted.wait(), 10)
+
+
+async def test_at_the_cap_no_call_leaves_and_those_in_flight_end() -> None:
+    sent: list[str] = []
+
+    async def behave(request: Request) -> Reply:
+        sent.append(request.path)
+        await asyncio.sleep(0.01)
+        return chat()
+
+    async def scene(asking: Any, budget: Budget) -> None:
+        tasks = asking(20)
+        await reached(budget)
+        assert len(sent) == sum(task.done() for task in tasks) == 7
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert (await asked(behave, Cap(calls=7), scene)).sent == len(sent) == 7
+
+
+async def test_a_cap_on_money_is_not_passed_though_many_wait() -> None:
+    async def behave(request: Request) -> Reply:
+        await asyncio.sleep(0.01)
+        return chat()
+
+    async def scene(asking: Any, budget: Budget) -> None:
+        tasks = asking(20)
+        await reached(budget)
+        assert sum(task.done() for task in tasks) == 5
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    counters = await asked(behave, Cap(cost=20.0), scene)
+    assert (counters.sent, counters.cost) == (5, pytest.approx(5 * 3.7))
+
+
+async def test_retries_and_refused_fields_count_as_sent_and_cost_nothing() -> None:
+    counters = await asked(script(refusal(503), refusal(400, "unknown field seed", param="seed"), chat()), Cap(), one)
+    assert (counters.sent, counters.cost) == (3, pytest.approx(3.7))
+
+
+async def test_what_the_cache_answers_is_neither_sent_nor_paid(tmp_path: Path) -> None:
+    async def scene(asking: Any, _: Budget) -> None:
+        await asyncio.gather(*asking(1))
+        await asyncio.gather(*asking(1))
+
+    cache = ResponseCache(tmp_path)
+    counters = await asked(script(chat()), Cap(calls=1), scene, cache=cache)
+    cache.close()
+    assert (counters.sent, counters.snapshot().cached) == (1, 1)
+
+
+async def test_an_answer_whose_tokens_nobody_counted_is_paid_by_its_length() -> None:
+    uncounted = Reply(b'{"choices": [{"finish_reason": "stop", "message": {"content": "Output: 1"}}]}')
+    assert (await asked(script(uncounted), Cap(), one)).cost > 3
+
+
+def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> None:
+    counters = Counters()
+    counters.add(sent=9, learner=8)
+    counters.add(cost=1.5)
+    counters.restore(Usage(learner=3, sent=4, cost=0.5))
+    assert counters.snapshot() == Usage(learner=3)
+    assert (counters.sent, counters.cost) == (9, 1.5)
+    counters.add(learner=1, cached=1)
+    assert counters.snapshot() == Usage(learner=4, cached=1)
+    with pytest.raises(KeyError):
+        counters.add(lerner=1)

@@ -3,7 +3,7 @@
 from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, wait_until
 from tests.runs.test_control import prepare
 from vpp.events import RunFailed, RunPaused
-from vpp.llm.budget import Cap
+from vpp.llm.limits import Cap
 from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.process import launch

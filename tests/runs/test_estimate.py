@@ -17,7 +17,7 @@ from vpp.data.table import Table
 from vpp.events import Event, Usage
 from vpp.findings.cost import cost
 from vpp.inference.plan import plan, step_calls
-from vpp.llm.budget import NO_CAP, Cap, Price
+from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
     BYTES_A_TOKEN,

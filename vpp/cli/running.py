@@ -20,8 +20,8 @@ from vpp.findings.cost import cost, demo_pace
 from vpp.findings.counts import rows_sentence
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words
-from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.limits import NO_CAP, Price
 from vpp.llm.templates import set_texts
 from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vpp.cli.progress import Progress
 from vpp.cli.system import environment, find_run, keys
-from vpp.llm.budget import Cap
+from vpp.llm.limits import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal

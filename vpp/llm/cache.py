@@ -1,4 +1,4 @@
-"""Response cache: answers on disk under a hash of everything that determines them, except the API key.
+"""Response cache: answers on disk under a hash of everything that determines them, except keys and secret headers.
 
 A cached answer is the model's raw text, so an improved parser can read it again. The disk is used in batches by a
 thread of its own: look-ups and writes that arrive while it is busy form the next batch.
@@ -7,9 +7,7 @@ thread of its own: look-ups and writes that arrive while it is busy form the nex
 import asyncio
 import hashlib
 import json
-import logging
 import sqlite3
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,21 +23,17 @@ from vpp.llm.protocol import Completion
 
 SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted, but diskcache wants a number."""
-DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
-_ANSWER = TypeAdapter(Completion)
-"""Reads and writes an answer as JSON."""
 IN_ROW_LIMIT = 4 * 2**20
 """Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
 WAIT_S = 10.0
-"""Seconds to wait for another process that has locked the database."""
+"""Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
 REASON_LENGTH = 160
-REST_S = 60.0
-"""Seconds without the cache after such a wait was in vain."""
 OnFault = Callable[[str, int], None]
 """Receives the reason of a failure and the number of answers that are not stored because of it."""
 
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
+_ANSWER = TypeAdapter(Completion)
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class CacheInfo(NamedTuple):
@@ -47,9 +41,6 @@ class CacheInfo(NamedTuple):
 
     entries: int
     bytes: int
-
-
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def cache_key(question: dict[str, Any]) -> str:
@@ -82,18 +73,17 @@ class TextDisk(Disk):  # type: ignore[misc]
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder; one event loop may use an instance."""
 
-    def __init__(self, folder: Path, *, on_fault: OnFault | None = None) -> None:
+    def __init__(self, folder: Path, *, on_fault: OnFault = lambda *_: None) -> None:
         """Open or create the cache. Raises InputError if the folder cannot be used.
 
-        on_fault: called in the event loop each time the cache fails later; without it, the first failure is logged.
+        on_fault: called in the event loop each time the cache fails later.
         """
         self._on_fault = on_fault
-        self._has_failed = False
+        self._is_locked = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vpp-cache")
         self._wanted: dict[str, list[asyncio.Future[Completion | None]]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
-        self._rests_until = 0.0
         try:
             self._store: Any = self._in_thread(lambda: _open(folder))
         except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
@@ -148,62 +138,51 @@ class ResponseCache:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def _work(self) -> None:
+        """Serve batches until nothing is wanted and all is written."""
+        loop = asyncio.get_running_loop()
         try:
             while self._wanted or self._unwritten:
-                await self._serve_batch()
+                wanted, unwritten, self._wanted = self._wanted, dict(self._unwritten), {}
+                answers, fault = await loop.run_in_executor(self._thread, self._use_store, list(wanted), unwritten)
+                if fault is not None:
+                    self._report(fault, unkept=len(unwritten))
+                for key, waiting in wanted.items():
+                    for future in waiting:
+                        if not future.done():
+                            future.set_result(answers.get(key))
+                for key in unwritten:
+                    del self._unwritten[key]
         finally:
             self._worker = None
-
-    async def _serve_batch(self) -> None:
-        wanted, unwritten = self._wanted, dict(self._unwritten)
-        self._wanted = {}
-        loop = asyncio.get_running_loop()
-        answers, fault = await loop.run_in_executor(self._thread, self._use_store, list(wanted), unwritten)
-        if fault is not None:
-            self._report(fault, unkept=len(unwritten))
-        for key, waiting in wanted.items():
-            for future in waiting:
-                if not future.done():
-                    future.set_result(answers.get(key))
-        for key in unwritten:
-            del self._unwritten[key]
 
     def _use_store(
         self, keys: list[str], unwritten: dict[str, Completion]
     ) -> tuple[dict[str, Completion], Exception | None]:
         """Look up and write one batch, in the cache's thread. Returns a failure: a run continues without its cache."""
         answers: dict[str, Completion] = {}
-        if time.monotonic() < self._rests_until:
+        if self._is_locked:
             return answers, Timeout() if unwritten else None
         try:
-            found = ((key, _from_json(self._store.get(key))) for key in keys)
-            answers = {key: answer for key, answer in found if answer is not None}
+            for key in keys:
+                if (answer := _from_json(self._store.get(key))) is not None:
+                    answers[key] = answer
             if unwritten:
                 with self._store.transact():
                     for key, completion in unwritten.items():
-                        self._store.set(key, _to_json(completion))
+                        self._store.set(key, _ANSWER.dump_json(completion, exclude={"cached"}).decode())
         except Exception as error:
-            if isinstance(error, Timeout):
-                self._rests_until = time.monotonic() + REST_S
+            self._is_locked = isinstance(error, Timeout)
             return answers, error
         return answers, None
 
     def _report(self, error: Exception, *, unkept: int) -> None:
         reason = "another program has it to itself" if isinstance(error, Timeout) else str(error)
-        reason = " ".join((reason or type(error).__name__).split())[:REASON_LENGTH]
-        if not self._has_failed:
-            _log.warning("the response cache cannot be used just now: %s", reason)
-        self._has_failed = True
-        if self._on_fault:
-            self._on_fault(reason, unkept)
+        self._on_fault(" ".join((reason or type(error).__name__).split())[:REASON_LENGTH], unkept)
 
 
 def _open(folder: Path) -> Any:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    for path in (folder / name for name in DATABASE):  # not opened: closing it would drop this process's locks
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise OSError(f"{path.name} is a link, a pipe or a folder")
     return Cache(
         str(folder),
         timeout=WAIT_S,
@@ -213,10 +192,6 @@ def _open(folder: Path) -> Any:
         size_limit=SIZE_LIMIT,
         cull_limit=0,
     )
-
-
-def _to_json(completion: Completion) -> str:
-    return _ANSWER.dump_json(completion, exclude={"cached"}).decode()
 
 
 def _from_json(stored: object) -> Completion | None:

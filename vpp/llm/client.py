@@ -16,7 +16,7 @@ import httpx2
 import openai
 
 from vpp.llm.errors import BodyTooLarge
-from vpp.llm.gate import is_loopback, socket_for
+from vpp.llm.gate import is_loopback
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""
@@ -39,15 +39,17 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """Connections to one server, never to a cloud's metadata service. No retries, redirects or cookies."""
+    """Connections to one server. No retries, redirects or cookies."""
 
     def __init__(self, base_url: str, api_key: str, *, connections: int) -> None:
         """connections: how many may be open."""
+        base_url, _, query = base_url.partition("?")
         proxy = proxy_for(base_url)
         trusted = authorities(base_url, proxy=proxy)
         unused = httpx2.AsyncClient(verify=trusted, trust_env=False)  # the SDK's own would load the authorities again
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, http_client=unused)
         self._base = sdk.base_url
+        self._query = query
         self._chat = self._url("chat/completions")
         sent = {**sdk.default_headers, **sdk.auth_headers}.items()
         self._session = aiohttp.ClientSession(
@@ -55,9 +57,7 @@ class Client:
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=proxy,
-            connector=aiohttp.TCPConnector(
-                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=trusted, socket_factory=socket_for
-            ),
+            connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=trusted),
         )
 
     async def post_chat(self, body: dict[str, Any]) -> Reply:
@@ -91,7 +91,8 @@ class Client:
         await self._session.close()
 
     def _url(self, path: str) -> str:
-        return str(self._base.copy_with(raw_path=self._base.raw_path + path.encode()))
+        query = f"?{self._query}" if self._query else ""
+        return str(self._base.copy_with(raw_path=self._base.raw_path + f"{path}{query}".encode()))
 
 
 def authorities(base_url: str, *, proxy: str | None) -> ssl.SSLContext:

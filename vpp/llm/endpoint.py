@@ -3,27 +3,25 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
+from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
 from vpp.llm import errors, protocol
-from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
+from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.forms import FIELD, Structure, is_kept, request_options
-from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
-from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters, Throttle
-from vpp.llm.protocol import Complaint, Completion, Messages, OddReply, Ranges, ServedModel
+from vpp.llm.gate import NO_KEY, Gate, checked_address, sendable
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
+from vpp.llm.protocol import Complaint, Completion, Fault, Messages, OddReply, Ranges, ServedModel
 from vpp.runtime import no_collecting
 
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply
 
 T = TypeVar("T")
-Ask = Callable[[], Coroutine[Any, Any, Completion]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,24 +32,15 @@ class Server:
     model: str
     api_key: str = field(default="", repr=False)
     gate: Gate = Gate()
-    """The servers that may be asked; by default any but clouds' metadata services."""
     effort: str = ""
     """One of EFFORTS (`choices`); empty: the model's default."""
     cache_address: str = ""
     """Stands for the address in cache keys, for a server whose port changes; empty: the address."""
 
     def __post_init__(self) -> None:
-        for name, value in {"base_url": checked_address(self.base_url), "api_key": checked_key(self.api_key)}.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "base_url", checked_address(self.base_url))
+        object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
-
-    @property
-    def secret(self) -> str:
-        """The text to remove from answers: the key, unless it is so short that an answer may well contain it."""
-        return self.api_key if len(self.api_key) >= protocol.SECRET_LENGTH else ""
-
-    def short(self, words: str) -> str:
-        return protocol.short_reason(words, secret=self.api_key)
 
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
@@ -80,18 +69,12 @@ class Limits:
 class AttemptFailed(Exception):
     """Failure of one attempt; another attempt may succeed."""
 
-    fault: errors.Fault
-    asked_wait_s: float = 0.0
-    """Seconds that the server asks to wait (Retry-After); 0 if it does not ask."""
+    fault: Fault
+    wait_s: float = 0.0
+    """Seconds to wait, as the server asks (Retry-After)."""
     overloaded: bool = False
-    late: bool = False
     completion: Completion | None = None
     """What there is of an answer: it is paid like others."""
-    wait_s: float = 0.0
-    """Seconds of the wait that are granted."""
-
-    def __str__(self) -> str:
-        return f"{self.fault.words}: {self.fault.fix}"
 
 
 class FieldsRefused(Exception):
@@ -101,8 +84,6 @@ class FieldsRefused(Exception):
     """
 
 
-# --- retries: how often, after which wait, and when a prompt or the server is given up ------------------------------
-
 BACKOFF_LIMIT_S = 30.0
 EMPTY_ATTEMPTS = 2
 """Attempts for a text from a server that answers other calls; then the empty text is the answer, or it is withheld."""
@@ -110,102 +91,6 @@ MUTE_ATTEMPTS = 3
 """Attempts for a text from a server that never gave one; then its model is refused."""
 MUTE = frozenset({protocol.CUT_BEFORE, protocol.TOOL_CALLED})
 """Kinds of empty answers that time does not change."""
-
-
-class Retries:
-    """Repeats the attempts of an endpoint's calls. It knows of all of them: an overloaded server may answer others."""
-
-    def __init__(
-        self,
-        limits: Limits,
-        counters: Counters,
-        message: Callable[[str], str],
-        *,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """message: completes a reason to an error message. now: seconds of a steady clock."""
-        self._limits = limits
-        self._counters = counters
-        self._message = message
-        self._now = now
-        self._successes = 0
-        self._asked_at: float | None = None
-        self.has_answered = False
-        """Return whether any call ever got an answer, from the cache included."""
-
-    def succeeded(self) -> None:
-        """Record that the server answered a call with a text."""
-        self._successes += 1
-        self._asked_at = None
-        self.has_answered = True
-
-    @property
-    def waited_s(self) -> float:
-        """Seconds since the server first asked for a wait; 0.0 if it has answered since."""
-        return 0.0 if self._asked_at is None else self._now() - self._asked_at
-
-    def granted_s(self, asked_s: float) -> float:
-        """Return the seconds to wait, of those that the server asks for now."""
-        self._asked_at = self._now() if self._asked_at is None else self._asked_at
-        return min(asked_s, max(0.0, self._limits.max_wait_s - self.waited_s))
-
-    async def run(self, attempt: Callable[[], Awaitable[Completion]]) -> Completion:
-        """Attempt a call until it succeeds; its text is empty if the model gives none. Raises EndpointError.
-
-        Attempts refused by an overloaded server do not count while it answers other calls.
-        """
-        strikes = tries = 0
-        successes = self._successes
-        while True:
-            try:
-                return await attempt()
-            except AttemptFailed as failure:
-                self._counters.fault(failure.fault.kind)
-                tries += 1
-                is_empty = failure.fault.kind in MUTE | {protocol.NOTHING} and self.has_answered
-                if failure.completion and is_empty and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
-                    return failure.completion
-                others_succeed, successes = self._successes > successes, self._successes
-                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
-                if error := self._given_up(failure, tries, strikes, others_succeed=others_succeed):
-                    self._counters.add(failed=1)
-                    raise error from None
-                self._counters.add(retried=1)
-                await asyncio.sleep(self._wait_s(failure, tries))
-            except EndpointRefused:
-                self._counters.add(failed=1)
-                raise
-
-    def _given_up(
-        self, failure: AttemptFailed, tries: int, strikes: int, *, others_succeed: bool
-    ) -> EndpointRefused | EndpointUnreachable | None:
-        """Return the error after too many attempts: after twice as many of the prompt alone, if others are answered."""
-        (kind, words, fix), most = failure.fault, self._limits.max_attempts
-        if kind == protocol.WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
-            return self._of_prompt(f"{errors.FILTERED} ({words})", fix)
-        if kind in MUTE and not self.has_answered and tries >= min(MUTE_ATTEMPTS, most):
-            asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
-            return EndpointRefused(self._message(f"{words}{asked}: {fix}"))
-        if failure.asked_wait_s and 0 < self._limits.max_wait_s <= self.waited_s:
-            return EndpointUnreachable(self._message(f"{words}: {fix}"), waited_s=self.waited_s)
-        if strikes < most or (others_succeed and most > 1 and tries < 2 * most):
-            return None
-        last = f", at the last of {tries} attempts" if tries > 1 else ""
-        if others_succeed:
-            return self._of_prompt(f"{words}{last}", fix)
-        return EndpointUnreachable(self._message(f"{words}{last}: {fix}"), waited_s=self.waited_s)
-
-    def _of_prompt(self, words: str, fix: str) -> PromptRefused:
-        return PromptRefused(self._message(f"{words}: {fix}"), words=words)
-
-    def _wait_s(self, failure: AttemptFailed, tries: int) -> float:
-        """Exponential back-off with full jitter, after the wait that the server asked for."""
-        ceiling = min(self._limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
-        return failure.wait_s + random.uniform(0, ceiling)
-
-
-# --- the endpoint ---------------------------------------------------------------------------------------------------
-
 CLOSE_S = 5.0
 """Seconds to close connections; a server that takes longer is not waited for."""
 OK = 200
@@ -239,15 +124,19 @@ class Endpoint:
         self.base_url = server.base_url
         self.model = server.model
         self.counters = counters or Counters()
+        self.fields = protocol.OptionalFields()
         self._limits = limits
         self._cache = cache
         self._budget = budget or Budget(self.counters)
         self._price = price
         self._throttle = Throttle(limits.concurrency)
-        self.counters.watch(self._throttle)
-        self._retries = Retries(limits, self.counters, server.message)
-        self.fields = protocol.OptionalFields()
+        self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
+        self._has_answered = False
+        self._successes = 0
+        """Calls that the server answered with a text."""
+        self._asked_at: float | None = None
+        """Time at which the server first asked for a wait, if it has not answered since."""
 
     def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
         """Return another client of the same model, cache and budget, with its own counters and number of attempts.
@@ -265,7 +154,7 @@ class Endpoint:
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
-        self.counters.unwatch(self._throttle)
+        self.counters.throttles.discard(self._throttle)
         client, self._client = self._client, None
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_S):
@@ -299,9 +188,12 @@ class Endpoint:
             **({"chat_template_kwargs": {"enable_thinking": False}} if effort == "none" else {}),
             **({"logprobs": True, "top_logprobs": top_logprobs} if top_logprobs else {}),
         }
-        ask = partial(self._retries.run, partial(self._attempt, messages, options))
-        completion = await (self._cached(self._cache, messages, options, ask) if self._cache else ask())
-        self._retries.has_answered = True
+        try:
+            completion = await self._cached(messages, options)
+        except EndpointError:
+            self.counters.add(failed=1)
+            raise
+        self._has_answered = True
         if structured and FIELD not in self.fields.dropped and not is_kept(structured, completion.text):
             self.counters.fault("not as structured")
         self.counters.add(
@@ -316,73 +208,115 @@ class Endpoint:
         try:
             return self._read(protocol.read_models, await self._body(self._connected().get("models"), {}), {})
         except AttemptFailed as failure:
-            raise EndpointUnreachable(self.server.message(str(failure))) from None
+            _, words, fix = failure.fault
+            raise EndpointUnreachable(self.server.message(f"{words}: {fix}")) from None
 
     async def count_tokens(self, text: str) -> int | None:
         """Return the tokens of a text as the server counts them; None if it has no tokenizer to ask."""
         with suppress(AttemptFailed, EndpointRefused):
-            return self._read(
-                protocol.read_token_count, await self._body(self._connected().tokenize(self.model, text), {}), {}
-            )
+            body = await self._body(self._connected().tokenize(self.model, text), {})
+            return self._read(protocol.read_token_count, body, {})
         return None
 
-    async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
+    async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
+        if self._cache is None:
+            return await self._retried(messages, options)
         address = self.server.cache_address or self.base_url
         key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
-        if (completion := await cache.get(key)) is not None:
+        if (completion := await self._cache.get(key)) is not None:
             return completion
-        completion = await ask()
+        completion = await self._retried(messages, options)
         is_whole = completion.text and not is_prompt_cut(messages, completion)
         if is_whole and (completion.first_tokens or "logprobs" not in options):
-            cache.put(key, completion)
+            self._cache.put(key, completion)
         return completion
 
+    # --- retries: how often, after which wait, and when a prompt or the server is given up --------------------------
+
+    async def _retried(self, messages: Messages, options: dict[str, Any]) -> Completion:
+        """Attempt a call until it succeeds; its text is empty if the model gives none. Raises EndpointError.
+
+        Attempts refused by an overloaded server do not count while it answers other calls.
+        """
+        most, strikes, tries, successes = self._limits.max_attempts, 0, 0, self._successes
+        while True:
+            try:
+                return await self._attempt(messages, options)
+            except AttemptFailed as failure:
+                kind, completion = failure.fault.kind, failure.completion
+                self.counters.fault(kind)
+                tries += 1
+                is_empty = kind in MUTE | {protocol.NOTHING} and self._has_answered
+                if completion and is_empty and tries >= min(EMPTY_ATTEMPTS, most):
+                    return completion
+                others_succeed, successes = self._successes > successes, self._successes
+                strikes = 0 if failure.overloaded and others_succeed else strikes + 1
+                if error := self._given_up(failure.fault, tries, strikes, others_succeed=others_succeed):
+                    raise error from None
+                self.counters.add(retried=1)
+                # exponential back-off with full jitter, after the wait that the server asked for
+                ceiling = min(self._limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
+                await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
+
+    def _given_up(self, fault: Fault, tries: int, strikes: int, *, others_succeed: bool) -> EndpointError | None:
+        """Return the error after too many attempts: after twice as many of the prompt alone, if others are answered."""
+        (kind, words, fix), most, message = fault, self._limits.max_attempts, self.server.message
+        if kind == protocol.WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
+            words = f"{errors.FILTERED} ({words})"
+            return PromptRefused(message(f"{words}: {fix}"), words=words)
+        if kind in MUTE and not self._has_answered and tries >= min(MUTE_ATTEMPTS, most):
+            attempts = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
+            return EndpointRefused(message(f"{words}{attempts}: {fix}"))
+        if strikes < most or (others_succeed and most > 1 and tries < 2 * most):
+            return None
+        words += f", at the last of {tries} attempts" if tries > 1 else ""
+        if others_succeed:
+            return PromptRefused(message(f"{words}: {fix}"), words=words)
+        return EndpointUnreachable(message(f"{words}: {fix}"), waited_s=self._waited_s)
+
+    @property
+    def _waited_s(self) -> float:
+        """Seconds since the server first asked for a wait; 0.0 if it has answered since."""
+        return 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
+
+    def _wait(self, fault: Fault, wait_s: float) -> float:
+        """Return the seconds granted of a wait that the server asks for. Raises EndpointUnreachable after too many."""
+        self._asked_at = time.monotonic() if self._asked_at is None else self._asked_at
+        left_s = self._limits.max_wait_s - self._waited_s
+        if left_s <= 0 < self._limits.max_wait_s:
+            self.counters.fault(fault.kind)
+            words = self.server.message(f"{fault.words}: {fault.fix}")
+            raise EndpointUnreachable(words, waited_s=self._waited_s)
+        return min(wait_s, left_s)
+
+    # --- one attempt ------------------------------------------------------------------------------------------------
+
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed."""
+        """Make one attempt, repeated only if the server refuses an optional field. Raises AttemptFailed.
+
+        What it refuses, it refuses for good once it accepts the request otherwise.
+        """
         refused: Ranges = {}
         async with self._throttle:
             for _ in range(1 + 2 * len(protocol.OPTIONAL)):
                 await self._budget.turn()
+                body = {"model": self.model, "messages": messages, **self.fields.spelled(options, refused)}
                 try:
-                    return await self._exchange(messages, options, refused)
+                    completion = self._read(protocol.read_completion, await self._posted(body), body)
+                    self._accepted(body, refused, completion)
+                    self._successes += 1
+                    self._asked_at, self._has_answered = None, True
+                    return completion
                 except FieldsRefused as refusal:
                     refused |= refusal.args[0]
+                except AttemptFailed as failure:
+                    if failure.completion:
+                        self._accepted(body, refused, failure.completion)
+                    raise
                 finally:
                     self._budget.ended()
         raise EndpointRefused(self.server.message("it refuses the request in every form: try another model"))
-
-    async def _exchange(self, messages: Messages, options: dict[str, Any], refused: Ranges) -> Completion:
-        """Send one request and read its answer.
-
-        refused: what the server refused of this request; it is so for good once it accepts the request otherwise.
-        """
-        body = {"model": self.model, "messages": messages, **self.fields.spelled(options, refused)}
-        try:
-            completion = self._read(protocol.read_completion, await self._timed(body), body)
-        except AttemptFailed as failure:
-            if failure.completion:
-                self._accepted(body, refused, failure.completion)
-            raise
-        self._accepted(body, refused, completion)
-        self._retries.succeeded()
-        return completion
-
-    async def _timed(self, body: dict[str, Any]) -> bytes:
-        """Return the reply; the throttle learns whether the server had room."""
-        call = self._throttle.begin()
-        try:
-            reply = await self._body(self._connected().post_chat(body), body)
-        except AttemptFailed as failure:
-            if failure.asked_wait_s:
-                failure.wait_s = self._retries.granted_s(failure.asked_wait_s)
-            if failure.overloaded or failure.late:
-                self._throttle.refused(call, hold_s=failure.wait_s)
-            raise
-        finally:
-            self._throttle.end(call)
-        self._throttle.answered(call)
-        return reply
 
     def _accepted(self, body: dict[str, Any], refused: Ranges, completion: Completion) -> None:
         """Pay for an accepted request, and note what it did without and whether the server read all of it."""
@@ -390,10 +324,32 @@ class Endpoint:
             self.counters.refuse(f"{words} ({self.model[:60]})")
         if is_prompt_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
-        self._budget.pay(self._price.charged(body["messages"], completion))
+        if self._price.is_given:  # an upper bound, if the server counts no tokens
+            self._budget.pay(
+                self._price.of(
+                    completion.prompt_tokens or prompt_tokens(body["messages"]),
+                    completion.completion_tokens or tokens_at_most(completion.text),
+                )
+            )
+
+    async def _posted(self, body: dict[str, Any]) -> bytes:
+        """Return the reply; the throttle learns whether the server had room."""
+        call = self._throttle.begin()
+        try:
+            reply = await self._body(self._connected().post_chat(body), body)
+        except AttemptFailed as failure:
+            if failure.wait_s:
+                failure.wait_s = self._wait(failure.fault, failure.wait_s)
+            if failure.overloaded or failure.fault.kind == errors.LATE:
+                self._throttle.refused(call, hold_s=failure.wait_s)
+            raise
+        finally:
+            self._throttle.open.discard(call)
+        self._throttle.answered(call)
+        return reply
 
     async def _body(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> bytes:
-        """Return the body of a 2xx. Raises AttemptFailed, FieldsRefused or EndpointRefused.
+        """Return the body of a 2xx, without the key. Raises AttemptFailed, FieldsRefused or EndpointRefused.
 
         sent: the body of a chat; empty for another request.
         """
@@ -405,24 +361,23 @@ class Endpoint:
         except (ClientError, errors.BodyTooLarge, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self._limits.timeout_s:g} s"
-                raise AttemptFailed(errors.Fault("no answer in time", words, errors.FIX_SLOW), late=True) from None
-            if refused := next((one for one in errors.chain_of(error) if isinstance(one, AddressRefused)), None):
-                raise EndpointRefused(self.server.message(str(refused))) from None
+                raise AttemptFailed(Fault(errors.LATE, words, errors.FIX_SLOW)) from None
             fault = errors.transport_fault(error, base_url=self.base_url)
-            raise AttemptFailed(fault._replace(words=self.server.short(fault.words))) from None
+            raise AttemptFailed(fault._replace(words=protocol.short_reason(fault.words))) from None
+        reply = reply._replace(body=protocol.without(reply.body, [self.server.api_key]))
         if not 200 <= reply.status < 300:
-            raise self._failure(reply, protocol.read_error(reply.body, secret=self.server.api_key), sent)
+            raise self._failure(reply, protocol.read_error(reply.body), sent)
         return reply.body
 
     def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
-        status, server, words = reply.status, self.server, self.server.short(complaint.words)
+        status, server, words = reply.status, self.server, protocol.short_reason(complaint.words)
         reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
-        has_key, location = bool(server.api_key), protocol.withheld(reply.headers.get("location", ""), server.api_key)
+        location = protocol.without(reply.headers.get("location", "").encode(), [server.api_key]).decode()
+        has_key = bool(server.api_key)
         refusal = errors.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
         if refusal is None:
-            fault = errors.Fault(f"HTTP {status}" if status != OK else "error under 200", reason, errors.FIX_BUSY)
-            wait_s = protocol.retry_after_s(reply.headers) or 0.0
-            return AttemptFailed(fault, asked_wait_s=wait_s, overloaded=status in OVERLOADED)
+            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, errors.FIX_BUSY)
+            return AttemptFailed(fault, protocol.retry_after_s(reply.headers), overloaded=status in OVERLOADED)
         if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
             return FieldsRefused(fields)
         if sent:
@@ -433,16 +388,16 @@ class Endpoint:
             return EndpointRefused(message)
         return (PromptTooLong if refusal.what == errors.DOES_NOT_FIT else PromptRefused)(message, words=words)
 
-    def _read(self, read: Callable[..., T], reply: bytes, sent: dict[str, Any]) -> T:
+    def _read(self, read: Callable[[bytes], T], body: bytes, sent: dict[str, Any]) -> T:
         """Return what is read of a 2xx's body. Raises as `_body` does."""
         from vpp.llm.client import Reply
 
         try:
-            return read(reply, secret=self.server.secret)
+            return read(body)
         except OddReply as odd:
             if odd.complaint:
-                raise self._failure(Reply(odd.complaint.status or OK, {}, reply), odd.complaint, sent) from None
-            fault = errors.Fault(odd.kind, self.server.short(str(odd)), odd.fix)
+                raise self._failure(Reply(odd.complaint.status or OK, {}, body), odd.complaint, sent) from None
+            fault = odd.fault._replace(words=protocol.short_reason(odd.fault.words))
             raise AttemptFailed(fault, completion=odd.completion) from None
 
     def _connected(self) -> "Client":

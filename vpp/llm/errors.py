@@ -1,19 +1,16 @@
 """Failed attempts and refusals of a server, in plain words: what happened and how to fix it.
 
 A refusal is of one prompt (a filter, its length, a request that the server does not take) or of every one (the key,
-the credit, the model, the address). Codes decide before words. Faults have a kind from a fixed vocabulary, so that a
-count by kind stays short whatever a server does.
+the credit, the model, the address). Codes decide before words.
 """
 
-import errno
 import re
 import ssl
-from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from vpp.llm.gate import place_of
-from vpp.llm.protocol import FIX_ADDRESS, FIX_FILTER, NO_API, Complaint, is_web_page, printable
+from vpp.llm.protocol import FIX_ADDRESS, FIX_DOWN, FIX_FILTER, NO_API, Complaint, Fault, is_web_page, printable
 
 KEY_REFUSED = "key refused"
 UNKNOWN_MODEL = "unknown model"
@@ -22,90 +19,35 @@ FILTERED = "withheld by the server's filter"
 NOT_ACCEPTED = "it did not accept the request"
 OF_PROMPT = {DOES_NOT_FIT: "prompt too long", FILTERED: "prompt withheld", NOT_ACCEPTED: "prompt refused"}
 """Refusals of one prompt, and the kinds by which they are counted."""
-FIX_DOWN = "check that the server is up and its address right"
 FIX_SLOW = "give it more time, or ask it for less at once"
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
+LATE = "no answer in time"
 
 
 class BodyTooLarge(Exception):
     """The reply is longer than any answer; its argument is the limit in bytes."""
 
 
-class Fault(NamedTuple):
-    """Failure of one attempt; another attempt may succeed."""
-
-    kind: str
-    """A few words from a fixed vocabulary, to count by."""
-    words: str
-    """One line."""
-    fix: str = FIX_DOWN
-
-
-# --- connections ----------------------------------------------------------------------------------------------------
-
-_REFUSED = re.compile(rf"Errno {errno.ECONNREFUSED}\b|Connection refused|Connect call failed")
-_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
-
-
 def transport_fault(error: BaseException, *, base_url: str) -> Fault:
-    """Explain a connection's error; an unknown one is quoted."""
-    chain = list(chain_of(error))
-    for one in chain:
-        if fault := _known(one, place_of(base_url), urlsplit(base_url).hostname or ""):
-            return fault
-    root = chain[0]
-    words = f"{type(root).__name__}: {root}" if str(root) else type(root).__name__
-    return Fault("connection failed", words)
-
-
-def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error's causes and then the error; the transport's error says more than the client's."""
-    chain = [error]
-    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
-        chain.append(before)
-    yield from reversed(chain)
-
-
-def _known(error: BaseException, place: str, host: str) -> Fault | None:
+    """Explain a connection's error by its deepest cause; an unknown one is quoted."""
+    place, host = place_of(base_url), urlsplit(base_url).hostname
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    said = str(error)
     if isinstance(error, BodyTooLarge):
         words = f"the reply is longer than {error.args[0] // 1024:,} KiB"
         return Fault("reply too long", words, "check that the address is a model's (/v1)")
     if isinstance(error, ssl.SSLError):
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
-        reason = error.reason.replace("_", " ").lower() if error.reason else "no secure connection"
-        return Fault("TLS failed", f"TLS with {place} failed: {getattr(error, 'verify_message', '') or reason}", fix)
-    name = type(error).__name__
-    if isinstance(error, OSError) and _REFUSED.search(str(error)):
-        name = "ConnectionRefusedError"
-    elif isinstance(error, OSError) and error.errno in _NO_ROUTE:
-        name = "no route"
-    kind, words, *fix_ = _NAMED.get(name, ("", ""))
-    return Fault(kind, words.format(host=host, place=place), *fix_) if kind else None
+        reason = getattr(error, "verify_message", "") or (error.reason or "no secure connection").replace("_", " ")
+        return Fault("TLS failed", f"TLS with {place} failed: {reason.lower()}", fix)
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in said:
+        return Fault("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
+    if type(error).__name__ == "gaierror":
+        return Fault("name not found", f"no machine called {host} is known", "check how the address is spelled")
+    words = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return Fault("connection failed", f"the connection with {place} failed ({words})", FIX_DOWN)
 
-
-_SILENT = ("nothing listens", "nothing listens at {place}", "is the server up, and is its port right?")
-_NO_NAME = ("name not found", "no machine called {host} is known", "check how the address is spelled")
-_COMPRESSION = ("broken compression", "the reply's compression cannot be undone")
-_STOPPED = ("reply stopped", "the reply stopped in its middle")
-_CUT = ("connection cut", "the connection was cut without an answer")
-_NO_CONNECTION = ("no connection in time", "{place} takes no connection")
-_NOT_HTTP = ("not HTTP", "{place} does not speak HTTP as it should", "is it an https:// address?")
-_NAMED: dict[str, tuple[str, ...]] = {
-    "ConnectionRefusedError": (
-        "nothing listens",
-        "nothing listens at {place}",
-        "is the server up, and is its port right?",
-    ),
-    "no route": ("no route", "there is no way to {host} from this machine", "check the network and the address"),
-    **dict.fromkeys(("gaierror", "ClientConnectorDNSError"), _NO_NAME),
-    **dict.fromkeys(("DecodingError", "ContentEncodingError"), _COMPRESSION),
-    **dict.fromkeys(("ClientPayloadError", "ContentLengthError", "TransferEncodingError"), _STOPPED),
-    **dict.fromkeys(("ServerDisconnectedError", "ClientConnectionResetError"), _CUT),
-    **dict.fromkeys(("ConnectionResetError", "BrokenPipeError"), _CUT),
-    **dict.fromkeys(("ConnectionTimeoutError", "ConnectTimeout"), _NO_CONNECTION),
-    **dict.fromkeys(("BadStatusLine", "BadHttpMessage", "InvalidHeader", "LineTooLong"), _NOT_HTTP),
-}
-"""Errors by the name of their class, so that this module does not import the HTTP libraries."""
 
 # --- refusals -------------------------------------------------------------------------------------------------------
 
@@ -149,7 +91,7 @@ class Refusal(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return the kind of a refusal of one prompt; empty for a refusal of every prompt."""
+        """The kind of a refusal of one prompt; empty for a refusal of every prompt."""
         return OF_PROMPT.get(self.what, "")
 
 
@@ -179,16 +121,11 @@ def refusal_of(status: int, complaint: Complaint, *, body: bytes, location: str,
     if status == 404:
         return Refusal(f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}")
     if 300 <= status < 400:
-        return Refusal("it redirects", f"give the address it redirects to{_target(location)}")
+        return Refusal("it redirects", f"give the address it redirects to: {_target(location)}")
     return Refusal(NOT_ACCEPTED, "change the option that it names, or try another model")
 
 
 def _target(location: str) -> str:
-    """Return `, ` and the redirect's address without user name or query; empty if it is no complete address."""
-    try:
-        place = urlsplit(printable(location[:300]))
-        server = place.netloc.rpartition("@")[2]
-        path = re.sub(r"/(chat/completions|models)/*$", "", place.path)
-        return f", {place.scheme}://{server}{path}"[:200] if place.scheme and place.hostname else ""
-    except ValueError:
-        return ""
+    """Return the redirect's address as a base URL, without user name or query."""
+    address = re.sub(r"//[^/@]*@", "//", printable(location[:300])).partition("?")[0]
+    return re.sub(r"/(chat/completions|models)/*$", "", address)

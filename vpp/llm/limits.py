@@ -1,19 +1,18 @@
-"""Limits on calls in flight: an adaptive window, and open connections; and counts of calls.
+"""Limits on a run's calls, and their counts: calls in flight at a server, a cap on calls and money, prices.
 
-The window starts at its ceiling. It follows TCP's law of additive increase and multiplicative decrease (Chiu and Jain,
-1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves it, at most once a round
-trip. A round trip without one adds its square root.
+The window of calls in flight starts at its ceiling. It follows TCP's law of additive increase and multiplicative
+decrease (Chiu and Jain, 1989; RFC 5681): a call that the server had no room for (429, 503, no answer in time) halves
+it, at most once a round trip. A round trip without one adds its square root.
 """
 
 import asyncio
 import math
 import resource
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from vpp.events import Narrowing, Usage
@@ -21,7 +20,8 @@ from vpp.events import Narrowing, Usage
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
 A_TURN = 16
-"""Calls admitted in one turn of the event loop."""
+"""Calls admitted in one turn of the event loop. If hundreds entered together, all would be prepared before the first
+is sent, and all be awaited before the first answer is read: client and server would take turns."""
 OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
 
@@ -32,44 +32,72 @@ class Call(NamedTuple):
     """Calls in flight when it began, itself included."""
 
 
-class Semaphore(ABC):
-    """Admits callers, first come first served, while fewer than `limit` are inside.
+class Throttle:
+    """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    It admits a few callers in each turn of the event loop. If hundreds entered together, all would be prepared before
-    the first is sent, and all would be awaited before the first answer is read: client and server would take turns.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
+        self.ceiling = affordable(wanted)
+        """Most calls in flight while the server keeps up."""
         self.inside = 0
+        self.open: set[Call] = set()
+        """Calls in flight."""
         self.held_until = 0.0
         """Unix time at which a hold ends; 0.0 if there is none."""
+        self._wanted = wanted
+        self._clock = clock
+        self._limit = float(self.ceiling)
+        self._cut_at = -math.inf
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._hold: asyncio.TimerHandle | None = None
         self._admitted = 0
-        """Callers admitted in this turn of the loop."""
+        """Calls admitted in this turn of the loop."""
 
     @property
-    @abstractmethod
     def limit(self) -> int:
-        """Most callers inside now, at least 1."""
+        """Most calls in flight now, at least 1."""
+        return int(self._limit)
+
+    @property
+    def narrowed_by(self) -> Narrowing:
+        """Reason why the limit is below the wanted one; empty if it is not."""
+        if self.limit < self.ceiling:
+            return "full"
+        return "files" if self.ceiling < self._wanted else ""
+
+    @property
+    def oldest_s(self) -> float:
+        """Seconds for which the oldest call has been in flight; 0 without one."""
+        return self._clock() - min((call.began for call in self.open), default=self._clock())
 
     async def __aenter__(self) -> None:
-        if not self._waiting and self._is_open():
-            self._admit()
-            return
         place = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
+        self._admit()
         try:
             await place
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._leave()
-            elif place in self._waiting:
-                self._waiting.remove(place)
+            if not place.cancelled():
+                await self.__aexit__()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        self._leave()
+        self.inside -= 1
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and self._hold is None and self._admitted < A_TURN and self.inside < self.limit:
+            place = self._waiting.popleft()
+            if not place.done():
+                self.inside += 1
+                self._admitted += 1
+                place.set_result(None)
+                if self._admitted == 1:
+                    asyncio.get_running_loop().call_soon(self._begin_turn)
+
+    def _begin_turn(self) -> None:
+        self._admitted = 0
+        self._admit()
 
     def hold(self, seconds: float) -> None:
         """Admit nobody for this long, or until `release`."""
@@ -87,73 +115,12 @@ class Semaphore(ABC):
 
     def _end_hold(self) -> None:
         self.release()
-        self._admit_waiting()
-
-    def _is_open(self) -> bool:
-        return self._hold is None and self._admitted < A_TURN and self.inside < self.limit
-
-    def _admit(self) -> None:
-        self.inside += 1
-        self._admitted += 1
-        if self._admitted == 1:
-            asyncio.get_running_loop().call_soon(self._begin_turn)
-
-    def _begin_turn(self) -> None:
-        self._admitted = 0
-        self._admit_waiting()
-
-    def _leave(self) -> None:
-        self.inside -= 1
-        self._admit_waiting()
-
-    def _admit_waiting(self) -> None:
-        while self._waiting and self._is_open():
-            place = self._waiting.popleft()
-            if not place.done():
-                self._admit()
-                place.set_result(None)
-
-
-class Throttle(Semaphore):
-    """Limits the calls in flight at one server: a semaphore as wide as an adaptive window."""
-
-    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
-        super().__init__()
-        self._wanted = wanted
-        self._clock = clock
-        self.ceiling = affordable(wanted)
-        """Most calls in flight while the server keeps up."""
-        self.open: set[Call] = set()
-        """Calls in flight."""
-        self._limit = float(self.ceiling)
-        self._cut_at = -math.inf
-
-    @property
-    def limit(self) -> int:
-        """Most calls in flight now, at least 1."""
-        return int(self._limit)
-
-    @property
-    def narrowed_by(self) -> Narrowing:
-        """Reason why the limit is below the wanted one; empty if it is not."""
-        if self.limit < self.ceiling:
-            return "full"
-        return "files" if self.ceiling < self._wanted else ""
+        self._admit()
 
     def begin(self) -> Call:
         call = Call(self._clock(), self.inside)
         self.open.add(call)
         return call
-
-    def end(self, call: Call) -> None:
-        """Record that a call is no longer in flight, whatever became of it."""
-        self.open.discard(call)
-
-    @property
-    def oldest_s(self) -> float:
-        """Seconds for which the oldest call has been in flight; 0 without one."""
-        return self._clock() - min((call.began for call in self.open), default=self._clock())
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
@@ -171,22 +138,14 @@ class Throttle(Semaphore):
 
 
 def affordable(window: int) -> int:
-    """Return how many of these connections the process can open, at least 1.
-
-    Raises the process's soft limit of open files if that is too low.
-    """
+    """Return how many of these connections the process can open, at least 1; raises its soft limit of open files."""
     wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return window
     with suppress(OSError, ValueError):
-        raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
-
-
-MOST_KINDS = 20
-"""Kinds of fault, and refused fields, that are counted by name."""
-OTHER = "something else"
 
 
 class Counters:
@@ -198,7 +157,8 @@ class Counters:
 
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
-        self._throttles: set[Throttle] = set()
+        self.throttles: set[Throttle] = set()
+        """Of the servers that are asked."""
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
@@ -225,9 +185,7 @@ class Counters:
 
     def fault(self, kind: str) -> None:
         """Count an attempt that failed, or whose answer has another form than asked for."""
-        faults = self._counts["faults"]
-        name = kind if kind in faults or len(faults) < MOST_KINDS - 1 else OTHER
-        faults[name] = faults.get(name, 0) + 1
+        self._counts["faults"][kind] = self._counts["faults"].get(kind, 0) + 1
 
     def cannot_keep(self, reason: str, unkept: int = 0) -> None:
         """Count answers that the cache could not store, with the latest reason."""
@@ -236,24 +194,107 @@ class Counters:
 
     def refuse(self, field: str) -> None:
         """Record an optional field that a server refused."""
-        recorded = tuple(self._counts["refused_fields"])
-        if field not in recorded and len(recorded) < MOST_KINDS:
-            self._counts["refused_fields"] = (*recorded, field)
-
-    def watch(self, throttle: Throttle) -> None:
-        """Report a server's limit of calls in flight from now on."""
-        self._throttles.add(throttle)
-
-    def unwatch(self, throttle: Throttle) -> None:
-        self._throttles.discard(throttle)
+        self._counts["refused_fields"] = tuple(dict.fromkeys((*self._counts["refused_fields"], field)))
 
     def flight(self) -> tuple[int, float]:
         """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
-        return sum(len(one.open) for one in self._throttles), max((one.oldest_s for one in self._throttles), default=0)
+        return sum(len(one.open) for one in self.throttles), max((one.oldest_s for one in self.throttles), default=0)
 
     def snapshot(self) -> Usage:
-        narrowed = [(one.limit, one.narrowed_by) for one in self._throttles if one.narrowed_by]
+        narrowed = [(one.limit, one.narrowed_by) for one in self.throttles if one.narrowed_by]
         window, reason = min(narrowed, default=(0, ""))
-        held_until = max((one.held_until for one in self._throttles), default=0.0)
+        held_until = max((one.held_until for one in self.throttles), default=0.0)
         now = {"window": window, "narrowed_by": reason, "held_until": held_until}
         return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})
+
+
+# --- money and caps -------------------------------------------------------------------------------------------------
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Price of a million tokens."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    @property
+    def is_given(self) -> bool:
+        return bool(self.prompt or self.completion)
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
+
+
+FREE = Price()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """Limits at which a run pauses."""
+
+    calls: int = 0
+    """Requests sent, retries included; 0: no cap."""
+    cost: float = 0.0
+    """Money spent; 0: no cap."""
+
+
+NO_CAP = Cap()
+
+
+class Budget:
+    """Lets a run's calls go within its cap; shared by its endpoints; one event loop.
+
+    At the cap no further call is sent, and those in flight finish. With a cap on money, each call in flight counts as
+    much as the most expensive so far; until a price is known, calls are sent one at a time.
+    """
+
+    def __init__(self, counters: Counters, cap: Cap = NO_CAP) -> None:
+        self._counters = counters
+        self._cap = cap
+        self._in_flight = 0
+        self._dearest = 0.0
+        self._is_paused = False
+        self._changed = asyncio.Event()
+        self.exhausted = asyncio.Event()
+        """Set when a call may not be sent and none is in flight."""
+
+    def pause(self) -> None:
+        """Send no new call until `go_on`; calls in flight finish."""
+        self._is_paused = True
+
+    def go_on(self) -> None:
+        self._is_paused = False
+        self._wake()
+
+    async def turn(self) -> None:
+        """Wait until a call may be sent; it counts as sent, and in flight until `ended`."""
+        while self._is_paused or not self._is_within_cap():
+            if not (self._is_paused or self._in_flight):
+                self.exhausted.set()
+            await self._changed.wait()
+        self._in_flight += 1
+        self._counters.add(sent=1)
+
+    def pay(self, cost: float) -> None:
+        self._dearest = max(self._dearest, cost)
+        self._counters.add(cost=cost)
+
+    def ended(self) -> None:
+        self._in_flight -= 1
+        if not self._in_flight or (self._cap.cost and self._is_within_cap()):
+            self._wake()
+
+    def _is_within_cap(self) -> bool:
+        if self._cap.calls and self._counters.sent >= self._cap.calls:
+            return False
+        if self._cap.cost and not self._dearest:
+            return not self._in_flight and self._counters.cost < self._cap.cost
+        cost = self._counters.cost + (self._in_flight + 1) * self._dearest
+        return not self._cap.cost or cost <= self._cap.cost
+
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

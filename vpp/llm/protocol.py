@@ -1,8 +1,8 @@
-"""JSON of the chat protocol as servers speak it: requests' optional fields, answers, lists, and errors in any shape."""
+"""JSON of the chat protocol as servers speak it: answers, lists, errors in any shape, and requests' optional fields."""
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -14,7 +14,9 @@ from vpp.llm.answers import FIELDS, ROUNDED_UP
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
+FIX_DOWN = "check that the server is up and its address right"
 FIX_FILTER = "try another model, or rows without what it filters"
+FIX_MODEL = "try another model"
 FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
@@ -25,6 +27,8 @@ REASONING_LIMIT = 20_000
 """Characters kept of a model's reasoning."""
 REASON_LIMIT = 200
 """Characters shown of a server's message."""
+WORDS_LIMIT = 20 * REASON_LIMIT
+"""Characters read of a server's message."""
 NESTING_LIMIT = 8
 """Nested objects that are searched for a server's message."""
 RETRY_AFTER_LIMIT_S = 120.0
@@ -35,7 +39,7 @@ ID_LIMIT = 200
 MOST_TOKENS = 100
 """Most alternatives of a token that are read."""
 SECRET_LENGTH = 8
-"""Length from which a key, or its beginning, cannot be an ordinary word."""
+"""Length from which a secret cannot be an ordinary word."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Message = Mapping[str, str]
@@ -59,7 +63,7 @@ class Completion:
 
     @property
     def cut_off(self) -> bool:
-        """Return whether the answer stops at its limit of tokens rather than at its end."""
+        """True if the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
 
 
@@ -70,6 +74,16 @@ class ServedModel:
     id: str
     max_model_len: int | None
     """Tokens of prompt and answer together; None if the server does not say."""
+
+
+class Fault(NamedTuple):
+    """Failure of one attempt; another attempt may succeed."""
+
+    kind: str
+    """A few words from a fixed vocabulary, to count by."""
+    words: str
+    """One line."""
+    fix: str = FIX_DOWN
 
 
 class Complaint(NamedTuple):
@@ -86,7 +100,7 @@ class Complaint(NamedTuple):
 
     @property
     def status(self) -> int:
-        """Return the HTTP status among its codes; 0 if there is none."""
+        """The HTTP status among its codes; 0 if there is none."""
         return max((int(code) for code in self.codes if re.fullmatch("[45][0-9][0-9]", code)), default=0)
 
 
@@ -94,17 +108,11 @@ class Complaint(NamedTuple):
 class OddReply(Exception):
     """A 200 without a usable answer; asking again may help."""
 
-    kind: str
-    """A word from a fixed vocabulary, to count by."""
-    reason: str
-    fix: str = FIX_ADDRESS
+    fault: Fault
     completion: Completion | None = None
     """What there is of an answer."""
     complaint: Complaint | None = None
     """The error that stands in its place."""
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -149,19 +157,20 @@ class _Message(_Object):
 
     @property
     def text(self) -> str:
-        """Return the content, a text or the texts of its parts."""
-        return _joined(self.content or "", ("text", "output_text"))
+        """The content, a text or the texts of its parts."""
+        return _joined(self.content or "")
 
     @property
     def thoughts(self) -> str:
-        """Return the reasoning that is sent apart from the text."""
+        """The reasoning that is sent apart from the text."""
         parts = self.content if isinstance(self.content, list) else []
-        in_parts = "".join(_joined(part.thinking, ("text",)) for part in parts if part.type == "thinking")
-        return self.reasoning or self.reasoning_content or in_parts
+        return self.reasoning or self.reasoning_content or "".join(_joined(part.thinking) for part in parts)
 
 
-def _joined(content: str | list[_Part], types: Collection[str]) -> str:
-    return content if isinstance(content, str) else "".join(part.text for part in content if part.type in types)
+def _joined(content: str | list[_Part]) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(part.text for part in content if part.type in ("text", "output_text"))
 
 
 class _Token(_Object):
@@ -172,7 +181,7 @@ class _Token(_Object):
 
     @property
     def spelled(self) -> str:
-        """Return the token as text: servers also send its number, or a vocabulary's mark in place of its blank."""
+        """The token as text: servers also send its number, or a vocabulary's mark in place of its blank."""
         text = bytes(self.bytes).decode("utf-8", "replace") or self.token
         return text.replace("Ġ", " ").replace("▁", " ")
 
@@ -187,18 +196,18 @@ class _Logprobs(_Object):
 
     @property
     def first(self) -> tuple[tuple[str, float], ...]:
-        """Return the alternatives of the first token, or it alone; what is no log-probability is left out."""
+        """Alternatives of the first token, or it alone; what is no log-probability is left out."""
         if self.content:
             tokens = self.content[0].top_logprobs or self.content[:1]
         else:
             chosen = dict(zip(self.tokens[:1], self.token_logprobs, strict=False))
             pairs = (self.top_logprobs[0] if self.top_logprobs else chosen).items()
             tokens = [_Token(token=token, logprob=value) for token, value in pairs if value is not None]
-        return tuple((each.spelled, each.logprob) for each in tokens[:MOST_TOKENS] if _is_log_probability(each))
-
-
-def _is_log_probability(token: _Token) -> bool:
-    return bool(token.token) and -float("inf") < token.logprob <= ROUNDED_UP
+        return tuple(
+            (each.spelled, each.logprob)
+            for each in tokens[:MOST_TOKENS]
+            if each.token and -float("inf") < each.logprob <= ROUNDED_UP
+        )
 
 
 class _Choice(_Object):
@@ -217,50 +226,57 @@ class _Reply(_Object):
     choices: list[_Choice] = []
     usage: _Usage = _Usage()
     error: Any = None
+    detail: Any = None
+    object: str = ""
 
 
-def read_completion(body: bytes, *, secret: str = "") -> Completion:
-    """Return the answer in a 200's body, its reasoning apart and without the key (`secret`). Raises OddReply."""
-    read = _read_object(body, secret)
+def read_completion(body: bytes) -> Completion:
+    """Return the answer in a 200's body, its reasoning apart. Raises OddReply."""
+    read = _read_object(body)
     reply = _Reply.model_validate(read)
-    failed = reply.choices[0].error if reply.choices else read if reply.error or _is_error(read) else None
-    if failed:
+    is_error = reply.error or reply.detail or reply.object.casefold() == "error"
+    if failed := reply.choices[0].error if reply.choices else read if is_error else None:
         complaint = complaint_of(failed)
-        raise OddReply("error under 200", f"answered 200 with an error: {complaint.words}", complaint=complaint)
+        words = f"answered 200 with an error: {complaint.words}"
+        raise OddReply(Fault("error under 200", words, FIX_ADDRESS), complaint=complaint)
     if not reply.choices:
-        raise OddReply("no choices", "answered 200 without any choice") if "choices" in read else _other(body, secret)
+        if "choices" not in read:
+            raise _other(body)
+        raise OddReply(Fault("no choices", "answered 200 without any choice", FIX_ADDRESS))
     message, finish = reply.choices[0].message, reply.choices[0].finish_reason
-    content, thoughts = (withheld(words[:TEXT_LIMIT], secret) for words in (message.text, message.thoughts))
+    content = message.text[:TEXT_LIMIT]
     text = cut_thinking(content)
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason="length" if finish.casefold() in CUT else withheld(finish, secret)[:ID_LIMIT] or None,
+        finish_reason="length" if finish.casefold() in CUT else finish[:ID_LIMIT] or None,
         prompt_tokens=reply.usage.prompt_tokens,
         completion_tokens=reply.usage.completion_tokens,
-        reasoning=(thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT] or None,
+        reasoning=(message.thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT]
+        or None,
         first_tokens=reply.choices[0].logprobs.first,
     )
     is_answer = isinstance(message.content, str) and text == content
     if fault := _fault(completion, message, finish.casefold(), is_answer=is_answer):
-        raise OddReply(*fault, completion=completion)
+        raise OddReply(fault, completion)
     return completion
 
 
-def _fault(completion: Completion, message: _Message, finish: str, *, is_answer: bool) -> tuple[str, str, str] | None:
-    """Return kind, reason and remedy of a reply that is no whole answer. is_answer: the model wrote all of the text."""
-    other = "try another model"
+def _fault(completion: Completion, message: _Message, finish: str, *, is_answer: bool) -> Fault | None:
+    """Return the fault of a reply that is no whole answer. is_answer: the model wrote all of the text."""
     if finish in FILTERED or message.refusal:
         said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
-        return WITHHELD, f"content filter: {said}", FIX_FILTER
+        return Fault(WITHHELD, f"content filter: {said}", FIX_FILTER)
     if finish in TOOLS or message.tool_calls or message.function_call:
-        return TOOL_CALLED, "the model called a tool instead of answering", other
+        return Fault(TOOL_CALLED, "the model called a tool instead of answering", FIX_MODEL)
     if finish not in REGULAR | CUT:
-        return "stopped early", f"the answer stopped early (finish reason {completion.finish_reason})", other
+        words = f"the answer stopped early (finish reason {completion.finish_reason})"
+        return Fault("stopped early", words, FIX_MODEL)
     if completion.text.strip():
         return None
     if completion.cut_off:
-        return CUT_BEFORE, "the answer is empty, cut off at its limit of tokens", FIX_THOUGHTS
-    return None if is_answer else (NOTHING, f"the answer has no content (finish reason {finish or None})", other)
+        return Fault(CUT_BEFORE, "the answer is empty, cut off at its limit of tokens", FIX_THOUGHTS)
+    words = f"the answer has no content (finish reason {finish or None})"
+    return None if is_answer else Fault(NOTHING, words, FIX_MODEL)
 
 
 class _Meta(_Object):
@@ -273,69 +289,83 @@ class _Listed(_Object):
     meta: _Meta = _Meta()
 
 
-def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
+def read_models(body: bytes) -> list[ServedModel]:
     """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
-    reply = _read_json(body, secret)
+    reply = _read_json(body)
+    if isinstance(reply, dict) and "data" in reply:
+        reply = reply["data"] or []
     if not isinstance(reply, list):
-        reply = _read_object(body, secret)
-        if "data" not in reply:
-            raise _other(body, secret)
-        reply = reply["data"]
-    entries = [_Listed.model_validate(each) for each in reply if isinstance(each, dict)] if reply else []
+        raise _other(body)
+    entries = [_Listed.model_validate(each) for each in reply if isinstance(each, dict)]
     return [
         ServedModel(id=name, max_model_len=entry.max_model_len or entry.meta.n_ctx or None)
         for entry in entries
-        if (name := withheld(printable(entry.id), secret)[:ID_LIMIT])
+        if (name := printable(entry.id)[:ID_LIMIT])
     ]
 
 
-def read_token_count(body: bytes, *, secret: str = "") -> int | None:
+def read_token_count(body: bytes) -> int | None:
     """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
-    reply = _read_object(body, secret)
+    reply = _read_object(body)
     counted, tokens = _Usage.model_validate({"prompt_tokens": reply.get("count")}), reply.get("tokens")
     return counted.prompt_tokens or (len(tokens) if isinstance(tokens, list) else 0) or None
 
 
 # --- any body -------------------------------------------------------------------------------------------------------
 
-_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
-_OPENAI_KEY = re.compile(r"\bsk-\S+")
+_OPENAI_KEY = re.compile(r"\bsk-\S+|\S*\*\*\*\S*")
+"""A key, or one that a server has masked."""
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
+_LONE_SURROGATE = re.compile(rb"\\ud[89a-f]", re.IGNORECASE)
 
 
-def _read_json(body: bytes, secret: str) -> Any:
+def without(body: bytes, secrets: Iterable[str]) -> bytes:
+    """Return a reply without the secrets that were sent with the request: a server may repeat them, and we store it."""
+    for secret in secrets:
+        if len(secret) >= SECRET_LENGTH:
+            plain = json.dumps(secret)[1:-1]
+            for written in (plain, plain.replace("/", "\\/"), secret):
+                body = body.replace(written.encode(), b"[key]")
+    return body
+
+
+def _loads(body: bytes) -> Any:
+    """Return the JSON value of a body, `?` in place of each half of a character that no file could store."""
+    value = json.loads(body)
+    if _LONE_SURROGATE.search(body):
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
+
+
+def _read_json(body: bytes) -> Any:
     """Return the JSON value of a body. Raises OddReply."""
     try:
-        return _clean(json.loads(body), secret)
+        return _loads(body)
     except (ValueError, RecursionError):
         pass
     if is_web_page(body):
-        raise OddReply("web page", f"{NO_API}: found a web page")
+        raise OddReply(Fault("web page", f"{NO_API}: found a web page", FIX_ADDRESS))
     if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
         fix = "switch streaming off at the server or the proxy before it"
-        raise OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
-    raise OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
+        raise OddReply(Fault("streamed", "answered as a stream, though none was asked for", fix))
+    words = f"answered something that is not complete JSON: {_excerpt(body)}"
+    raise OddReply(Fault("broken JSON", words, FIX_ADDRESS))
 
 
-def _clean(value: Any, secret: str) -> Any:
-    """Return a JSON value without lone surrogates, and without the key: half a key would not be recognised later."""
-    if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode()
-        return text.replace(secret, "[key]") if secret else text
-    if isinstance(value, list):
-        return [_clean(each, secret) for each in value]
-    return {name: _clean(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
-
-
-def _read_object(body: bytes, secret: str) -> dict[str, Any]:
-    reply = _read_json(body, secret)
+def _read_object(body: bytes) -> dict[str, Any]:
+    reply = _read_json(body)
     if not isinstance(reply, dict):
-        raise _other(body, secret)
+        raise _other(body)
     return reply
 
 
-def _other(body: bytes, secret: str) -> OddReply:
-    return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
+def _other(body: bytes) -> OddReply:
+    return OddReply(Fault("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body)}", FIX_ADDRESS))
+
+
+def _excerpt(body: bytes) -> str:
+    """Return the beginning of a foreign body."""
+    return printable(body[:WORDS_LIMIT].decode("utf-8", "replace"))[: 4 * REASON_LIMIT] or "nothing"
 
 
 def is_web_page(body: bytes) -> bool:
@@ -343,14 +373,14 @@ def is_web_page(body: bytes) -> bool:
     return body[:1000].lstrip().startswith(b"<")
 
 
-def read_error(body: bytes, *, secret: str = "") -> Complaint:
-    """Return the error in a body, whatever its shape, without the key."""
+def read_error(body: bytes) -> Complaint:
+    """Return the error in a body, whatever its shape."""
     if is_web_page(body):
         return Complaint("with a web page")
     try:
-        return complaint_of(_clean(json.loads(body), secret))
+        return complaint_of(_loads(body))
     except (ValueError, RecursionError):
-        return Complaint(_excerpt(body, secret) if body.strip() else "")
+        return Complaint(_excerpt(body) if body.strip() else "")
 
 
 def complaint_of(value: Any) -> Complaint:
@@ -366,14 +396,10 @@ def complaint_of(value: Any) -> Complaint:
     )
 
 
-def _is_error(reply: dict[str, Any]) -> bool:
-    return bool(reply.get("detail")) or str(reply.get("object")).casefold() == "error"
-
-
 def _objects(value: Any, levels: int) -> Iterator[dict[str, Any]]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inner if levels else ():
         yield from _objects(each, levels - 1)
 
@@ -383,64 +409,42 @@ def _message(value: Any, levels: int) -> str:
 
     FastAPI's `input` is left out, as it repeats the prompt. A message may be JSON in a text.
     """
+    if not levels or not isinstance(value, dict | list | str | int | float):
+        return ""
     if isinstance(value, list):
         return "; ".join(filter(None, dict.fromkeys(_message(each, levels - 1) for each in value[:5])))
-    if not isinstance(value, dict):
-        return _text_message(str(value), levels) if isinstance(value, str | int | float) else ""
-    if "msg" in value:
+    if isinstance(value, dict) and "msg" in value:
         place = value.get("loc")
-        return printable(f"{'.'.join(map(str, place)) if isinstance(place, list) else ''}: {value['msg']}"[:SAID])
-    inner = next((value[key] for key in ("error", "message", "detail") if value.get(key)), "")
-    words, more = _message(inner, levels - 1) if levels else "", value.get("metadata")
-    raw = _message(more.get("raw"), levels - 1) if isinstance(more, dict) and levels else ""
-    return ": ".join(filter(None, (words, raw)))
-
-
-SAID = 20 * REASON_LIMIT
-"""Characters of a server's message that are read."""
-
-
-def _text_message(text: str, levels: int) -> str:
-    if text.lstrip().startswith(("{", "[{")) and levels:
+        return printable(f"{'.'.join(map(str, place)) if isinstance(place, list) else ''}: {value['msg']}")
+    if isinstance(value, dict):
+        inner = next((value[key] for key in ("error", "message", "detail") if value.get(key)), None)
+        more = value.get("metadata")
+        raw = more.get("raw") if isinstance(more, dict) else None
+        return ": ".join(filter(None, (_message(inner, levels - 1), _message(raw, levels - 1))))
+    text = str(value)[:WORDS_LIMIT]
+    if text.lstrip().startswith(("{", "[{")):
         try:
-            return _message(json.loads(text), levels - 1) or printable(text[:SAID])
+            return _message(json.loads(text), levels - 1) or printable(text)
         except (ValueError, RecursionError):
             pass
-    return printable(text[:SAID])
+    return printable(text)
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the server asks to wait, at most 120; None if it names none, or a date."""
+def retry_after_s(headers: Mapping[str, str]) -> float:
+    """Return the seconds that the server asks to wait, at most 120; 0 if it names none, or a date."""
     value = headers.get("retry-after", "").strip()
-    return min(float(value), RETRY_AFTER_LIMIT_S) if _NUMBER.fullmatch(value) else None
+    return min(float(value), RETRY_AFTER_LIMIT_S) if _NUMBER.fullmatch(value) else 0.0
 
 
-def withheld(words: str, secret: str) -> str:
-    """Return the words without the key (`secret`, may be empty), and without a cut key at their end.
-
-    A server may repeat the key, and answers are stored.
-    """
-    clean = words.replace(secret, "[key]") if secret else words
-    cut = next((n for n in range(len(secret) - 1, SECRET_LENGTH - 1, -1) if clean.endswith(secret[:n])), 0)
-    return f"{clean[:-cut]}[key]" if cut else clean
-
-
-def short_reason(words: str, *, secret: str) -> str:
-    """Shorten a server's message to one line of 200 characters without the key, complete or masked."""
-    line = withheld(printable(withheld(words, secret)[:SAID]), secret).rstrip(".")
-    masked = " ".join("[key]" if "***" in word else _OPENAI_KEY.sub("[key]", word) for word in line.split(" "))
-    return masked if len(masked) <= REASON_LIMIT else masked[:REASON_LIMIT].rstrip() + "…"
+def short_reason(words: str) -> str:
+    """Shorten a server's message to one line of 200 characters, without keys."""
+    line = _OPENAI_KEY.sub("[key]", printable(words[:WORDS_LIMIT])).rstrip(".")
+    return line if len(line) <= REASON_LIMIT else line[:REASON_LIMIT].rstrip() + "…"
 
 
 def printable(words: str) -> str:
     """Return the text as one line of printable characters, which no terminal takes for a command."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
-
-
-def _excerpt(body: bytes, secret: str) -> str:
-    """Return the beginning of a foreign body. JSON escapes are undone first, so that an escaped key is recognised."""
-    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "/", body.decode("utf-8", "replace"))
-    return printable(withheld(text, secret)[: 4 * REASON_LIMIT]) or "nothing"
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in words[:WORDS_LIMIT]).split())
 
 
 # --- optional fields of a request -----------------------------------------------------------------------------------
@@ -475,8 +479,8 @@ Ranges = dict[str, Range | None]
 
 def range_in(words: str) -> Range | None:
     """Return the lowest and the highest value that a refusal allows: `0..1`, `between 0 and 1`, `at most 5`."""
-    if found := _RANGE.search(words):
-        low, high = (float(each) for each in found.groups() if each is not None)
+    if bounds := _RANGE.search(words):
+        low, high = (float(each) for each in bounds.groups() if each is not None)
         return (low, high) if low < high else None
     return (-float("inf"), float(most[1])) if (most := _MOST.search(words)) else None
 
@@ -487,25 +491,24 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
     A limit of tokens without room in the context is not among them, nor one that is too high by an unknown amount:
     without a limit an answer could have any length.
     """
-    if _NO_ROOM.search(complaint.words) or _NO_ROOM.search(complaint.param):
+    if _NO_ROOM.search(f"{complaint.words} {complaint.param}"):
         return {}
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if re.search(OTHER_WORDS.get(name, "(?!)"), words, re.IGNORECASE)][:1]
-    if (found := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
+    if (bounds := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
         named = ["top_logprobs" if name == "logprobs" else name for name in named]
     refused: Ranges = {}
     for name in named:
-        is_new = found is not None and name in BOUNDED and held(sent[name], found) != sent[name]
+        is_new = bounds is not None and name in BOUNDED and clamped(sent[name], bounds) != sent[name]
         if is_new or name not in NAMES["max_tokens"] or not _OUT_OF_BOUNDS.search(complaint.words):
-            refused[name] = found if is_new else None
+            refused[name] = bounds if is_new else None
     return refused
 
 
-def held(value: Any, within: Range) -> Any:
+def clamped(value: Any, within: Range) -> Any:
     """Return the value of the range that is nearest to a number, of the number's own type."""
-    low, high = within
-    return type(value)(min(max(value, low), high))
+    return type(value)(min(max(value, within[0]), within[1]))
 
 
 class OptionalFields:
@@ -516,7 +519,7 @@ class OptionalFields:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """Return the names that the server does not take at all."""
+        """The names that the server does not take at all."""
         return tuple(name for name, within in self.refused.items() if within is None)
 
     def spelled(self, options: dict[str, Any], refused: Ranges) -> dict[str, Any]:
@@ -524,9 +527,9 @@ class OptionalFields:
         known, spelled = {**self.refused, **refused}, {}
         for option, value in options.items():
             name = next((name for name in NAMES[option] if known.get(name, ()) is not None), "")
-            if name and value is not None:
+            if name:
                 within = known.get(name)
-                spelled[name] = held(value, within) if within else value
+                spelled[name] = clamped(value, within) if within else value
         return spelled
 
     def learn(self, sent: Mapping[str, Any], refused: Ranges, answer_tokens: int) -> Iterator[str]:

@@ -159,7 +159,7 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
         if status := STATUS.get(snapshot.state):
             client.set_terminated(run, status, end_time=int(1000 * (view.last_at or 0.0)))
     except (MlflowException, OSError, ImportError) as failure:
-        where, why = (short_reason(re.sub(r"//[^/\s]*@", "//", str(text)), secret="") for text in (uri, failure))
+        where, why = (short_reason(re.sub(r"//[^/\s]*@", "//", str(text))) for text in (uri, failure))
         fix = "check its address, your credentials and the experiment's name; a local store needs pip install mlflow"
         raise InputError(f"MLflow at {where} did not log the run: {why}: {fix}") from None
     return run

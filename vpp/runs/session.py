@@ -12,14 +12,13 @@ from typing import Any, TypeVar, cast
 from vpp import __version__
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
-from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
 from vpp.llm.forms import SCHEMA
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
-from vpp.llm.limits import Counters
+from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.problem import Problem, Translation

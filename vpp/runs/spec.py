@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.choices import Role
-from vpp.llm.limits import DEFAULT_CONCURRENCY
+from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.settings import Config
 
 MOST_AT_ONCE = 4_096

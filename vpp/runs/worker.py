@@ -29,8 +29,7 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.budget import Budget
-from vpp.llm.limits import Counters
+from vpp.llm.limits import Budget, Counters
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
 from vpp.runs.disk import obstacle, refusal, sync_folder
