@@ -52,15 +52,13 @@ format: $(VENV)/dev.done ## put the code in form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for Python 3.11 to 3.14 on any system, with hashes, and list their licences
+pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for Python 3.11 to 3.14 on any system, with hashes
 	cd .ci/pins && $(PIN) app.in -o ../../requirements.txt
 	cd .ci/pins && $(PIN) login.in -o ../../requirements-login.txt
 	cd .ci/pins && $(PIN) dev.in -o ../../requirements-dev.txt
 	cd .ci/pins && $(PIN) ray.in -o ../../requirements-ray.txt
 	cd .ci/pins && $(PIN) local.in -o ../../requirements-local.txt
 	cd .ci/pins && $(PIN) tools.in -o tools.txt
-	$(MAKE) $(VENV)/dev.done
-	$(BIN)/python -m tests.supply.licences
 
 audit: $(TOOLS)/tools.done ## look for known holes in every pinned package; asks the advisory database
 	$(TOOLS)/bin/pip-audit $(AUDITED) $(LET_PASS)

@@ -1,60 +1,91 @@
-"""Pages of docs/ that must say what the code says."""
+"""README and docs: links, pictures, commands, labels, records and versions are those of the product."""
 
 import re
+import shlex
 from pathlib import Path
 
-from tests.access.axe import LISTED
-from tests.docs import run_format
+import pytest
+
+import vpp
+from tests.docs import records
+from tests.pictures.prints import PRINTS
 from vpp.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "pictures"
+PAGES = {page.stem: page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
+LABELLED = ("README", "guide")
+"""Pages whose bold words are the app's labels."""
+MOST_BYTES = 2_500_000
+"""Of all pictures: everyone who takes the code takes them too."""
+SAYS = ("pages/**/*.py", "vpp/**/*.py", "assets/*.js")
+SPEAK_FOR_THEMSELVES = {"step", "particle", "row", "prediction", "explanation", "question", "attempts",
+                        "prompt_tokens", "completion_tokens"}  # fmt: skip
 
 
-def test_the_run_format_page_has_every_record_and_field_of_the_code() -> None:
-    assert run_format.written() == run_format.tables(), "run: python -m tests.docs.run_format"
+def slug(title: str) -> str:
+    """Return a heading's anchor as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def test_every_record_field_has_a_meaning() -> None:
-    empty = [line for line in run_format.tables().splitlines() if re.match(r"\| `\w+: .*` \|  \|$", line)]
-    assert {re.search(r"`(\w+): ", line).group(1) for line in empty} <= SPEAK_FOR_THEMSELVES  # type: ignore[union-attr]
+@pytest.mark.parametrize("page", PAGES)
+def test_a_link_leads_to_a_file_and_its_section(page: str) -> None:
+    for target, place in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", TEXTS[page]):
+        other = PAGES[page].parent / target if target else PAGES[page]
+        assert other.exists(), target
+        titles = re.findall(r"^#+ (.+)$", other.read_text(encoding="utf-8"), re.M) if place else ()
+        assert not place or place in map(slug, titles), f"{target}#{place}"
 
 
-SPEAK_FOR_THEMSELVES = {"step", "particle", "prompt_tokens", "completion_tokens", "prediction"}
+def test_pictures_have_words_and_are_those_that_are_made_and_small() -> None:
+    pictures = [found for text in TEXTS.values() for found in re.findall(r"!\[([^\]]*)\]\(.*pictures/([^)]+)\)", text)]
+    assert [file for alt, file in pictures if len(alt.split()) < 5] == []
+    there = {path.name: path.stat().st_size for path in PICTURES.iterdir()}
+    assert set(there) == {file for _, file in pictures} == {"calibration.svg", *(f"{each.name}.png" for each in PRINTS)}
+    assert sum(there.values()) < MOST_BYTES
 
 
-def test_every_dependency_is_pinned_and_earns_a_line() -> None:
-    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    for name in (".ci/pins/app.in", ".ci/pins/dev.in", ".ci/pins/tools.in"):
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
-            if line.startswith(("-r", "-c", "#")):
-                continue
-            package, _, version = line.partition("==")
-            assert version, f"{name}: {line} is not pinned"
-            assert f"| {package.partition('[')[0]} |" in page, f"docs/dependencies.md lacks {package}"
-
-
-def test_the_violations_that_are_let_pass_are_those_of_the_page() -> None:
-    page = (ROOT / "docs" / "accessibility.md").read_text(encoding="utf-8")
-    told = [tuple(line.strip("| ").split(" | ")) for line in page.splitlines() if line.count(" | ") == 3]
-    assert {(rule, testid, why) for rule, _, testid, why in told[1:]} == set(LISTED)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_command_is_one_that_the_program_takes(page: str) -> None:
+    for command in re.findall(r"^    python -m vpp (.+)$", TEXTS[page].replace("\\\n", " "), re.M):
+        words = shlex.split(command, comments=True)
+        if "--help" not in words:
+            build_parser().parse_args(words)
 
 
 def test_every_command_is_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     actions = build_parser()._subparsers._group_actions  # type: ignore[union-attr]
-    for command in actions[0].choices:  # type: ignore[union-attr]
-        assert f"`{command}`" in readme, f"README.md does not name {command}"
+    assert [command for command in actions[0].choices if f"`{command}`" not in TEXTS["README"]] == []  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_make_target_exists(page: str) -> None:
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert set(re.findall(r"(?:`|^    )make ([\w-]+)", TEXTS[page], re.M)) <= set(targets)
+
+
+@pytest.mark.parametrize("page", LABELLED)
+def test_what_the_app_calls_a_thing_is_what_it_calls_it(page: str) -> None:
+    said = " ".join(path.read_text(encoding="utf-8") for pattern in SAYS for path in ROOT.glob(pattern))
+    bold = " → ".join(re.findall(r"\*\*([^*]+)\*\*", TEXTS[page])).replace("\n", " ")
+    assert [words for words in bold.split(" → ") if words not in said.replace("\u2002", " ")] == []
+
+
+def test_the_page_of_files_has_every_record_and_field_of_the_code() -> None:
+    assert records.written() == records.lists(), "run: python -m tests.docs.records"
+    assert set(re.findall(r"^- `(\w+)`$", records.lists(), re.MULTILINE)) <= SPEAK_FOR_THEMSELVES
+
+
+def test_every_dependency_is_pinned_and_earns_a_line() -> None:
+    for name in ("app.in", "dev.in", "tools.in"):
+        for line in (ROOT / ".ci" / "pins" / name).read_text(encoding="utf-8").splitlines():
+            if not line.startswith(("-r", "-c", "#")):
+                package, _, version = line.partition("==")
+                assert version, f"{name}: {line} is not pinned"
+                assert f"| {package.partition('[')[0]} |" in TEXTS["dependencies"], package
 
 
 def test_the_version_is_one() -> None:
-    import vpp
-
     assert f"## [{vpp.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\nversion: {vpp.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-
-
-def test_files_that_the_readme_links_to_exist() -> None:
-    pages = (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
-    links = [(page, to) for page in pages for to in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text("utf-8"))]
-    assert len(links) > len(pages)
-    assert [f"{page.name} links to {to}" for page, to in links if not (page.parent / to).exists()] == []

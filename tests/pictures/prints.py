@@ -18,7 +18,7 @@ CARD = "article.card"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
-"""Stands for the id of the run that was started in the app; {calibrated} and {graded} for those of more."""
+"""Stands for the run's id."""
 MOMENT_MS = 300
 AT_REST = """() => !document.querySelector(
   '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
@@ -99,11 +99,6 @@ def ask_inputs(page: Page) -> None:
     page.get_by_text("Labelling sheet (CSV)").wait_for()
 
 
-def open_point(page: Page) -> None:
-    """Wait for the row with most disagreement, which is open."""
-    page.locator(f"{MATRIX} tr.under").wait_for()
-
-
 def choose(page: Page, label: str, option: str) -> None:
     """Choose from a select box by typing."""
     box = page.get_by_role("combobox", name=label)
@@ -114,7 +109,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 TOP = ".vpp .title"
 ASK, TRIAL, OUT = map(section, ("Ask about new rows", "Does the model obey the rule?", "Ruled out"))
-POINTS, LABELS = section("Row by row"), section("Most informative labels to collect")
+LABELS = section("Most informative labels to collect")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
@@ -127,9 +122,6 @@ PRINTS = (
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
     Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=LABELS),
-    Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
-    Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
-          until=LABELS, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
           first=LABELS, at_most=900),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),

@@ -1,7 +1,6 @@
 """Taking pictures: a page brought to rest, as high as its content, and photographed."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -28,8 +27,8 @@ class Studio:
     browser: Browser
     url: str
     folder: Path
-    runs: Mapping[str, str] = field(default_factory=dict)
-    """Ids by the names that addresses use."""
+    run: str = ""
+    """Id of the run that addresses name."""
 
     def take(self, wanted: Print) -> None:
         """Take one picture. Raises playwright's Error if something on it does not come, or is an exception."""
@@ -46,7 +45,7 @@ class Studio:
 
     def _pose(self, page: Page, wanted: Print) -> None:
         """Load the page, act on it, and wait until it rests."""
-        page.goto(f"{self.url}/{wanted.address.format(**self.runs)}")
+        page.goto(f"{self.url}/{wanted.address.format(run=self.run)}")
         page.locator(OPENED).first.wait_for()
         wanted.act(page)
         page.evaluate("document.activeElement?.blur()")

@@ -1,4 +1,4 @@
-"""posterior.json against the two hand-made runs, and against docs/posterior-json.md."""
+"""posterior.json against the two hand-made runs, and against docs/files.md."""
 
 import json
 import math
@@ -136,10 +136,9 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     readers += [sampled_run(name) for name in ("adaptive", "vml5")]
     readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns=(("a", "?"),)))))
     written = {path for reader in readers for path in paths(read(reader))}
-    page = (ROOT / "docs" / "posterior-json.md").read_text(encoding="utf-8")
-    documented = {
-        path for field in re.findall(r"^\| `([^`]+)` \|", page, flags=re.MULTILINE) for path in expanded(field)
-    }
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    page = page.split("## posterior.json")[1].split("## Records")[0]
+    documented = {path for field in re.findall(r"^- `([^`]+)`:", page, flags=re.MULTILINE) for path in expanded(field)}
     implied = {path for field in documented for path in holders(field)}
     assert written - documented - implied == set()
     assert documented - written == set()

@@ -1,4 +1,4 @@
-"""posterior.json: what a run found, for other programs. docs/posterior-json.md says what each field means.
+"""posterior.json: what a run found, for other programs. docs/files.md says what each field means.
 
 A record of a list stands on a line of its own, so that the file can be searched and compared line by line. JSON has no
 infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
