@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from vpp.data.dataset import Row
 from vpp.errors import VppError
 from vpp.events import (
+    Certified,
     Event,
     ParticleDrawn,
     Proposed,
@@ -314,51 +315,38 @@ async def _replay(
 
 
 def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
-    """Compare the sampler's lines with the replay, up to the first that is missing or superfluous."""
+    """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
         asyncio.run(_replay(problem, config, directory, journal, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    due = deque(events)
+    due = {_address(event): event for event in events}
     for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
         place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
-        follows = _take(due, event)
+        follows = due.pop(_address(event), None)
         if follows is None:
-            ledger.compare("lines", "record", _named(event), _named(due[0]) if due else end, **place)
-            ledger.unchecked.append(f"lines after line {line}")
-            return
-        ledger.compare("lines", event.type, event, follows, **place)
+            ledger.compare("lines", "record", _named(event), end, **place)
+        else:
+            ledger.compare("lines", event.type, event, follows, **place)
     if journal.phase == "finished":
-        last, line = journal.n_finished - 2, journal.n_lines
-        ledger.compare("lines", "last finished step", last, problem.steps - 1, line=line)
-        ledger.compare("lines", "record", "run_finished", _named(due[0]) if due else "run_finished", line=line)
+        missing, line = [_named(event) for event in due.values()], journal.n_lines
+        ledger.compare("lines", "last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
+        ledger.compare("lines", "missing records", [], missing, line=line)
 
 
-def _take(due: deque[Event], event: Event) -> Event | None:
-    """Remove and return the event due in this one's place; None if another has to come before it.
-
-    Events of different particles come in any order; one of the whole population is a barrier.
-    """
-    slot = getattr(event, "particle", None)
-    for place, each in enumerate(due):
-        if _address(each) == _address(event):
-            del due[place]
-            return each
-        if slot is None or getattr(each, "particle", None) in (None, slot):
-            return None
-    return None
-
-
-def _address(event: Event) -> dict[str, object]:
-    return {name: getattr(event, name, None) for name in ("type", "step", "particle", "role", "split")}
+def _address(event: Event) -> tuple[object, ...]:
+    """Return what distinguishes an event from all others: particles are in any order."""
+    names = ("type", "step", "particle", "role", "split")
+    text = getattr(event, "hypothesis", None) if isinstance(event, Certified) else None
+    return (*(getattr(event, name, None) for name in names), text)
 
 
 def _named(event: Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
-    first, *others = (item for item in _address(event).items() if item[1] is not None)
-    return ", ".join([str(first[1]), *(f"{name} {value}" for name, value in others)])
+    parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
+    return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
 # The exports
@@ -367,7 +355,7 @@ def _named(event: Event) -> str:
 def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
     """Compare the exports in the run's folder, if the journal itself has no faults."""
     can_compare = not (ledger.faults or directory.is_held())
-    for name, read in (("posterior.json", _fields), ("predictions.csv", _cells)):
+    for name in ("posterior.json", "predictions.csv"):
         path = directory.path / name
         if not path.exists():
             continue
@@ -375,7 +363,7 @@ def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None
             ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
             continue
         try:
-            written, follows = read(path.read_bytes()), read(ways[name]())
+            written, follows = (_values(name, content) for content in (path.read_bytes(), ways[name]()))
         except (VppError, OSError) as error:
             ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
         else:
@@ -383,18 +371,15 @@ def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None
             ledger.add("exports", differing, file=name)
 
 
-def _fields(content: bytes) -> Any:
-    with suppress(ValueError, RecursionError):
-        return json.loads(content)
-    return "it cannot be read"
-
-
-def _cells(content: bytes) -> Any:
-    """Cells of a CSV by line and column; the header is line 1."""
-    with suppress(ValueError, csv.Error):
-        lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
-        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in lines}
-    return "it cannot be read"
+def _values(name: str, content: bytes) -> Any:
+    """Content of a JSON file; or cells of a CSV by line and column, the header being line 1."""
+    try:
+        if name.endswith(".json"):
+            return json.loads(content)
+        lines = csv.reader(io.StringIO(content.decode(), newline=""))
+        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in enumerate(lines, 1)}
+    except (ValueError, csv.Error):
+        return "it cannot be read"
 
 
 def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:

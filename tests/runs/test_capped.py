@@ -42,13 +42,3 @@ def test_a_worker_of_the_app_ends_at_the_cap_and_a_higher_one_lets_the_run_go_on
         wait_until(lambda state=state: desk.state("run") == state and not directory.is_held(), f"it has {state}")
         assert served.asked == 60 or not cap
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
-
-
-def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:
-    words = ("--plan", "--price", "0.5,0", "--max-calls", "10")
-    told = desk.run("run", *served.options, *words).finish()
-    assert told.code == 0
-    assert "\nMoney  " in told.out
-    assert "The run pauses at 10 calls" in told.out
-    assert served.asked == 0
-    assert not (desk.folder / "run").exists()

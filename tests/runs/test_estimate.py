@@ -84,15 +84,6 @@ def words(config: Config, data: Dataset = DATA) -> str:
     return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data, None)))
 
 
-def test_of_the_calls_that_repeated_texts_save_half_are_expected() -> None:
-    whole = plan(PROGRAMS, n_train=4, n_test=2)
-    assert whole.least_calls < whole.expected_calls < whole.calls
-    assert whole.expected_calls == pytest.approx((whole.least_calls + whole.calls) / 2)
-    vml = plan(replace(PROGRAMS, method="vml"), n_train=4, n_test=2)
-    assert vml.expected_calls == vml.calls
-    assert plan(PROGRAMS, n_train=5_000, n_test=2).steps == PROGRAMS.score_rows / 2
-
-
 def with_texts() -> Dataset:
     return replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
 
@@ -130,15 +121,6 @@ def test_money_is_tokens_at_each_roles_price() -> None:
     one = estimate(spec(prices=Prices(learner=Price(prompt=1.0))), DATA)
     assert one.cost == Span(about=pytest.approx(one.prompt.about / 1e6), high=pytest.approx(one.prompt.high / 1e6))
     assert estimate(spec(), DATA).cost is None
-
-
-def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
-    """SMC, 2 particles: 2 drawn and 2 x 2 proposed."""
-    made = replace(spec(), endpoint=EndpointSpec(demo=True, learner_max_tokens=40, optimizer_max_tokens=900))
-    found = estimate(made, DATA)
-    assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
-    learner = found.plan.expected_share * found.plan.learner_calls
-    assert found.completion.about == pytest.approx(learner * 40 + 6 * 250)
 
 
 def test_an_amount_has_two_decimals_or_two_digits() -> None:

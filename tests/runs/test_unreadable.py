@@ -132,12 +132,6 @@ def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory)
         reader.refresh()
 
 
-def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
-    run.data.unlink()
-    with pytest.raises(RunError, match=r"data.csv cannot be read \(No such file or directory\): restore it"):
-        RunReader(run).dataset()
-
-
 def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: RunDirectory) -> None:
     spec = json.loads((run.path / "run.json").read_text())
     spec["dataset"] = {}

@@ -23,14 +23,6 @@ def test_a_variant_is_the_papers_preset_with_its_own_options() -> None:
         assert variant.about.endswith("."), name
 
 
-def test_a_variant_beyond_the_paper_differs_from_its_base() -> None:
-    for name, variant in VARIANTS.items():
-        if variant.base:
-            ours, base = (config_of(cell("linear", each), SIZES) for each in (name, variant.base))
-            assert ours != base, name
-            assert ours.method == base.method, name
-
-
 def test_a_cell_has_the_papers_rows_and_the_tasks_prior() -> None:
     for task, info in TASKS.items():
         data = dataset_of(cell(task, "smc"), SIZES)

