@@ -107,18 +107,6 @@ def test_wall_clock_ratios_are_to_vml_and_their_mean_is_over_tasks() -> None:
     assert shown == ["6.0 (3.0×)", "5002 (16.0×)", "5.0 (5.0×)", "4191 (12.0×)", "4.0×", "14.7×"]
 
 
-def test_a_variant_is_compared_with_its_base_on_the_seeds_they_share() -> None:
-    outcomes = [
-        *(outcome("linear", "smc", seed, test) for seed, test in enumerate((1.0, 2.0, 4.0))),
-        *(outcome("linear", "smc-train", seed, test) for seed, test in enumerate((0.5, 1.0))),
-        outcome("linear", "smc-adaptive", 2, 5.0),
-    ]
-    table = titled("Beyond", spec(methods=("smc", "smc-train", "smc-adaptive", "mh-train")), outcomes)
-    shown = {row[0]: row[2] for row in table.rows}
-    # Differences -0.5 and -1: mean -0.75, standard error sd / sqrt(2) = 0.25.
-    assert shown == {"smc-train": "0.75; −0.75 ± 0.25 (2)", "smc-adaptive": "5.00; +1.00 (1 seed)", "mh-train": "–"}
-
-
 def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
     for table in tables(spec(), LINEAR):
         assert table.rows

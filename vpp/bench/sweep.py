@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -40,67 +40,23 @@ SWEPT_TASKS = ("linear", "two-circles", "sum-parity")
 """Tasks on which the paper varies K (tab:ablation_K)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """A method with its options, on top of the preset `paper`."""
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of the paper, on top of the preset `paper`."""
 
-    name: str
     title: str
     options: Mapping[str, Any]
-    about: str
-    tasks: tuple[str, ...] = field(default=tuple(TASKS))
-    base: str = ""
-    """Variant to compare with; empty for the paper's own methods."""
+    tasks: tuple[str, ...] = tuple(TASKS)
 
 
-def _paper(name: str, title: str, about: str, **options: Any) -> Variant:
-    return Variant(name=name, title=title, about=about, options={"method": name} | options)
-
-
-def _beyond(method: str, suffix: str, about: str, *, base: str = "", **options: Any) -> Variant:
-    name = f"{method}-{suffix}"
-    return Variant(name=name, title=name, about=about, options={"method": method, **options}, base=base or method)
-
-
-VARIANTS: Mapping[str, Variant] = {
-    variant.name: variant
-    for variant in (
-        _paper("vml", "VML", "One hypothesis; every proposal is accepted."),
-        _paper("vml5", "VML×5", "Five independent vml runs."),
-        _paper("mh", "MH", "Algorithm 1: ten chains, likelihood-ratio accept on the batch."),
-        _paper("always-accept", "always-accept", "mh, accepting every proposal."),
-        _paper("smc", "SMC", "Algorithm 2: tempered weights on the buffer, resampling, mutation."),
-        *(
-            replace(_paper(f"mh-k{k}", f"K = {k}", f"mh with K = {k}.", method="mh", particles=k), tasks=SWEPT_TASKS)
-            for k in (1, 3, 5)
-        ),
-        _beyond("smc", "rescored", "Final weights score the final texts on the buffer.", final_weights="rescored"),
-        _beyond("smc", "train", "Final weights score the final texts on all training rows.", final_weights="train"),
-        _beyond("smc", "filtered", "A mutation must pass an accept step.", mutate="filtered"),
-        _beyond(
-            "smc", "incremental", "Weights accumulate along a fixed sequence of tempered posteriors.",
-            tempering="incremental",
-        ),
-        _beyond("smc", "adaptive", "The same, each exponent chosen to keep the target ESS.", tempering="adaptive"),
-        _beyond(
-            "smc", "restart", "Filtered mutation; one proposal in five is a new draw without data.",
-            base="smc-filtered", mutate="filtered", restart=0.2,
-        ),
-        _beyond(
-            "smc", "prior", "Incremental tempering; every hypothesis is drawn without data.",
-            base="smc-incremental", tempering="incremental", restart=1.0,
-        ),
-        _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
-        _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),
-        _beyond("mh", "restart", "One proposal in five is a new draw without data.", restart=0.2),
-        _beyond(
-            "mh", "prior", "Every hypothesis is drawn without data and compared on all training rows.",
-            base="mh-train", mh_rows="train", restart=1.0,
-        ),
-    )
-}  # fmt: skip
-PAPER: tuple[str, ...] = tuple(name for name, variant in VARIANTS.items() if not variant.base)
-"""Methods that a sweep runs by default."""
+METHODS: Mapping[str, Method] = {
+    "vml": Method("VML", {"method": "vml"}),
+    "vml5": Method("VML×5", {"method": "vml5"}),
+    "mh": Method("MH", {"method": "mh"}),
+    "always-accept": Method("always-accept", {"method": "always-accept"}),
+    "smc": Method("SMC", {"method": "smc"}),
+    **{f"mh-k{k}": Method(f"K = {k}", {"method": "mh", "particles": k}, SWEPT_TASKS) for k in (1, 3, 5)},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +72,7 @@ class Sizes:
 class Cell:
     task: str
     method: str
-    """A name of `VARIANTS`."""
+    """A name of `METHODS`."""
     seed: int
 
     @property
@@ -127,7 +83,7 @@ class Cell:
 def config_of(cell: Cell, sizes: Sizes) -> Config:
     """Config of the cell: the paper's preset with the method's options, the task's prior and the cell's seed."""
     prior = find_info(cell.task).prior or ""
-    options = {"seed": cell.seed, "prior": prior, "epochs": sizes.epochs, **VARIANTS[cell.method].options}
+    options = {"seed": cell.seed, "prior": prior, "epochs": sizes.epochs, **METHODS[cell.method].options}
     return replace(preset(PRESET), **options)
 
 
@@ -170,7 +126,7 @@ class SweepSpec:
         if self.seeds < 1:
             raise InputError(f"seeds is {self.seeds}: give at least 1")
         object.__setattr__(self, "tasks", _in_order(self.tasks, TASKS, "task"))
-        object.__setattr__(self, "methods", _in_order(self.methods, VARIANTS, "method"))
+        object.__setattr__(self, "methods", _in_order(self.methods, METHODS, "method"))
         if not self.cells:
             raise InputError(
                 f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add one of the tasks on which "
@@ -183,7 +139,7 @@ class SweepSpec:
         return [
             Cell(task=task, method=method, seed=seed)
             for seed, task, method in product(range(self.seeds), self.tasks, self.methods)
-            if task in VARIANTS[method].tasks
+            if task in METHODS[method].tasks
         ]
 
 

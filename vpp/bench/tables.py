@@ -12,7 +12,7 @@ from math import isclose
 from statistics import fmean
 from typing import Any
 
-from vpp.bench.sweep import PRESET, SWEPT_TASKS, VARIANTS, Outcome, SweepSpec, endpoint_text, sizes_text
+from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, endpoint_text, sizes_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.session import versions as software
@@ -33,7 +33,7 @@ CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task !
 TIMED = ("vml", "vml5", "mh", "smc")
 CALLED = (*TIMED, "always-accept")
 PAIR = {"mh": "MH", "smc": "SMC"}
-METHODS = {
+COLUMNS = {
     "vml": "VML",
     "vml5": "VML×5 ensemble",
     "vml5-best": "VML×5 oracle",
@@ -129,7 +129,7 @@ class Results:
 
     def means(self, task: str, field: str) -> dict[str, float]:
         """Mean of a field over seeds, by method that has been run."""
-        runs = {method: self.of(task, method) for method in VARIANTS}
+        runs = {method: self.of(task, method) for method in METHODS}
         return {method: fmean(run[field] for run in each) for method, each in runs.items() if each}
 
 
@@ -237,7 +237,7 @@ MAIN = Comparison(
     "runs of it (VML×5), the ensemble is the unweighted vote or mean. The oracle is the best of the five on the "
     "test rows. The run that is best on the training rows is not in the paper. Your columns are dependent: VML is "
     "the first of the five runs of its seed, and MH and SMC start from the same hypotheses.",
-    columns=METHODS,
+    columns=COLUMNS,
     label="tab:main_results",
 )
 MH_AGAINST_SMC = Comparison(
@@ -278,7 +278,7 @@ PARTICLES = Comparison(
 SEEDS = Comparison(
     title="Every seed",
     note="The paper does not give its seeds. Its run 1 does not correspond to your seed 0.",
-    columns=METHODS,
+    columns=COLUMNS,
     ours=lambda results, key, task, seed: results.value(key, task, seed),
     theirs=lambda key, task, seed: _run("tab:per_seed", task, seed).get(key, NONE),
     by_seed=True,
@@ -319,7 +319,7 @@ TIMES = Comparison(
     note="Mean running time over seeds. The paper ran its particles one after another. Its ratios per task are "
     "computed from its seconds; its mean ratio is as printed. Yours: several cells run at a time, a round's calls "
     "are parallel, and the final evaluation counts.",
-    columns={method: VARIANTS[method].title for method in TIMED},
+    columns={method: METHODS[method].title for method in TIMED},
     ours=lambda results, method, task: _with_ratio(results.means(task, "wall_s"), method, _seconds),
     theirs=_papers_seconds,
     has_metric=False,
@@ -380,7 +380,7 @@ def calls(results: Results) -> Table:
         title="Calls per run, and ratio to VML",
         note="Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
         "has been evaluated before costs no calls, so runs with equal plans differ.",
-        head=("task", *(VARIANTS[method].title for method in CALLED)),
+        head=("task", *(METHODS[method].title for method in CALLED)),
         rows=tuple(
             (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
             for task, row in means.items()
@@ -401,37 +401,10 @@ def times(results: Results) -> Table:
     return replace(table, rows=(*table.rows, *last))
 
 
-def beyond_the_paper(results: Results) -> Table:
-    variants = [VARIANTS[name] for name in results.spec.methods if VARIANTS[name].base]
-    tasks = results.tasks()
-    rows = [(v.name, v.about, *(_against_base(results, task, v.name, v.base) for task in tasks)) for v in variants]
-    return Table(
-        title="Beyond the paper",
-        note="Mean on the test rows; then the difference to the base method, paired by seed, ± its standard error, and "
-        "the number of seeds in brackets. Lower is better for MSE, higher for accuracy.",
-        head=("variant", "description", *map(task_label, tasks)),
-        rows=tuple(rows),
-    )
-
-
-def _against_base(results: Results, task: str, name: str, base: str) -> str:
-    ours, theirs = results.by_seed(task, name), results.by_seed(task, base)
-    if not ours:
-        return NONE
-    mean = value_text(task, fmean(ours.values()))
-    differences = [value - theirs[seed] for seed, value in ours.items() if seed in theirs]
-    if not differences:
-        return f"{mean}; {base} not run"
-    n, difference = len(differences), fmean(differences)
-    words = f"{mean}; {'+' if difference > 0 else ''}{value_text(task, difference)}"
-    return words + (f" ± {value_text(task, deviation(differences) / n**0.5)} ({n})" if n > 1 else f" ({ONE_SEED})")
-
-
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
-    """Return the tables that the sweep has a method and a task of, in the paper's order; then the one beyond it."""
+    """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
     comparisons = (MAIN, MH_AGAINST_SMC, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
-    beyond = tuple(name for name, variant in VARIANTS.items() if variant.base)
     every: list[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]]] = [
         *((each.of, each.about, each.tasks) for each in comparisons),
         (ess_by_step, ("smc",), tuple(TASKS)),
@@ -439,7 +412,6 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
         (final_hypotheses, ("vml", "mh", "smc"), PATTERN_TASKS),
         (calls, CALLED, tuple(TASKS)),
         (times, TIMED, tuple(TASKS)),
-        (beyond_the_paper, beyond, tuple(TASKS)),
     ]
     covered = (
         make(results) for make, methods, tasks in every if {*methods} & {*spec.methods} and {*tasks} & {*spec.tasks}

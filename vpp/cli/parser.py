@@ -366,13 +366,9 @@ def _serving(commands: Commands) -> None:
 
 
 BENCH_METHODS = """\
-methods of the paper, run by default:
+methods of the paper:
   vml, vml5, mh, always-accept, smc
   mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
-
-variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
-  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior,
-  mh-buffer, mh-train, mh-restart, mh-prior
 """
 
 
@@ -381,7 +377,7 @@ def _bench(commands: Commands) -> None:
     parser = command(commands, "bench", "benching:bench", about)
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
     parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
+    parser.add_argument("--methods", metavar="A,B", help="some of the methods, named below (all)")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
     parser.add_argument("--jobs", type=int, metavar="N", help=about)
