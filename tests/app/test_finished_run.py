@@ -50,7 +50,7 @@ class Finished:
 def finished(app: App) -> Finished:
     reader = inspected.labels(app.runs / "made")
     snapshot = reader.refresh()
-    maker = PromptMaker(snapshot.spec, reader.dataset())
+    maker = PromptMaker(snapshot.spec, reader.dataset(), answers=reader.read_answers)
     prompts = tuple(maker.proposal(snapshot.view, step, 0) for step in (0, 1))
     return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
 

@@ -158,20 +158,16 @@ def cut_torn_tail(path: Path) -> None:
 # Reading a journal into its view
 
 
-class JournalReader:
+class JournalReader(LineReader[Record]):
     """Reads a journal from the last position on, and folds it into a view."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = LineReader(path, decode)
+        super().__init__(path, decode)
         self.view = RunView()
-
-    @property
-    def line(self) -> int:
-        return self._lines.number
 
     def new_records(self) -> Iterator[Record]:
         """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
-        for record in self._lines.new():
+        for record in self.new():
             self.view.apply(record)
             yield record
 
@@ -179,10 +175,6 @@ class JournalReader:
         """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
         deque(self.new_records(), maxlen=0)
         return self.view
-
-    def is_another(self) -> bool:
-        """True if the file no longer holds what was read: read it with a new reader."""
-        return self._lines.is_another()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,9 +102,9 @@ class RunReader:
             self._edition = next(_EDITIONS)
         if self._journal.is_another():
             self._start_over()
-        line = self._journal.line
+        line = self._journal.number
         view = self._journal.read()
-        if self._journal.line != line:
+        if self._journal.number != line:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
         return self._spec[1]
