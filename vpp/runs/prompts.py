@@ -187,7 +187,7 @@ class PromptMaker:
                 words = program.words(branch) if program and branch is not None else ""
                 known[row] = Prediction(row=row, value=value, branch=branch, explanation=words)
         if program is None:
-            known |= {row: each for (text, row), each in answers.by_pair.items() if text == hypothesis}
+            known = {row: each for (text, row), each in answers.by_pair.items() if text == hypothesis} | known
         return known
 
 
