@@ -174,8 +174,8 @@ class RunDirectory(RunFiles):
 
     def request_worker(self) -> None:
         """Note that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
-        (self.path / "control").unlink(missing_ok=True)
         write_or_refuse(self.path / "asked", b"")
+        (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
 
     def take_request(self) -> bool:
         """Remove the request for a worker; False if there was none."""
