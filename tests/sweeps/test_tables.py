@@ -5,10 +5,13 @@ import io
 import json
 
 import pytest
+from scipy.stats import chi2
 
+from tests.processes import ROOT
 from tests.sweeps.outcomes import outcome, spec
 from vpp.bench.sweep import NOT_IN_CSV, Outcome, SweepSpec, best_of_five, results_csv
-from vpp.bench.tables import Table, tables
+from vpp.bench.tables import Table, paper, papers_table, tables
+from vpp.demo import VERSION
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
@@ -143,3 +146,19 @@ def test_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows(
     metric: str, values: tuple[float, float]
 ) -> None:
     assert best_of_five({"test": [0.5, 0.9, 0.7], "train": [0.9, 0.1, 0.9]}, metric) == values
+
+
+def inconsistent(place: str) -> str:
+    return next(entry["found"] for entry in paper()["inconsistent"] if entry["place"] == place)
+
+
+def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
+    best = min(float(value) for run in papers_table("tab:per_seed")["linear"] for value in run.values())
+    assert f"{best}" in inconsistent("Linear")
+    assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
+
+
+def test_the_docs_are_of_the_demo_model_that_ships() -> None:
+    page = (ROOT / "docs" / "bench-demo.md").read_text(encoding="utf-8")
+    assert f"here version {VERSION}," in page
+    assert paper()["prompts"] in page

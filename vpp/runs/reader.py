@@ -5,10 +5,9 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import Any, Literal
 
@@ -236,26 +235,14 @@ def unread(view: RunView) -> Unread | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
-    scores = ((at, (*at.scored.values(), *at.proposals_scored.values())) for at in view.steps.values())
-    of_steps = (at.once("unread", partial(_count, [each.predictions for each in of])) for at, of in scores)
-    # Answers given after the last step, and those to rows that no step asks about.
-    at_end = (
-        *(each.predictions for each in view.final_scored.values()),
-        *(votes for _, each in view.evaluations for votes in each.predictions),
-    )
-    counts = [*of_steps, _count(at_end)]
-    silent, n = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    evaluated = (votes for _, each in view.evaluations for votes in each.predictions)
+    votes = [*(each.predictions for each in scores_of(view)), *evaluated]
+    silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
     is_silent = n >= LEAST and silent >= MOSTLY * n
-    proposals = view.proposals
     is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
     if not (is_silent or is_garbled):
         return None
     return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
-
-
-def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
-    counts = [(each.count(None), len(each)) for each in answers]
-    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
 
 
 def scores_of(view: RunView) -> Iterator[Scored]:
