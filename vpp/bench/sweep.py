@@ -259,8 +259,8 @@ NOT_IN_CSV = ("calls", "last_text", "versions")
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
-    found = result(directory, view)
-    calls, individual, metric, evidence = (found[key] for key in ("calls", "individual", "metric", "log_evidence"))
+    values = result(directory, view)
+    calls, individual, metric, evidence = (values[key] for key in ("calls", "individual", "metric", "log_evidence"))
     five = best_of_five(individual, metric["name"]) if cell.method == "vml5" else (None, None)
     only = view.texts[view.population[0].hypothesis] if view.size == 1 else ""
     return {
@@ -272,19 +272,19 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "learner_calls": calls["learner"],
         "optimizer_calls": calls["optimizer"],
         **{name: calls[name] for name in ("cached", "failed", "unparsable")},
-        **{name: found[name] for name in ("rounds", "wall_s")},
-        "prompt_tokens": found["tokens"]["prompt"],
-        "completion_tokens": found["tokens"]["completion"],
+        **{name: values[name] for name in ("rounds", "wall_s")},
+        "prompt_tokens": values["tokens"]["prompt"],
+        "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
         "n_initial": len({p.hypothesis for p in view.finished_steps[0].population}),  # distinct texts
-        "n_unique": found["n_unique"],
+        "n_unique": values["n_unique"],
         "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
-        "ess": found["ess_by_step"],
-        "resampled_at": found["resampled_at"],
-        "acceptance_rate": found["acceptance_rate"],
+        "ess": values["ess_by_step"],
+        "resampled_at": values["resampled_at"],
+        "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
-        "uncertain": found["uncertain"]["points"],  # test points on which the particles are not unanimous
-        "uncertain_of": found["uncertain"]["of"],
+        "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous
+        "uncertain_of": values["uncertain"]["of"],
         "individual_test": [float(value) for value in individual["test"] or ()],
         "individual_train": [float(value) for value in individual["train"] or ()],
         "oracle_best_test": five[0],
@@ -375,7 +375,7 @@ class SweepReader:
         try:
             snapshot = self._readers.setdefault(cell, RunReader(run)).refresh()
             state, view = snapshot.state, snapshot.view
-            looked = CellView(
+            progress = CellView(
                 cell=cell,
                 state=state,
                 detail=view.detail,
@@ -386,7 +386,7 @@ class SweepReader:
             )
         except RunError as error:
             return CellView(cell=cell, state="failed", detail=str(error))
-        if looked.outcome:
-            self._finished[cell] = looked
+        if progress.outcome:
+            self._finished[cell] = progress
             del self._readers[cell]
-        return looked
+        return progress

@@ -254,17 +254,17 @@ async def open_endpoints(
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
     server = await _server(stack, spec, keys, connection.on_loading)
-    learner = _opened(stack, server, spec, connection, connection.prices.learner)
+    learner = _open_endpoint(stack, server, spec, connection, connection.prices.learner)
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
     key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
     url, model = spec.optimizer_base_url or spec.base_url, spec.optimizer_model or spec.model
     other = replace(server, base_url=url, model=model, api_key=key or "")
-    return learner, _opened(stack, other, spec, connection, connection.prices.of_optimizer)
+    return learner, _open_endpoint(stack, other, spec, connection, connection.prices.of_optimizer)
 
 
-def _opened(
+def _open_endpoint(
     stack: AsyncExitStack, server: Server, spec: EndpointSpec, connection: Connection, price: Price
 ) -> Endpoint:
     limits = Limits(
