@@ -25,7 +25,8 @@ FORKS.set_forkserver_preload(
         *("tests.forked", "vpp.bench.runner", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client"),
         *("vpp.reporting.document", "vpp.findings.verdict", "scipy.cluster.hierarchy", "aiohttp"),
         # A cell is a fork of its sweep: a thread that imports at that moment would hold a lock for ever.
-        *("pandas", "sklearn.compose", "sklearn.impute", "sklearn.linear_model", "sklearn.tree"),
+        *("pandas", "sklearn.compose", "sklearn.feature_extraction.text", "sklearn.impute", "sklearn.linear_model"),
+        *("sklearn.pipeline", "sklearn.preprocessing", "sklearn.tree", "scipy.special", "charset_normalizer"),
     ]
 )
 
