@@ -34,8 +34,7 @@ def obey(run: opening.OpenRun) -> Command | None:
         for key, command in COMMANDS.items():
             if st.session_state.get(key):
                 run.directory.send_command(command)
-    waiting = run.directory.pending_command()
-    return waiting.command if waiting else None
+    return run.directory.pending_command()
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
@@ -132,7 +131,7 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
 
 
 def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
-    is_held, name, cap = directory.is_held(), f"watch.cap.{directory.id}", spec.cap
+    name, cap = f"watch.cap.{directory.id}", spec.cap
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost
         calls = int(st.number_input(label, 0, value=calls, key=f"{name}.calls", width=FIELD_PX))
@@ -143,12 +142,7 @@ def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
     with opening.refusals():
         if is_pressed:
             directory.amend(cap=Cap(calls=calls, cost=cost))
-            if is_held:
-                directory.send_command("go on")
-            else:
-                opening.start(directory)
-    if is_held:
-        st.button("Stop here", key="watch.stop")
+            opening.start(directory)
 
 
 # Actions on the run: rename, start again with changes, delete

@@ -10,6 +10,7 @@ import types
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -24,7 +25,8 @@ FORKS.set_forkserver_preload(
         *("tests.forked", "vpp.bench.runner", "vpp.cli.running", "vpp.llm.client"),
         *("vpp.reporting.document", "vpp.findings.verdict", "scipy.cluster.hierarchy", "aiohttp"),
         # A cell is a fork of its sweep: a thread that imports at that moment would hold a lock for ever.
-        *("pandas", "sklearn.compose", "sklearn.impute", "sklearn.linear_model", "sklearn.tree"),
+        *("pandas", "sklearn.compose", "sklearn.feature_extraction.text", "sklearn.impute", "sklearn.linear_model"),
+        *("sklearn.pipeline", "sklearn.preprocessing", "sklearn.tree", "scipy.special", "charset_normalizer"),
     ]
 )
 
@@ -120,10 +122,23 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: 
     sys.exit(main(words))
 
 
-def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> types.SimpleNamespace:
+@dataclass
+class Cell:
+    """A cell's worker, with the part of `subprocess.Popen` that a sweep uses."""
+
+    pid: int
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        ended, status = os.waitpid(self.pid, os.WNOHANG) if self.returncode is None else (0, 0)
+        self.returncode = os.waitstatus_to_exitcode(status) if ended else self.returncode
+        return self.returncode
+
+
+def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Cell:
     """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked."""
     if pid := os.fork():
-        return types.SimpleNamespace(wait=lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        return Cell(pid)
     code = 1
     try:
         os.closerange(3, 1024)

@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from vpp.runs.directory import RunDirectory
+from vpp.events import Usage
+from vpp.runs.directory import Heartbeat, RunDirectory
 
 APART_S = 0.01
 """Seconds between the records that are there from the first."""
@@ -30,7 +31,7 @@ def living(finished: Path, copy: Path, *, shown: int, every_s: float) -> Iterato
     with run.lock():
         began = time.time() - APART_S * len(first)
         write(run, [{**line, "at": began + APART_S * number} for number, line in enumerate(first)])
-        run.beat(first[-1]["usage"], queued=False)
+        run.beat(Heartbeat(usage=Usage(**first[-1]["usage"])))
         ended = threading.Event()
         thread = threading.Thread(target=_go_on, args=(run, steps[shown + 1 :], every_s, ended))
         thread.start()
@@ -68,4 +69,4 @@ def _go_on(run: RunDirectory, steps: list[Lines], every_s: float, ended: threadi
             usage = step[-1]["usage"] if step else usage
             due += every_s
         with suppress(OSError):
-            run.beat(usage or steps[0][-1]["usage"], queued=False)
+            run.beat(Heartbeat(usage=Usage(**(usage or steps[0][-1]["usage"]))))

@@ -12,7 +12,6 @@ FLOORS = {
     "runtime": 0,
     "environment": 1,
     "errors": 0,
-    "files": 0,
     "randomness": 0,
     "settings": 1,
     "posterior": 0,

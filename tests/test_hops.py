@@ -98,8 +98,8 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
 
     asyncio.run(learner.predict("The label is 1 if the sum is even.", PARITY.train[:1]))
     journal = Journal(run.journal)
-    way.through(lambda: journal.append(event, usage=Usage(), answers=1))
-    journal.close()
+    way.through(lambda: journal.add(event, usage=Usage(), answers=1))
+    way.through(journal.close)
     snapshot = way.through(reader.refresh)
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config

@@ -9,21 +9,18 @@ import csv
 import io
 import json
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
-from itertools import repeat
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from vpp import files
 from vpp.data.dataset import Row
 from vpp.errors import VppError
 from vpp.events import (
     Certified,
-    Evaluated,
     Event,
     ParticleDrawn,
     Proposed,
@@ -32,7 +29,6 @@ from vpp.events import (
     RunPaused,
     RunResumed,
     RunStarted,
-    Scored,
     StepFinished,
     Usage,
     hypothesis_id,
@@ -50,7 +46,7 @@ from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import Answer, AnswerReader, Record, decode, read_answers
-from vpp.runs.prompts import own_templates, problem_of, start_of
+from vpp.runs.prompts import problem_of, start_of
 from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
@@ -58,14 +54,13 @@ from vpp.settings import Config
 TOLERANCE = 1e-9
 """Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
 CLAIMS = {
-    "files": "run.json and the journal are of one run",
-    "lines": "each follows from the recorded answers, by a replay of the sampler",
+    "lines": "each follows from data.csv, run.json, the seed and the recorded answers, by a replay of the sampler",
     "exports": "posterior.json and predictions.csv say what the journal says",
 }
 BEYOND = (
     "whether models gave these answers, and whether they were parsed correctly: no model is called again",
-    "counts, times, and built-in templates",
-    "lines that a resume discarded",
+    "counts, times, and templates",
+    "lines that a resume discarded, and those of an unfinished step",
 )
 """Facts that no replay derives."""
 Ways = Mapping[str, Callable[[], bytes]]
@@ -140,21 +135,15 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
 
     exports: functions that write the run's exports again; without them exports are not compared.
     """
-    spec, status, ledger = directory.spec(), directory.status(), _Ledger()
+    spec, ledger = directory.spec(), _Ledger()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
     journal = _read_journal(directory, problem.steps, ledger)
     if started := journal.started:
-        due = start_of(spec, dataset, versions=started.versions)
-        own: dict[str, str] = {
-            role: due.templates[role] for role, text in own_templates(spec).items() if text is not None
-        }
-        due = replace(due, templates={**started.templates, **own})
-        ledger.compare("files", started.type, started, due, line=1)
-    if status in ("finished", "stopped", "failed"):
-        ledger.compare("files", "status", status, journal.phase or "not ended", file="run.json")
-    if not any(fault.claim == "files" and fault.line for fault in ledger.faults):
-        _check_lines(journal, _with_answers(problem, directory, journal, ledger), spec.config, directory, ledger)
+        due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
+        ledger.compare("lines", started.type, started, due, line=1)
+    if not any(fault.line == 1 for fault in ledger.faults):
+        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, ledger)
     _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
     n_faults = Counter(fault.claim for fault in ledger.faults)
     return Verification(
@@ -190,20 +179,6 @@ class _Journal:
     def has_ended(self) -> bool:
         return self.phase in ("finished", "stopped")
 
-    @property
-    def tail(self) -> list[tuple[int, Event]]:
-        """Lines after the last finished step: of the next one, or of the run's end."""
-        return self.events[self.n_settled :]
-
-    @property
-    def last_step(self) -> int | None:
-        return self.n_finished - 2 if self.n_finished else None
-
-    @property
-    def concludes(self) -> bool:
-        """True if final weights and evaluations follow the last finished step."""
-        return self.phase == "finished" or any(getattr(event, "step", None) == self.last_step for _, event in self.tail)
-
     def add(self, line: int, event: Event, *, steps: int) -> bool:
         """Add an event; False if it cannot come next. steps: T."""
         match event:
@@ -211,17 +186,15 @@ class _Journal:
                 return False
             case RunStarted() if not self.started:
                 self.started, self.phase = event, "running"
-            case RunResumed() if event.step in (steps, self.last_step):
+            case RunResumed() if event.step in (steps, self.n_finished - 2 if self.n_finished else None):
                 if event.step != steps:
                     del self.events[self.n_settled :]
                 self.phase = "running"
             case RunPaused() | RunFailed():
-                self.phase = event.type.removeprefix("run_")
+                self.phase = event.type
             case RunFinished():
                 self.phase = event.outcome
-            case RunStarted() | RunResumed():
-                return False
-            case _ if self.phase == "running":
+            case _ if self.phase == "running" and not isinstance(event, RunStarted | RunResumed):
                 self.events.append((line, event))
                 if isinstance(event, StepFinished):
                     self.n_settled, self.n_finished = len(self.events), self.n_finished + 1
@@ -282,38 +255,13 @@ class _Recorded:
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
 
-def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal, ledger: _Ledger) -> Problem:
+def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
     reader = AnswerReader(directory.answers)
     reader.refresh()
-    answers = reader.by_pair | reader.readings
-    # A resume discards the answers to an unfinished step before it discards the step's lines.
-    unstored = [] if journal.has_ended else journal.tail
-    if not directory.answers.exists():
-        ledger.unchecked.append("answers.jsonl is missing: the journal's own answers are taken")
-        unstored = journal.events
-    for _, event in unstored:
-        for pair, prediction in _answers_in(event):
-            answers.setdefault(pair, prediction)
     proposals = dict(each for _, event in journal.events for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(answers, proposals)
+    recorded = _Recorded(reader.by_pair | reader.readings, proposals)
     return replace(problem, learner=recorded, optimizer=recorded)
-
-
-def _answers_in(event: Event) -> Iterator[tuple[tuple[str, int], Prediction]]:
-    """Yield an event's answers by hypothesis id and row id."""
-    match event:
-        case Scored(branches=()):
-            each = [(event.hypothesis, event.predictions, event.shares)]
-        case Certified():
-            each = [(event.hypothesis, event.reading, ())]
-        case Evaluated():
-            each = list(zip(event.hypotheses, event.predictions, event.shares or repeat(()), strict=False))
-        case _:
-            return
-    for hypothesis, values, shares in each:
-        for row, value, share in zip(event.rows, values, shares or repeat(None), strict=False):
-            yield (hypothesis, row), Prediction(row=row, value=value, shares=share)
 
 
 def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
@@ -350,74 +298,55 @@ def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sa
 async def _replay(
     problem: Problem, config: Config, directory: RunDirectory, journal: _Journal, events: list[Event]
 ) -> None:
-    """Add the sampler's events up to the step that the journal has reached, and those of its end."""
+    """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
     async with AsyncExitStack() as stack:
         if config.has_programs:
             sandbox = await stack.enter_async_context(Sandbox())
             problem = _with_programs(problem, config, directory, sandbox)
-        await _sampled(problem, config, journal, events)
-
-
-async def _sampled(problem: Problem, config: Config, journal: _Journal, events: list[Event]) -> None:
-    n_steps = journal.n_finished + bool(journal.tail and not journal.concludes)
-    async with aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))) as stream:
-        while n_steps and (event := await anext(stream, None)):
+        sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
+        n_steps = journal.n_finished
+        while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
-    view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
-    if journal.concludes and (population := population_of(view)):
-        async for event in conclude(problem, config, population):
-            events.append(event)
+        view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
+        if journal.has_ended and (population := population_of(view)):
+            async for event in conclude(problem, config, population):
+                events.append(event)
 
 
 def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
-    """Compare the sampler's lines with the replay, up to the first that is missing or superfluous."""
+    """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
         asyncio.run(_replay(problem, config, directory, journal, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    due, lines = deque(events), journal.events
-    if lines and getattr(lines[-1][1], "role", None) == "proposal":
-        lines = lines[:-1]  # the next line will hold the text that it scores
-    for line, event in lines:
+    due = {_address(event): event for event in events}
+    for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
         place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
-        follows = _take(due, event)
+        follows = due.pop(_address(event), None)
         if follows is None:
-            ledger.compare("lines", "record", _named(event), _named(due[0]) if due else end, **place)
-            ledger.unchecked.append(f"lines after line {line}")
-            return
-        ledger.compare("lines", event.type, event, follows, **place)
+            ledger.compare("lines", "record", _named(event), end, **place)
+        else:
+            ledger.compare("lines", event.type, event, follows, **place)
     if journal.phase == "finished":
-        last, line = journal.last_step, journal.n_lines
-        ledger.compare("lines", "last finished step", last, problem.steps - 1, line=line)
-        ledger.compare("lines", "record", "run_finished", _named(due[0]) if due else "run_finished", line=line)
+        missing, line = [_named(event) for event in due.values()], journal.n_lines
+        ledger.compare("lines", "last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
+        ledger.compare("lines", "missing records", [], missing, line=line)
 
 
-def _take(due: deque[Event], event: Event) -> Event | None:
-    """Remove and return the event due in this one's place; None if another has to come before it.
-
-    Events of different particles come in any order; one of the whole population is a barrier.
-    """
-    slot = getattr(event, "particle", None)
-    for place, each in enumerate(due):
-        if _address(each) == _address(event):
-            del due[place]
-            return each
-        if slot is None or getattr(each, "particle", None) in (None, slot):
-            return None
-    return None
-
-
-def _address(event: Event) -> dict[str, object]:
-    return {name: getattr(event, name, None) for name in ("type", "step", "particle", "role", "split")}
+def _address(event: Event) -> tuple[object, ...]:
+    """Return what distinguishes an event from all others: particles are in any order."""
+    names = ("type", "step", "particle", "role", "split")
+    text = getattr(event, "hypothesis", None) if isinstance(event, Certified) else None
+    return (*(getattr(event, name, None) for name in names), text)
 
 
 def _named(event: Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
-    first, *others = (item for item in _address(event).items() if item[1] is not None)
-    return ", ".join([str(first[1]), *(f"{name} {value}" for name, value in others)])
+    parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
+    return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
 # The exports
@@ -426,7 +355,7 @@ def _named(event: Event) -> str:
 def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
     """Compare the exports in the run's folder, if the journal itself has no faults."""
     can_compare = not (ledger.faults or directory.is_held())
-    for name, read in (("posterior.json", _fields), ("predictions.csv", _cells)):
+    for name in ("posterior.json", "predictions.csv"):
         path = directory.path / name
         if not path.exists():
             continue
@@ -434,8 +363,7 @@ def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None
             ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
             continue
         try:
-            with files.read(path) as file:
-                written, follows = read(file.read()), read(ways[name]())
+            written, follows = (_values(name, content) for content in (path.read_bytes(), ways[name]()))
         except (VppError, OSError) as error:
             ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
         else:
@@ -443,18 +371,15 @@ def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None
             ledger.add("exports", differing, file=name)
 
 
-def _fields(content: bytes) -> Any:
-    with suppress(ValueError, RecursionError):
-        return json.loads(content)
-    return "it cannot be read"
-
-
-def _cells(content: bytes) -> Any:
-    """Cells of a CSV by line and column; the header is line 1."""
-    with suppress(ValueError, csv.Error):
-        lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
-        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in lines}
-    return "it cannot be read"
+def _values(name: str, content: bytes) -> Any:
+    """Content of a JSON file; or cells of a CSV by line and column, the header being line 1."""
+    try:
+        if name.endswith(".json"):
+            return json.loads(content)
+        lines = csv.reader(io.StringIO(content.decode(), newline=""))
+        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in enumerate(lines, 1)}
+    except (ValueError, csv.Error):
+        return "it cannot be read"
 
 
 def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:

@@ -1,6 +1,5 @@
 """The states of Compare, without a browser."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.app.drawn import app as app
 from tests.app.drawn import shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
-from vpp.events import Usage
+from vpp.runs.directory import Heartbeat
 
 OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "20260103-0000-far-smc-0000"
 
@@ -80,7 +79,7 @@ def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, t
     name = "20260104-0000-now-smc-0000"
     directory = under(other(tmp_path / "d", asked=False), runs, name).directory
     with directory.lock():
-        directory.beat(asdict(Usage()), queued=False)
+        directory.beat(Heartbeat())
         html = opened(app, OLD)
     assert picked(app) == [OLD, NEW, name]
     assert "As things stand now: C running, 2 of 2 steps." in html

@@ -22,8 +22,9 @@ from tests.processes import wait_until
 from tests.reporting.builders import SEED, dataset, run
 from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
+from vpp.events import Usage
 from vpp.reporting.document import report_html
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
@@ -49,7 +50,7 @@ class Finished:
 def finished(app: App) -> Finished:
     reader = inspected.labels(app.runs / "made")
     snapshot = reader.refresh()
-    maker = PromptMaker(snapshot.spec, reader.dataset())
+    maker = PromptMaker(snapshot.spec, reader.dataset(), answers=reader.read_answers)
     prompts = tuple(maker.proposal(snapshot.view, step, 0) for step in (0, 1))
     return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
 
@@ -206,7 +207,7 @@ class Replay:
     def write_step(self) -> None:
         step = self.steps.pop(0)
         write_lines(self.run, step)
-        self.run.beat(step[-1]["usage"], queued=False)
+        self.run.beat(Heartbeat(usage=Usage(**step[-1]["usage"])))
 
 
 @contextmanager

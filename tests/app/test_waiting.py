@@ -1,7 +1,6 @@
 """Watch of a run that waits for its endpoint, or whose disk takes no more, without a browser."""
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
-from vpp.events import RunFailed, RunPaused, Usage
-from vpp.runs.directory import RunDirectory
+from vpp.events import RunFailed, RunPaused
+from vpp.runs.directory import Heartbeat, RunDirectory
 
 UNFINISHED = label_events()[:-3]
 
@@ -22,7 +21,7 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
     lost = RunPaused(reason="endpoint", detail="m: no <connection>", retry_at=at, gives_up_at=at + 600)
     reader = run(tmp_path, *UNFINISHED, lost, data=LABELS, config=LABEL_CONFIG)
     with reader.directory.lock():
-        reader.directory.beat(asdict(Usage()), queued=False)
+        reader.directory.beat(Heartbeat())
         opened(app, reader, "watch")
         html = shown(app)
         assert "The endpoint does not answer" in html
@@ -30,9 +29,7 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
         assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
-    word = reader.directory.last_command()
-    assert word is not None
-    assert word.command == "go on"
+    assert reader.directory.take_command() == "go on"
 
 
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(
@@ -46,7 +43,7 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     opened(app, reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
-    monkeypatch.setattr("vpp.runs.directory.write_atomically", refuse)
+    monkeypatch.setattr("vpp.runs.disk.write_atomically", refuse)
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)

@@ -1,7 +1,6 @@
 """What a run in the terminal says where it waits, gives up, or cannot go on."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.errors import EndpointUnreachable
-from vpp.events import Event, RunFailed, Usage
+from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
+from vpp.runs.directory import Heartbeat
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
@@ -39,10 +39,11 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
+    directory.request_worker()
     directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held
-        code = main(["resume", str(directory.path), "--past-command="])
+        code = main(["resume", str(directory.path)])
     out, err = capsys.readouterr()
     assert code == 130
     assert err == "queued: 1 running, the most allowed (VPP_MAX_RUNNING)\n"
@@ -58,9 +59,9 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     monkeypatch.setattr("vpp.cli.stored.OBEYED_WITHIN_S", 0.0)
     directory = made(*label_events()[:-3]).directory
     with directory.lock():
-        directory.beat(asdict(Usage()), queued=False)
+        directory.beat(Heartbeat())
         assert main(["stop", str(directory.path)]) == 0
-        directory.beat(asdict(Usage()), queued=True)
+        directory.beat(Heartbeat(queued=True))
         assert main(["pause", str(directory.path)]) == 0
     stopping, queued = capsys.readouterr().out.splitlines()
     assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"

@@ -1,8 +1,5 @@
 """A run with a cap pauses there, keeps all, and goes on to the same result."""
 
-import os
-import signal
-
 from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, wait_until
 from tests.runs.test_control import prepare
 from vpp.events import RunFailed, RunPaused
@@ -35,32 +32,13 @@ def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
     assert served.asked == ended.result["spent"]["requests"]
 
 
-def test_a_worker_of_the_app_waits_at_the_cap_and_goes_on_or_is_killed_and_resumed(
+def test_a_worker_of_the_app_ends_at_the_cap_and_a_higher_one_lets_the_run_go_on(
     desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
     directory = prepare(desk, served)
-    directory.amend(cap=Cap(calls=60))
-    pid = launch(directory, keys=Keys(), environment=desk.variables)
-    desk.wait_for("run", "paused")
-    assert directory.is_held()
-    assert served.asked == 60
-    directory.amend(cap=Cap(calls=110))
-    directory.send_command("go on")
-    wait_until(lambda: served.asked == 110 and desk.state("run") == "paused", "it has paused again")
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not directory.is_held(), "its worker is gone")
-    assert desk.state("run") == "paused"
-    ended = desk.start("resume", directory.path, "--json", "--quiet", "--limit", "calls=0").finish()
-    assert ended.code == 0
+    for cap, state in ((60, "paused"), (0, "finished")):
+        directory.amend(cap=Cap(calls=cap))
+        launch(directory, keys=Keys(), environment=desk.variables)
+        wait_until(lambda state=state: desk.state("run") == state and not directory.is_held(), f"it has {state}")
+        assert served.asked == 60 or not cap
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
-    assert ended.result["spent"]["requests"] == served.asked
-
-
-def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:
-    words = ("--plan", "--price", "0.5,0", "--limit", "calls=10")
-    told = desk.run("run", *served.options, *words).finish()
-    assert told.code == 0
-    assert "\nMoney  " in told.out
-    assert "The run pauses at 10 calls" in told.out
-    assert served.asked == 0
-    assert not (desk.folder / "run").exists()

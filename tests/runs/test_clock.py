@@ -1,46 +1,18 @@
 """Times of a run: calls are seen between events, tries grow apart, and a pause says when it ends."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
-from vpp.events import Event, RunFinished, RunPaused, Usage
+from vpp.events import Event, RunPaused
 from vpp.findings.status import retry_words
 from vpp.runs import worker
-from vpp.runs.directory import RunDirectory
 from vpp.runs.view import RunView
-from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
+from vpp.runs.worker import LONGEST_RETRY_S, Outage
 
 Attempt = Callable[[worker._Attempt], Awaitable[None]]
-
-
-@pytest.fixture
-def attempts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Attempt], None]:
-    """Give a worker's attempts another content."""
-    return lambda attempt: monkeypatch.setattr(worker._Attempt, "run", attempt)
-
-
-def test_a_follower_of_a_run_sees_its_calls_between_its_events(
-    directory: RunDirectory, attempts: Callable[[Attempt], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Usage] = []
-
-    async def attempt(self: worker._Attempt) -> None:
-        self.control.queued = False
-        self.worker.counters.fault("HTTP 503")
-        while not seen:
-            await asyncio.sleep(0.01)
-        self.recorder.record(RunFinished(outcome="finished"))
-
-    attempts(attempt)
-    monkeypatch.setattr(worker, "FLUSH_S", 0.01)
-    monkeypatch.setattr(worker, "BEAT_S", 0.01)
-    work(directory, surroundings(directory.path.parent, on_beat=lambda _, usage: seen.append(usage)))
-    assert seen[0].faults == {"HTTP 503": 1}
 
 
 def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() -> None:

@@ -38,15 +38,6 @@ def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) ->
     assert prepared.spec.name == "toy + 2 rows"
 
 
-def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
-    prepared = continue_run(inspected.labels(tmp_path).directory, ANSWERED, name="more")
-    spec = prepared.create(tmp_path / "runs").spec()
-    assert (spec.start, spec.started_from, spec.name) == (prepared.spec.start, prepared.spec.started_from, "more")
-    assert spec.is_continued
-    assert spec.cell_limit == 0, "its prompts are its own, whatever the earlier run showed of a cell"
-    assert spec.config.particles == len(spec.start) == 4
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -146,17 +146,6 @@ def test_a_second_worker_is_refused(desk: Desk, served: Model) -> None:
     assert desk.state("run") == "running"
 
 
-def test_a_dead_workers_lock_and_slot_are_free_at_once(desk: Desk) -> None:
-    """Though its child, the demo model, may live a moment longer."""
-    worker = desk.run("run", "--demo", "--epochs", "60", VPP_MAX_RUNNING="1")
-    wait_until(lambda: desk.state("run") == "running", "it runs")
-    worker.process.kill()
-    worker.process.wait()
-    assert not desk.directory("run").is_held()
-    assert slot_is_free(desk.runs)
-    worker.kill()
-
-
 def prepare(desk: Desk, served: Model) -> RunDirectory:
     """The run that `desk.run` starts, on disk only."""
     table = Table.read(PENGUINS.read_bytes(), name=PENGUINS.name)

@@ -1,12 +1,10 @@
 """A disk that takes no more: full, read-only, locked away, gone; the cache's too. On a real file system of 1 MB."""
 
-import asyncio
 import errno
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -15,10 +13,8 @@ from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, poste
 from tests.runs.conftest import surroundings
 from vpp.errors import DiskRefused
 from vpp.findings.status import cache_sentence
-from vpp.llm.limits import Counters
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import is_of_the_disk, refusal
-from vpp.runs.session import open_cache
+from vpp.runs.disk import refusal
 from vpp.runs.worker import work
 
 IN_A_STEP = 20
@@ -117,41 +113,11 @@ def test_answers_that_the_cache_cannot_keep_are_counted(
     assert ended.result["metric"] == undisturbed["vml"].result["metric"]
 
 
-def test_a_cache_that_cannot_be_opened_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / "no folder").write_text("")
-    counters = Counters()
-
-    async def opened() -> object:
-        async with AsyncExitStack() as stack:
-            return await open_cache(stack, tmp_path / "no folder", counters)
-
-    assert asyncio.run(opened()) is None
-    assert cache_sentence(counters.snapshot()).startswith("Answers are not kept: the response cache ")
-
-
 @pytest.mark.parametrize(
-    "number",
-    [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.EIO, errno.ENOLCK, errno.ENOENT],
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENOLCK, errno.ENOENT]
 )
 def test_a_refusal_is_one_line_that_says_what_where_and_the_mend(number: int) -> None:
     error = OSError(number, os.strerror(number))
-    assert is_of_the_disk(error)
     told = refusal(error, Path("runs/a"))
     assert told.startswith("runs/a cannot be written (")
     assert told.partition("): ")[2]
-
-
-@pytest.fixture
-def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of what was synced, in order: as far as what is asked of the system tells, since no power is cut here."""
-    names: list[str] = []
-    sync = os.fsync
-
-    def note(descriptor: int) -> None:
-        names.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
-        sync(descriptor)
-
-    if not Path("/proc/self/fd").exists():
-        pytest.skip("which file a descriptor is, only Linux tells")
-    monkeypatch.setattr(os, "fsync", note)
-    return names

@@ -24,12 +24,12 @@ from vpp.runs.budget import (
     HYPOTHESIS,
     Pace,
     Span,
-    Texts,
+    _hypothesis,
+    call_sizes,
     cap_words,
     estimate,
     money,
     outlook,
-    program_size,
     seconds_left,
     time_s,
 )
@@ -70,9 +70,9 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
     assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
     prompts = program_prompts(spec(PROGRAMS), DATA)
-    texts = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS)
-    size = sum(len(message["content"].encode()) for message in prompts.translation(texts.of(HYPOTHESIS.about)))
-    assert program_size(spec(PROGRAMS), DATA, texts).prompt.about == size / BYTES_A_TOKEN
+    text = _hypothesis(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS.about)
+    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
+    assert call_sizes(spec(PROGRAMS), DATA)["program"][0].about == size / BYTES_A_TOKEN
     assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
@@ -82,15 +82,6 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
 def words(config: Config, data: Dataset = DATA) -> str:
     """Return the cost as a terminal shows it."""
     return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data, None)))
-
-
-def test_of_the_calls_that_repeated_texts_save_half_are_expected() -> None:
-    whole = plan(PROGRAMS, n_train=4, n_test=2)
-    assert whole.least_calls < whole.expected_calls < whole.calls
-    assert whole.expected_calls == pytest.approx((whole.least_calls + whole.calls) / 2)
-    vml = plan(replace(PROGRAMS, method="vml"), n_train=4, n_test=2)
-    assert vml.expected_calls == vml.calls
-    assert plan(PROGRAMS, n_train=5_000, n_test=2).steps == PROGRAMS.score_rows / 2
 
 
 def with_texts() -> Dataset:
@@ -132,15 +123,6 @@ def test_money_is_tokens_at_each_roles_price() -> None:
     assert estimate(spec(), DATA).cost is None
 
 
-def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
-    """SMC, 2 particles: 2 drawn and 2 x 2 proposed."""
-    made = replace(spec(), endpoint=EndpointSpec(demo=True, learner_max_tokens=40, optimizer_max_tokens=900))
-    found = estimate(made, DATA)
-    assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
-    learner = found.plan.expected_share * found.plan.learner_calls
-    assert found.completion.about == pytest.approx(learner * 40 + 6 * 250)
-
-
 def test_an_amount_has_two_decimals_or_two_digits() -> None:
     assert [money(cost) for cost in (0.0, 0.0123, 0.5, 1234.5)] == ["0.00", "0.012", "0.50", "1,234.50"]
     assert cap_words(Cap(calls=4000, cost=2.5)) == "4,000 calls or a cost of 2.50"
@@ -153,12 +135,11 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
     texts = ("one rule", "one rule")
     events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
     for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
-        usage = Usage(learner=calls, prompt_tokens=100 * calls, cost=0.1 * calls)
+        usage = Usage(learner=calls, cost=0.1 * calls)
         view.apply(Record(at=0.0, usage=usage, answers=0, event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
-    assert found.tokens == pytest.approx(100 * found.calls)
     assert found.cost == pytest.approx(0.1 * found.calls)
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,17 +13,7 @@ from tests.processes import Desk, Outcome
 from vpp.events import Certified, Evaluated, Event, RunStarted, Scored
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import (
-    AnswerLog,
-    AnswerReader,
-    JournalReader,
-    Record,
-    cut_torn_tail,
-    decode,
-    encode,
-    read_answers,
-    write_atomically,
-)
+from vpp.runs.journal import AnswerLog, AnswerReader, JournalReader, Record, cut_torn_tail, decode, encode, read_answers
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, fold
 
@@ -122,18 +111,3 @@ def test_answers_are_read_as_they_come_and_start_over_where_some_were_forgotten(
     assert set(reader.by_pair) == {("kept", 0), ("kept", 1), *(("again", row) for row in range(2, 9))}
     assert [a.attempts for a in read_answers(path)] == [1, 1, *[3] * 7]
     assert log.lines == 9
-
-
-def test_a_replaced_file_is_old_or_new_whoever_writes_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    contents = {bytes([letter]) * 50_000 for letter in b"abcd"}
-    write_atomically(path, b"a" * 50_000)
-    seen: set[bytes] = set()
-    with ThreadPoolExecutor(4) as pool:
-        writing = [pool.submit(write_atomically, path, content) for content in contents for _ in range(15)]
-        while not all(each.done() for each in writing):
-            seen.add(path.read_bytes())
-        for each in writing:
-            each.result()
-    assert seen <= contents
-    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]

@@ -125,11 +125,6 @@ def test_no_command_line_held_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) 
     assert not any(key in line for key in CANARIES)
 
 
-def test_what_the_key_said_was_taken_out_not_the_answer(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
-    journal = (scene[0].runs / "20260101-0000-one-smc-0000" / "events.jsonl").read_text()
-    assert "Bearer [key]" in journal
-
-
 @pytest.mark.parametrize("page", ["watch", "posterior", "report"])
 def test_no_page_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]], page: str, monkeypatch: Any) -> None:
     for name, value in BOTH.items():

@@ -9,7 +9,6 @@ import vpp
 from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, Outcome, but_times_and_ids
 from vpp.errors import DataError, EndpointError, InputError, RunError
-from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import EndpointSpec
 
 SMALL = {"particles": 3, "epochs": 1, "train_size": 30, "test_size": 10, "reading": "rows"}
@@ -91,7 +90,6 @@ def test_a_posterior_asks_nothing_before_there_are_particles(
 ) -> None:
     for name in ("run.json", "data.csv"):
         (tmp_path / name).write_bytes((shared_desk.folder / "vml" / name).read_bytes())
-    RunDirectory(tmp_path).amend(status="queued")
     posterior = vpp.load_run(tmp_path)
     assert posterior.hypotheses == posterior.weights == []
     with pytest.raises(RunError, match="no particles yet"):

@@ -101,20 +101,3 @@ def test_what_no_retry_can_change_ends_the_run_at_once(
     assert not any(isinstance(event, RunPaused) for event in events)
     served.refusal = None
     assert desk.resume("run").finish().code == 0
-
-
-def test_a_refusal_in_mid_run_keeps_what_was_answered(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    served.hold_after = 20
-    worker = desk.run("run", *served.options)
-    wait_until(lambda: served.is_holding, "the run waits in its first step")
-    served.refusal, served.hold_after = refusal(403, "the key has expired"), None
-    assert worker.finish().code == 3
-    view = desk.look("run").view
-    assert view.last_step == -1
-    assert len(list(read_answers(desk.directory("run").answers))) == served.answered - view.usage.optimizer
-    served.refusal = None
-    outcome = desk.resume("run").finish()
-    assert outcome.code == 0
-    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))

@@ -43,21 +43,10 @@ def test_a_run_records_the_files_whole_path_and_how_it_is_served(tmp_path: Path)
     )
 
 
-def test_calls_in_flight_and_context_are_kept_where_they_are_given(tmp_path: Path) -> None:
-    path = model_file(tmp_path)
-    found = endpoint_for(str(path), EndpointSpec(concurrency=3, context_length=2048), may_use=True)
-    assert (found.concurrency, found.context_length) == (3, 2048)
-
-
 def test_a_file_called_demo_is_not_the_demo_model(tmp_path: Path) -> None:
     found = endpoint_for(str(model_file(tmp_path, "demo.gguf")), EndpointSpec(), may_use=True)
     assert not found.is_demo
     assert found.is_started_here
-
-
-def test_a_link_is_followed_and_gives_the_name(tmp_path: Path) -> None:
-    (tmp_path / "model.gguf").symlink_to(model_file(tmp_path, "3f2a"))
-    assert endpoint_for("model.gguf", EndpointSpec(), may_use=True).model == "model"
 
 
 def test_every_other_file_gets_the_same_line(tmp_path: Path) -> None:
@@ -100,14 +89,6 @@ def test_model_files_are_off_where_others_reach_the_app(shared: dict[str, str]) 
     assert Keys.read({**shared, "VPP_ALLOW_MODEL_FILES": "1"}).model_files
     with pytest.raises(InputError, match="VPP_ALLOW_MODEL_FILES=1"):
         endpoint_for("any.gguf", EndpointSpec(), may_use=False)
-
-
-def test_the_command_line_keeps_to_the_owners_rule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("VPP_SHARED", "1")
-    assert main(["check-endpoint", "--gguf", str(model_file(tmp_path))]) == 2
-    assert capsys.readouterr().err.startswith("vpp: model files are off on this shared app")
 
 
 def test_a_model_file_gets_nobodys_key() -> None:

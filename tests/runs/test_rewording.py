@@ -16,7 +16,7 @@ from tests.processes import Model
 from tests.reporting import builders
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Dataset, Value
-from vpp.errors import EndpointError, InputError, RunError
+from vpp.errors import InputError, RunError
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
@@ -125,13 +125,6 @@ def test_only_what_the_run_does_not_know_is_asked(tmp_path: Path, served: Model)
     assert (served.answered, found.unread, found.lost) == (8, (), ())
     assert reader.directory.journal.read_bytes() == before
     assert {row.id for row in found.rows} == {0, 1, 2, 3}
-
-
-def test_a_server_that_is_gone_is_one_line(tmp_path: Path, served: Model) -> None:
-    reader = asked_labels(tmp_path, served, base_url="http://127.0.0.1:9/v1", model="gone")
-    with pytest.raises(EndpointError) as error:
-        scored(reader, 1, NEW)
-    assert "\n" not in str(error.value)
 
 
 def test_a_kept_text_is_marked_as_a_persons_and_the_others_as_taken_over(tmp_path: Path) -> None:

@@ -99,16 +99,3 @@ def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_reason(desk: Desk, 
     assert outcome.complaint == (
         "llama.cpp cannot load demo.gguf (tensor 'blk.2' is corrupted): take another file, or free memory"
     )
-
-
-def test_cached_answers_are_for_the_file_as_it_is(desk: Desk, stand_in: StandIn) -> None:
-    counts = []
-    for name, content in (("one", b""), ("again", b""), ("changed", b"finer")):
-        model = desk.folder / "demo.gguf"
-        if name != "again":
-            model_file(desk.folder, content=content)
-        assert small_run(desk, name, model, "--json", "--quiet").finish(within_s=WITHIN_S).code == 0
-        usage = desk.look(name).view.usage
-        counts.append(usage.calls - usage.cached)
-    assert counts[1] == 0
-    assert counts[2] == counts[0] > 0

@@ -67,18 +67,6 @@ def test_a_schema_that_a_server_honours_is_used_in_every_request_and_recorded(de
     assert any(proposal.shown for proposal in desk.look("run").view.proposals)
 
 
-def test_a_test_call_counts_as_sent_and_as_nothing_else(desk: Desk) -> None:
-    with holding(honours=False) as served:
-        plain = desk.run("plain", *served.options, *NAMED, "--structured", "off").finish()
-        tested = desk.run("tested", *served.options, *NAMED).finish()
-    assert len(served.probes) == 1
-    assert tested.result["structured"] == {"option": "auto", "carrier": None}
-    assert tested.result["calls"] == plain.result["calls"]
-    assert tested.result["tokens"] == plain.result["tokens"]
-    assert tested.result["spent"]["requests"] == plain.result["spent"]["requests"] + 1
-    assert desk.look("tested").view.usage.faults == {}
-
-
 def test_a_resumed_run_is_not_tested_again(desk: Desk) -> None:
     with holding() as served:
         served.hold_after = 40

@@ -10,13 +10,10 @@ from pages.parts import frame
 from tests import inspected
 from tests.processes import Desk, Model, Outcome, wait_until
 from vpp.cli import main
-from vpp.events import RunFinished
-from vpp.llm.limits import Counters
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import Summary, read_summary, write_summary
 from vpp.runs.store import EXAMPLES
-from vpp.runs.worker import Recorder
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples"
 
@@ -91,16 +88,6 @@ def test_a_living_workers_summary_is_taken_as_it_is(run: RunDirectory, monkeypat
     forbid_journals(monkeypatch)
     with run.lock():
         assert read_summary(run) == made
-
-
-def test_a_recorder_writes_the_summary_with_each_change(run: RunDirectory) -> None:
-    view = JournalReader(run.journal).read()
-    recorder = Recorder(run, view, Counters(), lambda *_: None)
-    with recorder.opened():
-        recorder.record(RunFinished(outcome="stopped"))
-        with run.lock():
-            assert read_summary(run).phase == "stopped"
-    assert read_summary(run).journal == run.journal_bytes()
 
 
 def test_a_killed_run_is_listed_as_interrupted_with_its_last_step(

@@ -39,7 +39,7 @@ def spoil(run: RunDirectory, place: int, line: bytes = GARBAGE) -> None:
     ("line", "reason"),
     [
         (b"\0" * 5000 + b"\n", "Invalid JSON"),
-        (b'{"at":2}\n', "Field required"),
+        (b'{"at":2}\n', "usage: Field required"),
         (b'"\xc3"\n', "Invalid JSON"),
         (b"[" * 2900 + b"\n", "Invalid JSON"),
         (b"\n", "Invalid JSON"),
@@ -126,20 +126,10 @@ def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:
     reader = RunReader(run)
-    run.amend(status="finished")
     assert reader.refresh().state == "finished"
-    run.journal.unlink()
-    with pytest.raises(JournalDamaged, match=f"^{run.journal} is missing: restore the file from a copy$"):
-        reader.refresh()
     shutil.rmtree(run.path)
     with pytest.raises(RunError, match="holds no run: give a directory"):
         reader.refresh()
-
-
-def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
-    run.data.unlink()
-    with pytest.raises(RunError, match=r"data.csv cannot be read \(No such file or directory\): restore it"):
-        RunReader(run).dataset()
 
 
 def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: RunDirectory) -> None:

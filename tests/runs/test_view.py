@@ -24,7 +24,7 @@ from vpp.events import (
     StepFinished,
     Usage,
 )
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory
 from vpp.runs.journal import JournalReader, Record
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -102,12 +102,6 @@ def test_a_resume_voids_what_came_after_its_step(
     assert shown(view(*kept, *void, RunResumed(step=last))) == shown(view(*kept))
 
 
-def test_a_run_that_failed_before_it_began_is_no_failure_once_it_begins() -> None:
-    failed = RunFailed(reason="disk", detail="full")
-    view = fold(Record(at=0, usage=Usage(), answers=0, event=event) for event in (failed, STARTED))
-    assert (view.phase, view.failure, view.detail) == ("running", None, "")
-
-
 def test_a_run_that_was_only_held_loses_nothing() -> None:
     held = view(*FIRST, *STEP_0, scored(1), RunPaused(reason="user"), RunResumed(step=2))
     assert shown(held) == shown(view(*FIRST, *STEP_0, scored(1)))
@@ -138,17 +132,7 @@ def directory(tmp_path: Path) -> RunDirectory:
     return Preparation(dataset=dataset, spec=spec).create(tmp_path)
 
 
-def test_a_run_that_ended_says_how(directory: RunDirectory) -> None:
-    endings: dict[State, Event] = {
-        "finished": RunFinished(outcome="finished"),
-        "stopped": RunFinished(outcome="stopped"),
-        "failed": RunFailed(reason="input", detail="no"),
-    }
-    assert [directory.state(view(*FIRST, ending)) for ending in endings.values()] == list(endings)
-
-
 def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
-    assert directory.status() == "queued"
     assert directory.state(RunView()) == "queued"
     assert directory.state(RunView(), now=later(STARTING_S + 1)) == "interrupted"
 
@@ -161,11 +145,11 @@ def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) ->
 def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
     with directory.lock():
         assert directory.state(RunView()) == "queued"
-        directory.beat({}, queued=False)
+        directory.beat(Heartbeat())
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
         assert directory.state(view(*FIRST), now=later(STALLED_AFTER_S + 1)) == "stalled"
-        directory.beat({}, queued=True)
+        directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST)) == "queued"
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
         assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"

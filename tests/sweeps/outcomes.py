@@ -12,7 +12,7 @@ DEMO = EndpointSpec(demo=True, model="demo", cache=False)
 def spec(**changed: Any) -> SweepSpec:
     """One task, every method of the paper, three seeds."""
     given: dict[str, Any] = {"tasks": ("linear",), "methods": ("vml", "vml5", "mh", "smc"), "seeds": 3, **changed}
-    return SweepSpec(**{"endpoint": DEMO, "versions": {"vpp": "0"}, **given})
+    return SweepSpec(**{"endpoint": DEMO, **given})
 
 
 def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> Outcome:
@@ -21,6 +21,7 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
     usual: dict[str, Any] = {
         "metric": "mse" if is_error else "accuracy",
         "train": test,
+        "calls": 110,
         "learner_calls": 100,
         "optimizer_calls": 10,
         "cached": 0,
@@ -34,14 +35,17 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "n_initial": 1,
         "n_unique": 1,
         "n_ideas": 1,
-        "ess": (),
-        "resampled_at": (),
+        "ess": [],
+        "resampled_at": [],
         "acceptance_rate": None,
         "log_evidence": None,
         "uncertain": None if is_error else 0,
         "uncertain_of": 60,
-        "individual_test": (test,),
-        "individual_train": (test,),
+        "individual_test": [test],
+        "individual_train": [test],
+        "oracle_best_test": None,
+        "best_on_train": None,
+        "last_text": "",
         "versions": (("vpp", "0"),),
     }
-    return Outcome(task=task, method=method, seed=seed, test=test, **{**usual, **changed})
+    return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}

@@ -195,7 +195,7 @@ def refusal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: Path) -> None:
     for words, reason in (
         (("--tasks", "two-blob"), "two-circles"),
-        (("--methods", "smc,hmc"), "smc-rescored"),
+        (("--methods", "smc,hmc"), "mh-k1"),
         (("--tasks", "poly", "--methods", "mh-k1"), "makes no cell"),
         (("--seeds", "0"), "seeds is 0"),
         (("--jobs", "0"), "jobs is 0"),

@@ -26,7 +26,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses, plain_rule_of
+from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
@@ -94,12 +94,6 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
     assert {each.column for each in stay} == {"unit_price"}
     assert found == drawn_changes()
     assert len({each.row.inputs for each in must}) == len(must)
-
-
-def test_a_sentence_that_no_program_reads_has_no_changed_rows() -> None:
-    """It may mean a column by other words: a learner that follows it would count as disobeying."""
-    assert plain_rule_of(UNREAD, DATA) is None
-    assert drawn_changes(UNREAD) == ()
 
 
 def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:

@@ -109,7 +109,7 @@ async def _events(problem: Problem, config: Config, log: AnswerLog) -> list[Even
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
     """The journal of these events; a call each, as counts go."""
     directory.journal.unlink(missing_ok=True)
-    journal = Journal(directory.journal, now=iter(range(1_800_000_000, 1_900_000_000)).__next__)
+    journal = Journal(directory.journal)
     for number, event in enumerate(events):
-        journal.append(event, usage=Usage(learner=number, sent=number), answers=0)
+        journal.add(event, usage=Usage(learner=number, sent=number), answers=0)
     journal.close()

@@ -1,6 +1,5 @@
 """Runs as the samplers make them hold, whichever way their steps go."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
-from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, Scored, StepFinished
+from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
@@ -103,18 +102,6 @@ def test_a_run_under_way_holds_as_far_as_it_has_come(tmp_path: Path) -> None:
         write(directory, events[:end])
         assert faults(directory) == [], end
     assert not verify(directory).has_ended
-
-
-def test_a_run_without_the_answers_that_were_asked_for_ahead_holds(tmp_path: Path) -> None:
-    directory, events = kept_run(tmp_path / "run", scripted.variant("smc"))
-    stored = [json.loads(line) for line in directory.answers.read_text().splitlines()]
-    for end in range(2, len(events), 17):
-        scored = [event for event in events[:end] if isinstance(event, Scored)]
-        pairs = {(event.hypothesis, row) for event in scored for row in event.rows}
-        kept = [json.dumps(each) for each in stored if (each["hypothesis"], each["prediction"]["row"]) in pairs]
-        directory.answers.write_text("".join(f"{line}\n" for line in kept))
-        write(directory, events[:end])
-        assert faults(directory) == [], end
 
 
 def test_a_run_that_was_stopped_holds_and_a_resume_from_another_step_does_not(tmp_path: Path) -> None:

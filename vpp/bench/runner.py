@@ -9,13 +9,11 @@ import os
 import shutil
 import signal
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from joblib import Parallel, delayed, parallel_config
@@ -34,7 +32,7 @@ from vpp.bench.sweep import (
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import write_atomically
 from vpp.runs.process import child_environment, start
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted
@@ -77,37 +75,62 @@ def run_sweep(
     jobs: workers at a time. slots: runs that may ask models at a time. Raises InputError, RunError, RunLocked if
     another sweep holds the folder, EndpointError if the model's server failed for good.
     """
-    cells = spec.cells
-    prepare(cells[0], spec.sizes, spec.endpoint)  # all have these sizes and this endpoint
+    prepare(spec.cells[0], spec.sizes, spec.endpoint)  # all have these sizes and this endpoint
     with directory.lock():
         directory.begin(spec)
-        return _Sweep(directory, cells, jobs, watcher).run(spec, slots, backend)
+        progress = _Progress(directory, spec, jobs, watcher)
+        endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
+        tasks = [delayed(work)(folder, cell, spec.sizes, endpoint, slots) for cell in progress.open]
+        with _signals_stop(directory), ThreadPoolExecutor(1) as pool:
+            parallel = pool.submit(_parallel, tasks, backend, jobs)
+            try:
+                while not parallel.done():
+                    progress.look()
+                    wait([parallel], POLL_S)
+            finally:
+                if not parallel.done():
+                    directory.stop()
+        return _ending(directory, progress, parallel.result())
+
+
+def _parallel(tasks: Sequence[Any], backend: Backend, jobs: int) -> list[Ended]:
+    with parallel_config(backend=backend, n_jobs=jobs):
+        return list(Parallel(batch_size=1)(tasks))
 
 
 def work(folder: Path, cell: Cell, sizes: Sizes, endpoint: EndpointSpec, slots: int) -> Ended:
     """Work on a cell to its end in a process of its own. joblib calls it, on any machine that has the folder."""
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
-    if directory.is_stopped():
-        return Ended(cell, STOPPED)
     try:
-        _create(run, cell, sizes, endpoint)
-        while run.is_held():  # by a worker of a sweep that was killed
-            time.sleep(POLL_S)
-        if directory.is_stopped():
+        if not directory.stops():
+            _create(run, cell, sizes, endpoint)
+        _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
+        if directory.stops():
             return Ended(cell, STOPPED)
-        past = run.request_worker().past_command
-        words = ("vpp", "resume", str(run.path), f"--past-command={past}", "--json", "--quiet")
-        code = start(words, run.log, {**os.environ, "VPP_MAX_RUNNING": str(slots)}).wait()
+        run.request_worker()
+        words = ("vpp", "resume", str(run.path), "--json", "--quiet")
+        worker = start(words, run.log, {**os.environ, "VPP_MAX_RUNNING": str(slots)})
+        _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
         return Ended(cell, FAULT, str(error))
-    if code == ENDPOINT_FAILED:
+    if worker.returncode == ENDPOINT_FAILED and not directory.stops():
         directory.stop()
-    return Ended(cell, code)
+    return Ended(cell, worker.returncode)
+
+
+def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], bool]) -> None:
+    """Wait for the run's worker; pass on each stop of the sweep to it."""
+    sent = 0
+    while not has_ended():
+        if sent < directory.stops():
+            run.send_command("stop")
+            sent += 1
+        time.sleep(POLL_S)
 
 
 def _create(run: RunDirectory, cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> None:
-    if (run.path / "run.json").is_file():
+    if run.exists:
         with suppress(RunError):  # an unreadable run.json fails its worker
             run.amend(endpoint=replace(run.spec().endpoint, concurrency=endpoint.concurrency))
         return
@@ -123,97 +146,61 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
     return endpoint if jobs == 1 else replace(endpoint, concurrency=max(1, endpoint.in_flight // jobs))
 
 
-class _Sweep:
-    """A sweep command at work: it watches the run directories, and passes stop commands to the workers."""
+class _Progress:
+    """What the run directories say while the cells are at work."""
 
-    def __init__(self, directory: SweepDirectory, cells: Sequence[Cell], jobs: int, watcher: Watcher) -> None:
-        self._directory, self._cells, self._jobs, self._watcher = directory, cells, jobs, watcher
+    def __init__(self, directory: SweepDirectory, spec: SweepSpec, jobs: int, watcher: Watcher) -> None:
+        self._directory, self._cells, self._jobs, self._watcher = directory, spec.cells, jobs, watcher
         self._reader = SweepReader(directory)
-        self._open = [cell for cell in cells if self._reader.look(cell).outcome is None]
-        self._stops = 0
-        self._sent = Counter[Cell]()
+        self.view = self._reader.refresh()
+        self.open = [each.cell for each in self.view.cells if each.cell in self._cells and not each.outcome]
+        self._write_tables()
 
-    def run(self, spec: SweepSpec, slots: int, backend: Backend) -> tuple[Ending, SweepView]:
-        endpoint = share(spec.endpoint, self._jobs)
-        folder = self._directory.path.resolve()
-        tasks = [delayed(work)(folder, cell, spec.sizes, endpoint, slots) for cell in self._open]
-        with self._stops_on_signals(), ThreadPoolExecutor(1) as pool:
-            parallel = pool.submit(_parallel, tasks, backend, self._jobs)
-            try:
-                self._write_tables()
-                while not parallel.done():
-                    self._look()
-                    wait([parallel], POLL_S)
-                self._look()
-            finally:
-                if not parallel.done():
-                    self._directory.stop()
-                    self._pass_on_stops()
-        return self._result(parallel.result())
-
-    def _look(self) -> None:
-        view = self._reader.refresh()
-        by_cell = {each.cell: each for each in view.cells}
-        self._watcher.look(view, [by_cell[cell] for cell in self._cells], jobs=self._jobs)
-        done = [(cell, outcome) for cell in self._open if (outcome := by_cell[cell].outcome)]
-        if done:
+    def look(self) -> None:
+        self.view = self._reader.refresh()
+        wanted = [each for each in self.view.cells if each.cell in self._cells]
+        self._watcher.look(self.view, wanted, jobs=self._jobs)
+        ended = [(each.cell, each.outcome) for each in wanted if each.outcome and each.cell in self.open]
+        for cell, outcome in ended:
+            self.open.remove(cell)
+            self._watcher.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g}")
+        if ended:
             self._write_tables()
-        for cell, outcome in done:
-            self._open.remove(cell)
-            self._watcher.say(f"{cell.name}: {outcome.metric} {outcome.test:.4g}")
-        self._pass_on_stops()
-
-    def _pass_on_stops(self) -> None:
-        """Send the stop command to each worker, and again at a second signal, which skips the evaluation."""
-        if self._directory.is_stopped():
-            self._stops = max(1, self._stops)
-        for cell in self._open if self._stops else ():
-            run = self._directory.run_of(cell)
-            if self._sent[cell] < self._stops and run.path.is_dir() and run.is_going_on():
-                run.send_command("stop")
-                self._sent[cell] += 1
-
-    @contextmanager
-    def _stops_on_signals(self) -> Iterator[None]:
-        """Turn signals into stop commands; a closed terminal's too, unless the sweep was started to ignore it."""
-        ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-        names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
-        before = {name: signal.signal(name, self._on_signal) for name in names}
-        try:
-            yield
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
-
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._stops += 1
-        self._directory.stop()
-
-    def _result(self, ends: Sequence[Ended]) -> tuple[Ending, SweepView]:
-        """Report the cells that failed. Raises EndpointError."""
-        view = self._reader.refresh()
-        details = {each.cell: each.detail for each in view.cells}
-        left = [each for each in ends if each.cell in self._open]
-        refused = next((each.cell for each in left if each.code == ENDPOINT_FAILED), None)
-        if refused:
-            raise EndpointError(f"{refused.name}: {details[refused]}")
-        for cell, code, reason in left:
-            if code != STOPPED:
-                why = reason or details[cell] or f"see {self._directory.run_of(cell).log}"
-                self._watcher.say(f"{cell.name} failed, can be run again: {why}")
-        if not left:
-            return "done", view
-        return "stopped" if self._stops else "failed", view
 
     def _write_tables(self) -> None:
-        view = self._reader.refresh()
-        write_atomically(self._directory.results, results_csv(view.outcomes))
-        write_atomically(self._directory.tables, tables_markdown(view.spec, view.outcomes).encode())
+        write_atomically(self._directory.results, results_csv(self.view.outcomes))
+        write_atomically(self._directory.tables, tables_markdown(self.view.spec, self.view.outcomes).encode())
+
+    def say(self, text: str) -> None:
+        self._watcher.say(text)
 
 
-def _parallel(tasks: Sequence[Any], backend: Backend, jobs: int) -> list[Ended]:
-    with parallel_config(backend=backend, n_jobs=jobs):
-        return list(Parallel(batch_size=1)(tasks))
+def _ending(directory: SweepDirectory, progress: _Progress, ends: Sequence[Ended]) -> tuple[Ending, SweepView]:
+    """Report the cells that failed. Raises EndpointError."""
+    progress.look()
+    details = {each.cell: each.detail for each in progress.view.cells}
+    left = [each for each in ends if each.cell in progress.open]
+    for cell, code, reason in left:
+        if code == ENDPOINT_FAILED:
+            raise EndpointError(f"{cell.name}: {details[cell]}")
+        if code != STOPPED:
+            why = reason or details[cell] or f"see {directory.run_of(cell).log}"
+            progress.say(f"{cell.name} failed, can be run again: {why}")
+    ending: Ending = "done" if not left else "stopped" if directory.stops() else "failed"
+    return ending, progress.view
+
+
+@contextmanager
+def _signals_stop(directory: SweepDirectory) -> Iterator[None]:
+    """Turn signals into stops; a closed terminal's too, unless the sweep was started to ignore it."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
+    before = {name: signal.signal(name, lambda *_: directory.stop()) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
-from vpp.bench.sweep import PAPER, CellView, Sizes, SweepDirectory, SweepSpec, SweepView, folder_name
+from vpp.bench.sweep import METHODS, CellView, Sizes, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment
@@ -59,7 +59,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
-        methods=options.methods or (stored.methods if stored else PAPER),
+        methods=options.methods or (stored.methods if stored else tuple(METHODS)),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
         sizes=replace(before, **{name: value for name, value in sizes.items() if value is not None}),
     )

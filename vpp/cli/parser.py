@@ -300,9 +300,6 @@ def _weigh(commands: Commands) -> None:
 
 def _resume(commands: Commands) -> None:
     parser = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
-    # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
-    parser.add_argument("--past-command", help=argparse.SUPPRESS)
-    parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
     limit_option(parser, CAPS)
     output_options(parser)
 
@@ -403,13 +400,9 @@ def _serving(commands: Commands) -> None:
 
 
 BENCH_METHODS = """\
-methods of the paper, run by default:
+methods of the paper:
   vml, vml5, mh, always-accept, smc
   mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
-
-variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
-  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior,
-  mh-buffer, mh-train, mh-restart, mh-prior
 """
 
 
@@ -418,7 +411,7 @@ def _bench(commands: Commands) -> None:
     parser = command(commands, "bench", "benching:bench", about)
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
     parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", type=_names, metavar="A,B", help="methods and variants, named below (the paper's)")
+    parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
     parser.add_argument("--jobs", type=int, metavar="N", help=about)

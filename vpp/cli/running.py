@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from io import BufferedWriter, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
-from vpp import files
 from vpp.cli.progress import Progress
 from vpp.cli.system import descriptions_beside, environment, find_run, format_text, keys, read_table, read_text
 from vpp.data.build import build_dataset
@@ -32,7 +30,6 @@ from vpp.llm.templates import set_texts
 from vpp.runs.budget import check_budget, estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -105,20 +102,14 @@ def continue_(options: Namespace) -> int:
 
 
 def resume(options: Namespace) -> int:
-    """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
+    """Continue from the last complete step, under another cap if one is given."""
     directory = find_run(options.run_dir)
-    past_command = directory.command_token() if options.past_command is None else options.past_command
     spec = directory.spec()
     cap = cap_of(options, before=spec.cap)
     if cap != spec.cap:
         check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
-    if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
-        # Imported late: it would delay a worker's first call.
-        from vpp.cli.stored import send_to
-
-        return send_to(directory, "go on")
-    return work_on(directory, options, past_command=past_command)
+    return work_on(directory, options)
 
 
 # What options say
@@ -226,16 +217,9 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
 # The worker
 
 
-class _Log(RotatingFileHandler):
-    """worker.log: bounded in size, created by the first message, readable by its owner alone."""
-
-    def _open(self) -> TextIOWrapper:
-        return TextIOWrapper(BufferedWriter(files.appended(Path(self.baseFilename))), encoding="utf-8")
-
-
-def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = "") -> int:
-    """Work on the run to its end, and print its result. past_command: see `Surroundings`."""
-    log = _Log(directory.log, maxBytes=2**20, backupCount=1, delay=True)
+def work_on(directory: RunDirectory, options: Namespace) -> int:
+    """Work on the run to its end, and print its result."""
+    log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
     env, progress = environment(), None if options.quiet else Progress(sys.stderr, directory.spec())
@@ -244,8 +228,6 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
-        waits_at_cap=getattr(options, "wait_at_cap", False),
-        past_command=past_command,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,
         on_loading=progress.loading if progress else None,

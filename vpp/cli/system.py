@@ -11,10 +11,9 @@ from vpp.data.table import MAX_BYTES, Table
 from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
-from vpp.runs.store import FILES, RunStore, is_sound
+from vpp.runs.store import FILES, RunStore
 
 
 def dotenv(path: Path = Path(".env")) -> dict[str, str]:
@@ -39,7 +38,7 @@ def keys() -> Keys:
 def find_run(name: str) -> RunDirectory:
     """Find a run by its path or its id in the runs folder. Raises RunError if it does not exist."""
     at_path = RunDirectory(Path(name))
-    if is_sound(at_path.path):
+    if at_path.exists:
         return at_path
     return RunStore(environment().runs_dir).get(name)
 
@@ -47,7 +46,10 @@ def find_run(name: str) -> RunDirectory:
 def read_bytes(name: str | Path) -> bytes:
     """Read a file, or standard input for `-`, up to one byte more than a table may have. Raises InputError."""
     try:
-        return sys.stdin.buffer.read(MAX_BYTES + 1) if name == "-" else read_at_most(Path(name), MAX_BYTES + 1)
+        if name == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(name).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}): check the path") from None
 
@@ -100,7 +102,7 @@ def format_text(reading: Reading) -> str:
 
 def write_bytes(name: Path, content: bytes) -> None:
     """Write the complete file, or leave the old one. Raises InputError if it cannot, or for a run's own record."""
-    if (path := name.resolve()).name in FILES and is_sound(path.parent):
+    if (path := name.resolve()).name in FILES and RunDirectory(path.parent).exists:
         raise InputError(f"{name} is part of a run: choose another file")
     try:
         if name.exists() and not name.is_file():  # a pipe or a terminal

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import to_json, to_jsonable_python
 
-from vpp import files
 from vpp.findings.ruled_out import against_words, inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
-from vpp.runs.directory import RunDirectory, write_or_refuse
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import write_or_refuse
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -193,8 +193,8 @@ def keep(directory: RunDirectory, trial: Trial) -> None:
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     """Read trial.json; None if it is missing, unreadable or from an earlier step."""
     try:
-        trial = _CONTENT.validate_python(files.read_json(directory.path / FILE))
-    except (OSError, ValueError, ValidationError):
+        trial = _CONTENT.validate_json((directory.path / FILE).read_bytes())
+    except (OSError, ValueError):
         return None
     return trial if trial.step == view.last_step else None
 

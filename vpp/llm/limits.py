@@ -261,12 +261,6 @@ class Budget:
         self.exhausted = asyncio.Event()
         """Set when a call may not be sent and none is in flight."""
 
-    def renew(self, cap: Cap) -> None:
-        """Continue with another cap; if that is already reached, the next call exhausts the budget again."""
-        self._cap = cap
-        self.exhausted.clear()
-        self._wake()
-
     def pause(self) -> None:
         """Send no new call until `go_on`; calls in flight finish."""
         self._is_paused = True

@@ -30,7 +30,7 @@ from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight

@@ -4,20 +4,19 @@ Nothing here changes the run itself. Logarithms are natural.
 """
 
 import asyncio
-import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from vpp import files
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
@@ -30,7 +29,8 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
-from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset, write_or_refuse
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.disk import write_or_refuse
 from vpp.runs.journal import JournalReader, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
@@ -43,7 +43,6 @@ from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
-NOTHING: Mapping[tuple[str, int], Prediction] = {}
 OnProgress = Callable[[int, int], None]
 """Called with the number of answered questions and of all questions."""
 
@@ -85,7 +84,7 @@ class Asking:
         *,
         view: RunView | None = None,
         texts: Sequence[str] = (),
-        known: Mapping[tuple[str, int], Prediction] = NOTHING,
+        known: Mapping[tuple[str, int], Prediction] | None = None,
         programs: Sequence[Translation] | None = (),
     ) -> None:
         """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
@@ -97,29 +96,26 @@ class Asking:
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
+        self._directory, self._spec, self._programs = directory, directory.spec(), programs
         self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
         self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
-        evaluated = None if texts else view.evaluated.get("train")
-        self._noise, self._constant = (evaluated.noise, evaluated.constant) if evaluated else ((), None)
-        asked = set(map(hypothesis_id, self._texts))
-        pairs = ((hypothesis, row.id) for hypothesis in asked for row in self.rows) if known else ()
-        self._known = {pair: known[pair] for pair in pairs if pair in known}
-        self.total = len(asked) * len(self.rows) - len(self._known)
-        """Questions. Unreadable answers need more calls."""
-        self._directory = directory
-        self._spec = directory.spec()
-        self._programs = programs
-        self.calls = self._spec.config.learner_samples * (self.total - self._n_free(asked) * len(self.rows))
-        """Calls needed if every answer can be read, and no program asks about a text."""
+        self._evaluated = None if texts else view.evaluated.get("train")
         self._step = view.last_step
+        pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
+        self._known = {pair: answer for pair, answer in (known or {}).items() if pair in pairs}
         self._answered: dict[tuple[str, int], Prediction] = {}
+        self.total = len(pairs) - len(self._known)
+        """Questions. Unreadable answers need more calls."""
+        n_free = sum(hypothesis in self._with_program() for hypothesis, _ in pairs)
+        self.calls = self._spec.config.learner_samples * max(0, self.total - n_free)
+        """Calls needed if every answer can be read, and no program asks about a text."""
 
-    def _n_free(self, hypotheses: set[str]) -> int:
-        """Count the hypotheses that have a program, which answers without a call."""
+    def _with_program(self) -> set[str]:
+        """Ids of hypotheses that a program answers, without a call."""
         if self._programs is None or not self._spec.config.has_programs:
-            return 0
+            return set()
         recorded = (each for each in read_answers(self._directory.answers) if isinstance(each, Translation))
-        return len(hypotheses & {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None})
+        return {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None}
 
     @property
     def done(self) -> int:
@@ -139,32 +135,30 @@ class Asking:
                 on_progress(self.done, self.total)
 
         texts = list(dict.fromkeys(self._texts))
+        size = -(-IN_FLIGHT // len(texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_learner(self._directory, access, texts, self._programs) as learner:
             learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
-            for block in self._blocks(len(texts)):
-                await together(learner.predict(text, block) for text in texts)
+            for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
+                await together(learner.predict(text, self.rows[first : first + size]) for text in texts)
         return self.whole()
 
-    def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows in order, in blocks, so that the first rows are complete early."""
-        size = -(-IN_FLIGHT // n_texts)
-        return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
-
     def whole(self) -> Answers:
+        """Return the rows that every hypothesis has answered."""
         answered, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
-        rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
+        rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in identities))
+        dataset, evaluated = self._spec.dataset, self._evaluated
         return Answers(
             rows=rows,
             texts=self._texts,
             weights=self._weights,
             predictions=tuple(tuple(answered[identity, row.id] for row in rows) for identity in identities),
-            task=self._spec.dataset["task"],
-            target=self._spec.dataset["target"],
-            classes=tuple(self._spec.dataset["classes"]),
+            task=dataset["task"],
+            target=dataset["target"],
+            classes=tuple(dataset["classes"]),
             step=self._step,
-            noise=self._noise,
-            constant=self._constant,
+            noise=evaluated.noise if evaluated else (),
+            constant=evaluated.constant if evaluated else None,
         )
 
 
@@ -192,26 +186,45 @@ class Questions(Protocol):
 Q = TypeVar("Q", bound=Questions)
 
 
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of a thread that lives as long as this process."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="vpp-asking", daemon=True).start()
+    return loop
+
+
 class Background(Generic[Q]):
-    """A thread with an event loop that asks; `asking` holds the answers so far."""
+    """Questions asked in another thread; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
+        async def go() -> None:
+            await asking.go(keys=keys, cache_dir=cache_dir)
+
         self.asking = asking
-        self.outcome: Outcome = "running"
-        self.failure = ""
-        self._keys = keys
-        self._cache_dir = cache_dir
-        self._stopping = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
-        self._thread = threading.Thread(target=self._run, name="vpp-asking", daemon=True)
-        self._thread.start()
+        self._future = asyncio.run_coroutine_threadsafe(go(), _loop())
+        self._future.add_done_callback(self._end)
+
+    def _end(self, _: object) -> None:
+        self._ended_at = time.monotonic()
 
     @property
     def is_running(self) -> bool:
-        return self._thread.is_alive()
+        return not self._future.done()
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.is_running:
+            return "running"
+        return "stopped" if self._future.cancelled() else "failed" if self._future.exception() else "finished"
+
+    @property
+    def failure(self) -> str:
+        """Message of the error that ended it, that of a programming error too; empty without one."""
+        error = self._future.exception() if self.outcome == "failed" else None
+        return str(error or "") if isinstance(error, VppError | None) else f"{type(error).__name__}: {error}"
 
     @property
     def seconds(self) -> float:
@@ -224,39 +237,11 @@ class Background(Generic[Q]):
 
     def stop(self) -> None:
         """Cancel the calls in flight and keep the answers; no effect once it has ended."""
-        if self._stopping:
-            return
-        self._stopping = True
-        if self._loop and self._task:
-            with suppress(RuntimeError):  # it ended meanwhile
-                self._loop.call_soon_threadsafe(self._task.cancel)
+        self._future.cancel()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        self._thread.join(timeout_s)
+        futures.wait([self._future], timeout_s)
         return not self.is_running
-
-    def _run(self) -> None:
-        """Ask, and keep any error's message, that of a programming error too."""
-        outcome: Outcome = "failed"
-        try:
-            outcome = asyncio.run(self._ask())
-        except VppError as error:
-            self.failure = str(error)
-        except Exception as error:
-            self.failure = f"{type(error).__name__}: {error}"
-        finally:
-            self._ended_at = time.monotonic()
-            self.outcome = outcome
-
-    async def _ask(self) -> Outcome:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        if self._stopping:
-            return "stopped"
-        try:
-            await self.asking.go(keys=self._keys, cache_dir=self._cache_dir)
-        except asyncio.CancelledError:
-            return "stopped"
-        return "finished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,7 +373,7 @@ def reworded_run(
     Raises RunError if the particle no longer holds the text that was compared.
     """
     slot = reworded.slot
-    plain = going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]}, particle {slot} reworded")
+    plain = going_on(spec, view, run=run, name=name or f"{spec.name}, particle {slot} reworded")
     if plain.start[slot : slot + 1] != (reworded.old,):
         raise RunError(f"particle {slot} has another text by now: score the new wording again")
     start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
@@ -424,7 +409,7 @@ class Prompted:
     calls: int
     """Learner calls needed, repetitions after unreadable answers included."""
     questions: int
-    examples: int
+    examples: int = 0
     """Training rows in a prompt, at least."""
     answers: Votes
 
@@ -441,8 +426,8 @@ _CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
 
 def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
     try:
-        return _CONTENT.validate_python(files.read_json(directory.path / FILE))
-    except (OSError, ValueError, ValidationError):
+        return _CONTENT.validate_json((directory.path / FILE).read_bytes())
+    except (OSError, ValueError):
         return None
 
 
@@ -464,26 +449,25 @@ class PromptedAsking:
         for name, value in (("calls", calls), ("examples", examples)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}: give at least 1")
-        usage, self._spec = (view or JournalReader(directory.journal).read()).usage, directory.spec()
+        self._run_calls = (view or JournalReader(directory.journal).read()).usage.learner
+        self._directory, self._spec = directory, directory.spec()
         n_rows = self._spec.dataset["n_test"]
-        if not usage.learner:
+        if not self._run_calls:
             raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
         a_draw = self._spec.config.learner_samples * n_rows
-        self._directory, self._examples, self._run_calls = directory, examples, usage.learner
-        self._draws = max(1, (calls or usage.learner) // a_draw)
+        self._draws = max(1, (calls or self._run_calls) // a_draw)
+        self._most, self._counters = examples, Counters()
         self.calls = (self._draws + 1) * a_draw
         """Calls needed if every answer can be read."""
         self.total = (self._draws + 1) * n_rows
         self.done = 0
 
-    async def go(
-        self, *, keys: Keys, cache_dir: Path, on_progress: Callable[[int, int], None] | None = None
-    ) -> PromptedBaselines:
+    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> PromptedBaselines:
         """Ask the run's learner and keep the answers in the run's directory.
 
-        Raises RunError at the run's cap, EndpointError. on_progress: called with the answered questions and all.
+        Raises RunError at the run's cap, EndpointError.
         """
 
         def count(*_: object) -> None:
@@ -491,59 +475,51 @@ class PromptedAsking:
             if on_progress:
                 on_progress(self.done, self.total)
 
-        dataset, counters = load_dataset(self._directory, self._spec), Counters()
-        access = Access(keys=keys, cache_dir=cache_dir, counters=counters, on_answer=count, cap=self._spec.cap)
+        dataset = load_dataset(self._directory, self._spec)
+        access = Access(keys=keys, cache_dir=cache_dir, counters=self._counters, on_answer=count, cap=self._spec.cap)
         async with open_session(self._directory, access) as session:
-            asking = _Asking(self._spec, dataset, session, counters)
-            most = self._examples or len(dataset.train)
-            models = await unless_at_cap(asking.all(self._draws, most=most), session.budget)
+            models = await unless_at_cap(self._ask_all(session, dataset), session.budget)
         if models is None:
             raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
         rows = tuple(row.id for row in dataset.test)
         found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        write_or_refuse(self._directory.path / FILE, json.dumps(asdict(found), ensure_ascii=False).encode())
+        write_or_refuse(self._directory.path / FILE, _CONTENT.dump_json(found))
         return found
 
-
-class _Asking:
-    def __init__(self, spec: RunSpec, dataset: Dataset, session: Session, counters: Counters) -> None:
-        self._spec, self._dataset, self._session, self._counters = spec, dataset, session, counters
-        self._seed_text = problem_of(spec, dataset).seed_text
-        self._prompts = learner_prompts(spec, dataset)
-
-    async def all(self, draws: int, *, most: int) -> tuple[Prompted, ...]:
+    async def _ask_all(self, session: Session, dataset: Dataset) -> tuple[Prompted, ...]:
         """Ask without examples, with one draw of them, then with the other draws."""
-        shown = [self._examples(draw, most) for draw in range(draws)]
-        texts = [
-            f"{self._seed_text} {WITH}\n{render_rows(rows, self._prompts.units, self._prompts.cell_limit)}"
-            for rows in shown
-        ]
-        zero = await self._asked("zero-shot", [f"{self._seed_text} {WITHOUT}"])
-        first = await self._asked("few-shot", texts[:1], examples=len(shown[0]))
-        vote = await self._asked("few-shot vote", texts, examples=min(map(len, shown)))
-        return zero, first, replace(vote, calls=vote.calls + first.calls)
+        seed_text, prompts = problem_of(self._spec, dataset).seed_text, learner_prompts(self._spec, dataset)
+        draws = [self._examples(draw, session, dataset, f"{seed_text} {WITH}") for draw in range(self._draws)]
+        texts = [f"{seed_text} {WITH}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
+        zero = await self._ask(session, dataset, "zero-shot", [f"{seed_text} {WITHOUT}"])
+        first = await self._ask(session, dataset, "few-shot", texts[:1])
+        vote = await self._ask(session, dataset, "few-shot vote", texts)
+        return (
+            zero,
+            replace(first, examples=len(draws[0])),
+            replace(vote, examples=min(map(len, draws)), calls=vote.calls + first.calls),
+        )
 
-    async def _asked(self, name: Name, texts: Sequence[str], *, examples: int = 0) -> Prompted:
+    async def _ask(self, session: Session, dataset: Dataset, name: Name, texts: Sequence[str]) -> Prompted:
         before = self._counters.snapshot().learner
-        rows = self._dataset.test
-        predictions = await together(self._session.by_row.predict(text, rows) for text in texts)
+        predictions = await together(session.by_row.predict(text, dataset.test) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
-        equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=self._dataset.classes)
-        answers = averages_of(equal, votes)
+        equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=dataset.classes)
         calls = self._counters.snapshot().learner - before
-        return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
+        return Prompted(name=name, calls=calls, questions=len(texts), answers=averages_of(equal, votes))
 
-    def _examples(self, draw: int, most: int) -> list[Row]:
+    def _examples(self, draw: int, session: Session, dataset: Dataset, text: str) -> list[Row]:
         """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
+        prompts, limits = learner_prompts(self._spec, dataset), session.learner_limits
         sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
-        order = np.random.default_rng(sequence).permutation(len(self._dataset.train)).tolist()
-        limits, longest = self._session.learner_limits, max(self._dataset.test, key=lambda row: len(render_input(row)))
+        order = np.random.default_rng(sequence).permutation(len(dataset.train)).tolist()
+        longest = max(dataset.test, key=lambda row: len(render_input(row)))
         room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
-        room -= prompt_tokens(self._prompts.messages(f"{self._seed_text} {WITH}", longest))
+        room -= prompt_tokens(prompts.messages(text, longest))
         chosen: list[Row] = []
-        for place in order[:most]:
-            row = self._dataset.train[place]
-            room -= 1 + tokens_at_most(render_rows([row], self._prompts.units, self._prompts.cell_limit))
+        for place in order[: self._most or len(order)]:
+            row = dataset.train[place]
+            room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
             if room < 0:
                 break
             chosen.append(row)

@@ -15,8 +15,7 @@ from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_calls
 from vpp.llm.context import prompt_tokens
-from vpp.llm.limits import Cap, Counters, Price
-from vpp.llm.prompts import OptimizerPrompts
+from vpp.llm.limits import Cap, Counters
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
 from vpp.llm.translator import LEAST_TOKENS
@@ -67,8 +66,6 @@ def plan_of(spec: RunSpec) -> Plan:
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
-SAMPLED = 60
-"""Rows whose prompts give the typical length; the shortest and the longest row are always among them."""
 RECENT = 5
 """Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
@@ -86,7 +83,7 @@ class Span:
     def __add__(self, other: "Span") -> "Span":
         return Span(about=self.about + other.about, high=self.high + other.high)
 
-    def times(self, other: "Span") -> "Span":
+    def __mul__(self, other: "Span") -> "Span":
         return Span(about=self.about * other.about, high=self.high * other.high)
 
 
@@ -94,31 +91,24 @@ HYPOTHESIS = Span(about=300, high=1200)
 """Assumed characters of a hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
-ONE_TOKEN = Span(about=1, high=1)
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallSize:
-    prompt: Span
-    completion: Span
-    """Assumed; the upper bound is the run's limit."""
-
-    def __mul__(self, calls: Span) -> "CallSize":
-        return CallSize(prompt=self.prompt.times(calls), completion=self.completion.times(calls))
-
-    def cost(self, price: Price) -> Span:
-        prompt, completion = self.prompt, self.completion
-        return Span(about=price.of(prompt.about, completion.about), high=price.of(prompt.high, completion.high))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part of the plan."""
+    """A part of the plan, with its tokens."""
 
     what: str
     calls: Span
+    prompt: Span
+    completion: Span
+
+    def cost(self, prices: Prices) -> Span:
+        price = prices.of_optimizer if self.what in OPTIMIZER else prices.learner
+        ends = ((getattr(self.prompt, end), getattr(self.completion, end)) for end in ("about", "high"))
+        about, high = (price.of(*tokens) for tokens in ends)
+        return Span(about=about, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,148 +144,103 @@ def time_s(whole: Plan, pace: Pace) -> float:
     return rounds + work if pace.waits_after else max(rounds, work)
 
 
-def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) -> Estimate:
-    """Estimate a whole run on these rows. hypothesis: characters after the seed sentence."""
-    whole = plan_of(replace(spec, dataset=dataset.sizes))  # the form's spec has no dataset yet
-    prompts = optimizer_prompts(spec, dataset)
-    texts = Texts(prompts.seed_text, hypothesis)
-    optimizer = optimizer_size(spec, dataset, prompts, texts)
-    sizes = {**dict.fromkeys(OPTIMIZER, optimizer), TRANSLATIONS: program_size(spec, dataset, texts)}
-    learner, prices = learner_size(spec, dataset, texts), spec.prices
-    shares = dict.fromkeys(OPTIMIZER, 1.0)
-    lines = [
-        Line(what=what, calls=Span(about=calls * shares.get(what, whole.expected_share), high=calls))
-        for what, calls in whole.items
-    ]
-    parts = [(line.what, sizes.get(line.what, learner) * line.calls) for line in lines]
-    costs = [size.cost(prices.of_optimizer if what in OPTIMIZER else prices.learner) for what, size in parts]
+def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
+    """Estimate a whole run on these rows."""
+    whole, sizes = plan_of(replace(spec, dataset=dataset.sizes)), call_sizes(spec, dataset)
+    lines = []
+    for what, n in whole.items:
+        kind = "optimizer" if what in OPTIMIZER else "program" if what == TRANSLATIONS else "learner"
+        calls = Span(about=n * (1.0 if kind == "optimizer" else whole.expected_share), high=n)
+        prompt, completion = sizes[kind]
+        lines.append(Line(what=what, calls=calls, prompt=prompt * calls, completion=completion * calls))
     return Estimate(
         plan=whole,
         lines=tuple(lines),
-        prompt=sum((size.prompt for _, size in parts), Span()),
-        completion=sum((size.completion for _, size in parts), Span()),
-        cost=sum(costs, Span()) if prices.are_given else None,
+        prompt=sum((line.prompt for line in lines), Span()),
+        completion=sum((line.completion for line in lines), Span()),
+        cost=sum((line.cost(spec.prices) for line in lines), Span()) if spec.prices.are_given else None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    seed_text: str
-    length: Span
+def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[Span, Span]]:
+    """Tokens of a call's prompt and of its answer, by kind of call: on rows of middle length, and on the longest."""
+    by_length = sorted(dataset.labelled, key=lambda row: len(render_input(row)))
+    batch = min(spec.config.batch_size, len(by_length))
+    start = (len(by_length) - batch) // 2
+    middle, longest = by_length[start : start + batch], by_length[-batch:]
+    learner, optimizer = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
+    programs = program_prompts(spec, dataset)
+    text, long_text = (_hypothesis(optimizer.seed_text, length) for length in (HYPOTHESIS.about, HYPOTHESIS.high))
 
-    def of(self, characters: float) -> str:
-        """Return a hypothesis with this many characters after the seed sentence."""
-        count = round(characters)
-        return f"{self.seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
+    def rewrite(hypothesis: str, rows: Sequence[Row]) -> Messages:
+        return optimizer.about_batch(hypothesis, rows, [Prediction(row=row.id, value=row.target) for row in rows])
 
-
-def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    prompts, rows = learner_prompts(spec, dataset), by_length(dataset.labelled)
-    typical = [prompts.messages(texts.of(texts.length.about), row) for row in rows]
-    most = spec.endpoint.learner_max_tokens
-    answer = ONE_TOKEN if prompts.is_lettered else Span(about=min(LEARNER_ANSWER, most), high=most)
-    return _size(typical, [prompts.messages(texts.of(texts.length.high), rows[-1])], answer)
-
-
-def program_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    """Return the size of a translation: the template over the table's columns, with a hypothesis."""
-    typical, longest = map(
-        program_prompts(spec, dataset).translation, map(texts.of, (texts.length.about, texts.length.high))
-    )
-    most = max(LEAST_TOKENS, spec.endpoint.learner_max_tokens)
-    return _size([typical], [longest], Span(about=LEARNER_ANSWER, high=most))
-
-
-def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
-    """Return the size of an optimizer's call about a batch, or about the columns alone if the run has such calls."""
-    config, rows = spec.config, by_length(dataset.train)
-    batch = min(config.batch_size, len(rows))
-
-    def asked(shown: Sequence[Row], length: float) -> Messages:
-        given = [Prediction(row=row.id, value=row.target) for row in shown]
-        return prompts.about_batch(texts.of(length), shown, given)
-
-    draws = [prompts.about_columns()] if config.is_filtered else []
-    typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
-    longest = [asked(rows[-batch:], texts.length.high), *draws]
-    most = spec.endpoint.optimizer_max_tokens
-    return _size([typical], longest, Span(about=min(OPTIMIZER_ANSWER, most), high=most))
+    draws = [optimizer.about_columns()] if spec.config.is_filtered else []
+    prompts: dict[str, tuple[Messages, list[Messages]]] = {
+        "learner": (learner.messages(text, middle[batch // 2]), [learner.messages(long_text, longest[-1])]),
+        "optimizer": (rewrite(text, middle), [rewrite(long_text, longest), *draws]),
+        "program": (programs.translation(text), [programs.translation(long_text)]),
+    }
+    most, most_of_optimizer = spec.endpoint.learner_max_tokens, spec.endpoint.optimizer_max_tokens
+    answers = {
+        "learner": Span(about=1, high=1) if learner.is_lettered else _answer(LEARNER_ANSWER, most),
+        "optimizer": _answer(OPTIMIZER_ANSWER, most_of_optimizer),
+        "program": _answer(LEARNER_ANSWER, max(LEAST_TOKENS, most)),
+    }
+    return {
+        kind: (Span(about=_tokens(typical), high=max(map(prompt_tokens, long))), answers[kind])
+        for kind, (typical, long) in prompts.items()
+    }
 
 
-def _size(typical: Sequence[Messages], longest: Sequence[Messages], answer: Span) -> CallSize:
-    """Return the tokens of calls, by the prompts of typical calls and of the longest."""
-    contents = [message["content"] for messages in typical for message in messages]
-    about = sum(len(content.encode("utf-8", "replace")) for content in contents) / len(typical) / BYTES_A_TOKEN
-    return CallSize(prompt=Span(about=about, high=max(map(prompt_tokens, longest))), completion=answer)
+def _hypothesis(seed_text: str, characters: float) -> str:
+    """Return a hypothesis with this many characters after the seed sentence."""
+    count = round(characters)
+    return f"{seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
 
 
-def by_length(rows: Sequence[Row]) -> list[Row]:
-    """Return rows that represent all, spread evenly by length, the shortest first and the longest last."""
-    ordered = sorted(rows, key=lambda row: len(render_input(row)))
-    return [ordered[i] for i in _spread(len(ordered))]
+def _answer(usual: int, most: int) -> Span:
+    return Span(about=min(usual, most), high=most)
 
 
-def _spread(count: int, wanted: int = SAMPLED) -> list[int]:
-    """Return indices below `count`, evenly spread in order, with both ends."""
-    if count <= wanted:
-        return list(range(count))
-    return [round(i * (count - 1) / max(1, wanted - 1)) for i in range(wanted)]
+def _tokens(messages: Messages) -> float:
+    return sum(len(message["content"].encode("utf-8", "replace")) for message in messages) / BYTES_A_TOKEN
+
+
+# What is left of a run under way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """Totals expected at a running run's end, at the pace of its last steps."""
+    """Totals expected at a running run's end."""
 
     calls: float
     """Calls needed in all, including those made."""
-    tokens: float
     cost: float
 
 
 def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
-    """Extrapolate the share of the planned calls that the last steps needed; None before two steps are complete.
-
-    Tokens and money a call are the run's own so far.
-    """
-    recent = _recent(view)
-    if view.has_ended or len(recent) < 2:
+    """Return what is expected once two steps are complete. The cost of a call is the run's own so far."""
+    if view.has_ended or len(_recent(view)) < 2:
         return None
-    n_train, first, last = spec.dataset["n_train"], recent[0], recent[-1]
-    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
-    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
-    calls = max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view))
-    growth = calls / usage.calls
-    return Outlook(
-        calls=calls, tokens=growth * (usage.prompt_tokens + usage.completion_tokens), cost=growth * usage.cost
-    )
+    calls = _expected_calls(spec, view, usage)
+    return Outlook(calls=calls, cost=usage.cost * calls / usage.calls)
 
 
 def seconds_left(
     spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None, spent_s: float = 0.0
 ) -> float | None:
-    """Seconds of the remaining steps and of the final evaluation.
+    """Seconds of the calls that are left, at the pace of the last steps, or of all answers so far before two steps.
 
-    At the pace of the last steps; before two are complete, at the pace of the answers so far. None before the first
-    answer, and once all calls are made. usage: the run's calls so far. rows: number of distinct rows by part, as equal
-    rows are asked about once. spent_s: seconds so far.
+    None before the first answer, and once all calls are made. rows: number of distinct rows by part, as equal rows are
+    asked about once. spent_s: seconds so far.
     """
     recent = _recent(view)
-    if view.has_ended:
-        return None
-    if len(recent) < 2:
-        whole, n = plan_of(spec), sum(row_counts(spec.dataset).values())
-        share = 1.0 if spec.config.has_programs or not rows else sum(rows.values()) / max(1, n)
-        planned = whole.optimizer_calls + share * whole.learner_calls
-        return spent_s / usage.calls * max(0, planned - usage.calls) if usage.calls and spent_s else None
-    first, last = recent[0], recent[-1]
-    before, after = first.usage, last.usage
-    steps, ending = view.total_steps - 1 - last.step, _ending_calls(spec, view, rows)
-    if steps == 0:
-        ending -= usage.calls - after.calls
-        if ending <= 0 or "train" in view.evaluated:
-            return None
-    asked = after.calls - before.calls
-    return (last.wall_s - first.wall_s) * (steps / (last.step - first.step) + ending / max(1, asked))
+    calls, took_s = usage.calls, spent_s
+    if len(recent) >= 2:
+        calls, took_s = recent[-1].usage.calls - recent[0].usage.calls, recent[-1].wall_s - recent[0].wall_s
+    left = _expected_calls(spec, view, usage, rows) - usage.calls
+    return left * took_s / calls if left > 0 and calls and took_s and not view.has_ended else None
 
 
 def ending_share(spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None) -> float:
@@ -314,23 +259,32 @@ def _recent(view: RunView) -> list[StepView]:
     return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
 
 
+def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[str, int] | None = None) -> float:
+    """Calls of the whole run: by the share of the planned ones that the last steps needed; by the plan before two."""
+    recent, n_train = _recent(view), spec.dataset["n_train"]
+    if len(recent) < 2:
+        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
+        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
+        return whole.optimizer_calls + share * whole.expected_share * whole.learner_calls
+    first, last = recent[0], recent[-1]
+    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
+    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
+    return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
+
+
 def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
 
     A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
     """
-    sizes, config = distinct or row_counts(spec.dataset), spec.config
+    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_finished(view)
+    texts = {particle.hypothesis for particle in last.population}
+    if config.has_programs:  # only texts that are no programs are read row by row
+        scored = (*last.scored.values(), *last.proposals_scored.values())
+        texts &= {each.hypothesis for each in scored if not each.branches}
     rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
-    n_read = len(_read_by_row(view)) if config.has_programs else view.n_unique
-    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - n_read)
-    return float(n_read * rows * config.learner_samples + certificates)
-
-
-def _read_by_row(view: RunView) -> set[str]:
-    """Ids of the last texts that are no programs."""
-    last = last_finished(view)
-    scored = (*last.scored.values(), *last.proposals_scored.values())
-    return {each.hypothesis for each in scored if not each.branches} & {p.hypothesis for p in last.population}
+    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))
+    return float(len(texts) * rows * config.learner_samples + certificates)
 
 
 @lru_cache(maxsize=256)

@@ -1,32 +1,27 @@
 """A run's directory: its files, the notes of worker and pages, who holds it, and the state it is in."""
 
-import errno
-import json
-import os
-import secrets
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
-from vpp import files
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
+from vpp.errors import DataError, InputError, RunError, RunLocked
 from vpp.events import Usage
-from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import is_locked, locked, obstacle, sync_folder, write_or_refuse
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
     from vpp.runs.reader import Summary
 
-
+Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 AMENDED_WITHIN_S = 5.0
 NAME_LENGTH = 120
@@ -64,15 +59,14 @@ class RunFiles:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
             write_or_refuse(self.data, data)
-            self._write_spec(spec, status="queued")
+            self._write(spec)
         except RunError:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
-        sync_folder(self.path)
         sync_folder(self.path.parent)
 
-    def amend(self, *, status: State | None = None, **fields: Any) -> None:
-        """Change fields of the spec, or the status, in run.json; changes that others make meanwhile stay.
+    def amend(self, **fields: Any) -> None:
+        """Change fields of the spec in run.json; changes that others make meanwhile stay.
 
         Raises RunError if there is no run, another program holds run.json, or the disk refuses.
         """
@@ -80,21 +74,19 @@ class RunFiles:
         with locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as is_ours:
             if not is_ours:
                 raise RunError(f"{self.path / 'run.json'} is being written by another program: try again")
-            self._write_spec(replace(self.spec(), **fields), status=status or self.status())
+            self._write(replace(self.spec(), **fields))
 
-    def _write_spec(self, spec: RunSpec, *, status: State) -> None:
-        """Write run.json. Raises RunError if it could not be read again."""
-        content = _json({"id": self.id, "status": status, **asdict(spec)})
-        if len(content) > files.LARGEST_JSON:
-            raise RunError(
-                f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
-            )
+    def _write(self, spec: RunSpec) -> None:
+        try:
+            content = _SPEC.dump_json(spec, indent=2)
+        except PydanticSerializationError as error:
+            raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
         write_or_refuse(self.path / "run.json", content)
 
     def spec(self) -> RunSpec:
-        """Read the spec. Raises RunError if there is no run, or run.json cannot be read."""
+        """Read run.json. Raises RunError if there is no run, or it cannot be read."""
         try:
-            spec = _SPEC.validate_python(files.read_json(self.path / "run.json"))
+            spec = _SPEC.validate_json((self.path / "run.json").read_bytes())
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
@@ -102,13 +94,11 @@ class RunFiles:
             reason = first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
 
-    def status(self) -> State:
-        """Read the status last written to run.json; `RunDirectory.state` is the present one. Raises RunError."""
+    def journal_bytes(self) -> int:
         try:
-            status: State = files.read_json(self.path / "run.json")["status"]
-        except (OSError, ValueError, LookupError, TypeError):
-            raise RunError(f"{self.path / 'run.json'} has no status: restore it from a copy") from None
-        return status
+            return self.journal.stat().st_size
+        except OSError:
+            return 0
 
 
 def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
@@ -134,150 +124,75 @@ def known_rows(run: RunFiles) -> Dataset | None:
     return None
 
 
-def write_or_refuse(path: Path, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise DiskRefused(refusal(error, path)) from None
-
-
-def _json(fields: dict[str, Any]) -> bytes:
-    """Return the content of run.json. Raises RunError for a field that `files.read_json` would refuse."""
-    huge = next((name for name, value in _fields_of(fields) if files.holds_huge_integer(value)), "")
-    if huge:
-        raise RunError(f"{huge} is beyond 64 bits: give a smaller number")
-    try:
-        return json.dumps(fields, indent=2, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise RunError(f"run.json cannot hold the lone surrogate {error.object[error.start]!r}: remove it") from None
-
-
-def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in fields.items():
-        if isinstance(value, dict):
-            yield from _fields_of(value)
-        else:
-            yield name, value
-
-
-Command = Literal["pause", "go on", "stop"]
-NOTE_BYTES = 64 * 1024
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentCommand:
-    command: Command
-    at: float
-    token: str = ""
-    """Distinguishes it from every other command, whatever the clock says."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    at: float
+    at: float = field(default_factory=time.time)
     """Unix time in seconds."""
-    pid: int
-    queued: bool
-    """True while it waits for a slot."""
     usage: Usage = field(default_factory=Usage)
-    done: str = ""
-    """Token of the last command that it has carried out."""
-    loading_s: float | None = None
-    """Seconds for which it has been loading a model file; None if it is not."""
+    queued: bool = False
+    """True until it asks models, and while it waits for a slot."""
     waits: bool = False
     """True while other runs hold all slots."""
+    obeying: Command | None = None
+    """The command that it is carrying out."""
+    loading_s: float | None = None
+    """Seconds for which it has been loading a model file; None if it is not."""
     in_flight: int = 0
     """Calls that are sent and not answered."""
     oldest_at: float = 0.0
     """Unix time at which the oldest of them was sent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRequest:
-    at: float
-    journal: int = -1
-    """Size of the journal then, in bytes."""
-    past_command: str = ""
-    """Token of the last command then, which was for an earlier worker."""
-
-
-_COMMAND: TypeAdapter[SentCommand] = TypeAdapter(SentCommand)
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
-_REQUEST: TypeAdapter[WorkerRequest] = TypeAdapter(WorkerRequest)
-
-
-class RunNotes(RunFiles):
-    def send_command(self, command: Command) -> None:
-        sent = SentCommand(command=command, at=time.time(), token=secrets.token_hex(8))
-        write_or_refuse(self.path / "control", json.dumps(asdict(sent)).encode())
-
-    def last_command(self) -> SentCommand | None:
-        return _note(self.path / "control", _COMMAND)
-
-    def command_token(self) -> str:
-        sent = self.last_command()
-        return sent.token if sent else ""
-
-    def pending_command(self) -> SentCommand | None:
-        """Return the last command if it awaits a worker: not carried out, and not sent to an earlier worker."""
-        sent, beat, request = self.last_command(), self.last_beat(), self.worker_request()
-        past = (beat.done if beat else "", request.past_command if request else "")
-        return sent if sent and sent.token not in past else None
-
-    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", **now: float | None) -> None:
-        """Write a heartbeat. now: other fields of it."""
-        beat = {"pid": os.getpid(), "at": time.time(), "queued": queued, "done": done, "usage": usage_json}
-        with files.written(self.path / ".heartbeat.part") as file:
-            file.write(json.dumps({**beat, **now}).encode())
-        (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
-
-    def last_beat(self) -> Heartbeat | None:
-        return _note(self.path / "heartbeat", _HEARTBEAT)
-
-    def request_worker(self) -> WorkerRequest:
-        """Record that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
-        request = WorkerRequest(at=time.time(), journal=self.journal_bytes(), past_command=self.command_token())
-        write_or_refuse(self.path / "asked", json.dumps(asdict(request)).encode())
-        return request
-
-    def worker_request(self) -> WorkerRequest | None:
-        return _note(self.path / "asked", _REQUEST)
-
-    def journal_bytes(self) -> int:
-        try:
-            return self.journal.stat().st_size
-        except OSError:
-            return 0
-
-
-def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
-    """Read a note of another process; None if there is none that can be read."""
-    with suppress(OSError, ValueError):
-        return kind.validate_python(files.read_json(path, largest=NOTE_BYTES))
-    return None
-
-
-# The worker that holds a run, and its state
-
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
-LEFT_AFTER_S = 60.0
-"""Age of an unfinished file that nobody can still be writing."""
+"""Seconds that a new worker may take until it holds the run."""
 
 
-class RunDirectory(RunNotes):
-    def obstacle(self, state: State) -> str:
-        """Return why a worker could not resume the run, in one line with the fix.
+class RunDirectory(RunFiles):
+    """A command is a file that the worker takes; a request for a worker is one that it removes as it starts."""
 
-        Empty if nothing is in the way, or the run is neither interrupted nor failed.
-        """
-        if state not in ("interrupted", "failed"):
-            return ""
-        if in_the_way := obstacle(self.path):
-            return in_the_way
-        read_only = [path for path in (self.journal, self.answers) if path.exists() and not os.access(path, os.W_OK)]
-        return refusal(PermissionError(errno.EACCES, ""), read_only[0]) if read_only else ""
+    def send_command(self, command: Command) -> None:
+        write_or_refuse(self.path / "control", to_json(command))
+
+    def take_command(self) -> Command | None:
+        """Return the command that waits, once."""
+        taken = self.path / ".control.taken"
+        with suppress(FileNotFoundError):
+            (self.path / "control").replace(taken)
+            command = _command(taken)
+            taken.unlink()
+            return command
+        return None
+
+    def pending_command(self) -> Command | None:
+        """Return the command that waits for a worker, or that it is carrying out."""
+        if waiting := _command(self.path / "control"):
+            return waiting
+        beat = self.last_beat() if self.is_held() else None
+        return beat.obeying if beat else None
+
+    def request_worker(self) -> None:
+        """Note that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
+        write_or_refuse(self.path / "asked", b"")
+        (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
+
+    def take_request(self) -> bool:
+        """Remove the request for a worker; False if there was none."""
+        with suppress(FileNotFoundError):
+            (self.path / "asked").unlink()
+            return True
+        return False
+
+    def beat(self, beat: Heartbeat) -> None:
+        part = self.path / ".heartbeat.part"
+        part.write_bytes(to_json(beat))
+        part.replace(self.path / "heartbeat")
+
+    def last_beat(self) -> Heartbeat | None:
+        with suppress(OSError, ValueError):
+            return _HEARTBEAT.validate_json((self.path / "heartbeat").read_bytes())
+        return None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -285,10 +200,6 @@ class RunDirectory(RunNotes):
         with locked(self.path / "lock", wait_s=1.0) as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            for part in self.path.glob(".*.part"):  # left unfinished by a killed program
-                with suppress(OSError):
-                    if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
-                        part.unlink()
             yield
 
     def is_held(self) -> bool:
@@ -296,38 +207,40 @@ class RunDirectory(RunNotes):
 
     def is_going_on(self) -> bool:
         """True if a living worker holds the run, or one may still be starting."""
-        return self.is_held() or self._is_starting(time.time())
-
-    def check_journal(self) -> None:
-        """Raise JournalDamaged if the journal of a run that has begun is missing, RunError if there is no run."""
-        if not self.journal.exists() and self.status() != "queued":
-            raise JournalDamaged(f"{self.journal} is missing: restore the file from a copy")
+        return self.is_held() or _is_recent(self.path / "asked", time.time())
 
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
+        now = now or time.time()
         if view.phase == "finished":
             return view.phase
-        now = now or time.time()
         if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
             beat = self.last_beat()
             if beat and now - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
-        if self._is_starting(now):
+        if _is_recent(self.path / "asked", now) or (view.phase == "queued" and _is_recent(self.data, now)):
             return "queued"
-        if view.has_ended or view.is_at_cap:
-            return view.phase
-        is_new = view.phase == "queued" and abs(now - self._changed_at()) < STARTING_S
-        return "queued" if is_new else "interrupted"
+        return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 
-    def _is_starting(self, now: float) -> bool:
-        """True if a worker was requested recently and has written nothing yet."""
-        request = self.worker_request()
-        if request is None or request.journal != self.journal_bytes():
-            return False
-        return abs(now - request.at) < STARTING_S
+    def obstacle(self, state: State) -> str:
+        """Return why a worker could not resume the run, in one line with the fix.
 
-    def _changed_at(self) -> float:
-        try:
-            return self.path.stat().st_mtime
-        except FileNotFoundError:
-            return 0.0
+        Empty if nothing is in the way, or the run is neither interrupted nor failed.
+        """
+        return obstacle(self.path) if state in ("interrupted", "failed") else ""
+
+
+def _is_recent(path: Path, now: float) -> bool:
+    try:
+        return abs(now - path.stat().st_mtime) < STARTING_S
+    except OSError:
+        return False
+
+
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def _command(path: Path) -> Command | None:
+    with suppress(OSError, ValueError):
+        return _COMMAND.validate_json(path.read_bytes())
+    return None

@@ -1,42 +1,28 @@
-"""The disk under a run: its errors as one line with the fix, lock files, and synced folders."""
+"""The disk under a run: files replaced in one move, lock files, and its errors as one line with the fix."""
 
 import errno
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from vpp import files
 from vpp.errors import DiskRefused
 
 LEAST_FREE = 128 * 1024
-
+"""Bytes that a worker needs at least."""
 _FIXES = {
     errno.ENOSPC: ("the disk is full", "free some space"),
     errno.EDQUOT: ("the quota on this disk is used up", "free some space, or have the quota raised"),
     errno.EROFS: ("the disk is read-only", "mount it for writing"),
     errno.EACCES: ("permission denied", "give this user the right to write there"),
-    errno.EPERM: ("the system does not permit it", "give this user the right to write there"),
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n), or set fewer calls in flight"),
-    errno.ENFILE: ("too many files are open on this machine", "end some programs"),
-    errno.EIO: ("the disk gave an error", "check the disk, or copy the run to another"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
-    errno.ENOTDIR: ("a folder on its path is a file", "choose another runs folder"),
-    errno.ELOOP: ("it is a link, a pipe or a folder", "remove it"),
-    errno.ESTALE: ("the network disk is gone", "mount it again"),
-    **dict.fromkeys((errno.ENODEV, errno.ENXIO), ("the disk is gone", "mount it again")),
-    errno.EFBIG: ("the file is as large as is allowed", "raise the limit (ulimit -f), or take another disk"),
-    **dict.fromkeys(
-        (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS), ("its file system locks no files", "keep runs on a local disk")
-    ),
+    errno.ENOLCK: ("its file system locks no files", "keep runs on a local disk"),
 }
-
-
-def is_of_the_disk(error: OSError) -> bool:
-    return error.errno in _FIXES
 
 
 def refusal(error: OSError, path: Path) -> str:
@@ -45,7 +31,7 @@ def refusal(error: OSError, path: Path) -> str:
     path: named if the error names no file.
     """
     what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
-    where = path if error.filename is None or isinstance(error.filename, int) else Path(os.fsdecode(error.filename))
+    where = error.filename if isinstance(error.filename, str) else path
     return f"{where} cannot be written ({what}): {fix}"
 
 
@@ -57,40 +43,69 @@ def obstacle(folder: Path) -> str:
         return refusal(error, folder)
     if disk.f_flag & os.ST_RDONLY:
         return refusal(OSError(errno.EROFS, ""), folder)
-    if disk.f_bavail * disk.f_frsize < LEAST_FREE or (disk.f_files and not disk.f_favail):
+    if disk.f_bavail * disk.f_frsize < LEAST_FREE:
         return refusal(OSError(errno.ENOSPC, ""), folder)
     return "" if os.access(folder, os.W_OK | os.X_OK) else refusal(OSError(errno.EACCES, ""), folder)
 
 
+def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
+
+    sync: make it survive a loss of power.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+        if sync:
+            sync_folder(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_or_refuse(path: Path, content: bytes) -> None:
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder survive a loss of power, if its file system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return
-    try:
-        with suppress(OSError):
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def try_lock(path: Path) -> BinaryIO | None:
     """Lock a file until it is closed; None if another process holds it. Raises DiskRefused."""
     try:
-        return files.locked(path)
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            file.close()
+            raise
+    except BlockingIOError:
+        return None
     except OSError as error:
         raise DiskRefused(refusal(error, path)) from None
+    return file
 
 
 @contextmanager
 def locked(path: Path, *, wait_s: float = 0) -> Iterator[bool]:
     """Try to lock a file for `wait_s`; yield True if it is locked. Raises DiskRefused."""
     deadline = time.monotonic() + wait_s
-    file = try_lock(path)
-    while file is None and time.monotonic() < deadline:
+    while (file := try_lock(path)) is None and time.monotonic() < deadline:
         time.sleep(0.02)
-        file = try_lock(path)
     try:
         yield file is not None
     finally:
@@ -101,7 +116,7 @@ def locked(path: Path, *, wait_s: float = 0) -> Iterator[bool]:
 def is_locked(path: Path) -> bool:
     """True if some process holds the lock file; False on a file system without locks."""
     try:
-        with files.read(path) as file:
+        with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

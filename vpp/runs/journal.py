@@ -5,12 +5,11 @@ stops its reader.
 """
 
 import os
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from io import FileIO
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Generic, TypeVar
@@ -18,11 +17,11 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from vpp import files
 from vpp.errors import JournalDamaged
-from vpp.events import Event, StepFinished, Usage
+from vpp.events import Event, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.disk import sync_folder
+from vpp.runs.disk import write_atomically
+from vpp.runs.spec import first_fault
 from vpp.runs.view import RunView
 
 T = TypeVar("T")
@@ -62,63 +61,43 @@ class _Log:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = files.appended(path)
+        self._file = path.open("ab", buffering=0)
         self._waiting: list[bytes] = []
 
     @property
     def is_waiting(self) -> bool:
         return bool(self._waiting)
 
-    def flush(self) -> None:
-        """Write waiting lines, all of them or none."""
-        if self._waiting:
-            append_whole(self._file, b"".join(self._waiting))
-            self._waiting.clear()
+    def flush(self, *, sync: bool = False) -> None:
+        """Write waiting lines, all of them or none: half a line would spoil the next one. sync: to the disk itself."""
+        left, size = b"".join(self._waiting), self._file.seek(0, os.SEEK_END)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError:
+            self._file.truncate(size)
+            raise
+        self._waiting.clear()
+        if sync:
+            os.fsync(self._file.fileno())
 
-    def sync(self) -> None:
-        self.flush()
-        os.fsync(self._file.fileno())
+    def forget(self) -> None:
+        """Drop waiting lines."""
+        self._waiting.clear()
 
     def close(self) -> None:
         try:
-            self.sync()
+            self.flush(sync=True)
         finally:
             self._file.close()
 
 
 class Journal(_Log):
-    def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
-        super().__init__(path)
-        self._now = now
-        self.ends_a_step = False
-        """True if a waiting event ends a step: it reaches the disk with the next flush."""
-
-    def append(self, event: Event, *, usage: Usage, answers: int) -> Record:
-        """Write waiting events and this one; a finished step reaches the disk."""
-        record = self.add(event, usage=usage, answers=answers)
-        self.flush()
-        return record
-
     def add(self, event: Event, *, usage: Usage, answers: int) -> Record:
         """Add an event, stamped with the present time, for the next flush."""
-        record = Record(at=self._now(), usage=usage, answers=answers, event=event)
+        record = Record(at=time.time(), usage=usage, answers=answers, event=event)
         self._waiting.append(encode(record))
-        self.ends_a_step |= isinstance(event, StepFinished)
         return record
-
-    def flush(self) -> None:
-        """Write waiting events, all of them or none; sync them if a step ends with them."""
-        super().flush()
-        if self.ends_a_step:
-            self.ends_a_step = False
-            os.fsync(self._file.fileno())
-
-    def forget(self) -> None:
-        self._waiting.clear()
-        self.ends_a_step = False
-
-
-REASON_LENGTH = 120
 
 
 class LineReader(Generic[T]):
@@ -148,7 +127,9 @@ class LineReader(Generic[T]):
                     try:
                         value = self._decode(line[:-1])
                     except ValueError as error:
-                        where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
+                        reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
+                        reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
+                        where = f"{self._path}: line {self.number + 1} cannot be read ({reason})"
                         raise JournalDamaged(f"{where}: restore the file from a copy") from None
                     self.number, self._offset = self.number + 1, self._offset + len(line)
                     yield value
@@ -164,12 +145,6 @@ class LineReader(Generic[T]):
         return self._inode not in (0, now.st_ino) or now.st_size < self._offset
 
 
-def _reason(error: ValueError) -> str:
-    reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-    reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
-    return "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
-
-
 def cut_torn_tail(path: Path) -> None:
     """Remove a last line that has no end. Only the run's lock holder may call this."""
     if not path.exists():
@@ -180,66 +155,26 @@ def cut_torn_tail(path: Path) -> None:
             file.truncate(whole)
 
 
-def append_whole(file: FileIO, content: bytes) -> None:
-    """Append all of the content, or nothing if the disk refuses: half a line would spoil the next one."""
-    size = file.seek(0, os.SEEK_END)
-    left = memoryview(content)
-    try:
-        while left:
-            left = left[file.write(left) :]
-    except OSError:
-        file.truncate(size)
-        raise
-
-
-def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
-    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
-
-    sync: make it survive a loss of power.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with files.written(part) as file:
-            file.write(content)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        part.replace(path)
-        if sync:
-            sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 # Reading a journal into its view
 
 
-class JournalReader:
+class JournalReader(LineReader[Record]):
     """Reads a journal from the last position on, and folds it into a view."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = LineReader(path, decode)
+        super().__init__(path, decode)
         self.view = RunView()
-
-    @property
-    def line(self) -> int:
-        return self._lines.number
 
     def new_records(self) -> Iterator[Record]:
         """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
-        for record in self._lines.new():
+        for record in self.new():
             self.view.apply(record)
             yield record
 
     def read(self) -> RunView:
         """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
-        for _ in self.new_records():
-            pass
+        deque(self.new_records(), maxlen=0)
         return self.view
-
-    def is_another(self) -> bool:
-        """True if the file no longer holds what was read: read it with a new reader."""
-        return self._lines.is_another()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,8 +196,17 @@ class AnswerLog(_Log):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         with path.open("rb") as file:
-            self.lines = sum(1 for _ in file)
+            self._n_written = sum(1 for _ in file)
+
+    @property
+    def lines(self) -> int:
         """Lines so far, waiting ones included."""
+        return self._n_written + len(self._waiting)
+
+    def flush(self, *, sync: bool = False) -> None:
+        n_new = len(self._waiting)
+        super().flush(sync=sync)
+        self._n_written += n_new
 
     def keep_only(self, lines: int) -> None:
         """Drop all answers after the first `lines` complete lines.
@@ -276,7 +220,7 @@ class AnswerLog(_Log):
             return
         self._file.close()
         write_atomically(self._path, b"".join(kept))
-        self._file, self.lines = files.appended(self._path), len(kept)
+        self._file, self._n_written = self._path.open("ab", buffering=0), len(kept)
 
     def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
         """Add the learner's answer about a row; that of a program, which took no attempt, follows from the program."""
@@ -285,7 +229,6 @@ class AnswerLog(_Log):
 
     def add_entry(self, entry: Entry) -> None:
         self._waiting.append(_ENTRY.dump_json(entry, exclude_defaults=True) + b"\n")
-        self.lines += 1
 
 
 def read_answers(path: Path) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from vpp.environment import Environment
 from vpp.errors import RunError
 from vpp.llm.gate import Gate, exact
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import write_atomically
+from vpp.runs.disk import write_atomically
 from vpp.runs.spec import EndpointSpec
 
 OPENAI = "https://api.openai.com/v1"

@@ -18,7 +18,6 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from vpp import files
 from vpp.errors import EndpointRefused, InputError
 from vpp.runs.process import child_server
 from vpp.runs.spec import EndpointSpec
@@ -44,8 +43,7 @@ def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> Endpoint
     try:
         path.encode()  # a name that is no text could not be written to run.json
         file = Path(path).expanduser().absolute()
-        with files.read(file.resolve()) as content:
-            is_model = content.read(4) == b"GGUF"
+        is_model = file.is_file() and _begins_with(file, b"GGUF")
     except (OSError, ValueError, RuntimeError):
         is_model = False
     if not is_model:
@@ -54,6 +52,11 @@ def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> Endpoint
         raise InputError(f"a model file needs {LIBRARY}, which is not installed: pip install -r requirements-local.txt")
     slots, context = options.concurrency or SLOTS, options.context_length or CONTEXT
     return replace(options, gguf=str(file), model=file.stem, concurrency=slots, context_length=context)
+
+
+def _begins_with(file: Path, word: bytes) -> bool:
+    with file.open("rb") as content:
+        return content.read(len(word)) == word
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
 from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
-from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -165,7 +165,7 @@ def continuation(
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     return Preparation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
-        spec=going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]} + {rows}"),
+        spec=going_on(spec, view, run=run, name=name or f"{spec.name} + {rows}"),
     )
 
 
@@ -198,7 +198,6 @@ MOST_CHARACTERS = 4_000
 """Longest sentence in characters: a learner's call carries it whole."""
 LEAST_WEIGHT = 1e-100
 A_PRIOR = "a positive number for each sentence, in their order, or a JSON object from sentence to number"
-NAMED = 3
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
@@ -226,9 +225,11 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
     if spec.start and not spec.is_continued:
         seed_text = seed_sentence(dataset, spec.config.prior)
         whole = [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(spec.start, 1)]
-        if again := repeated(whole):
-            notes = (*dataset.provenance.notes, again)
-            dataset = replace(dataset, provenance=replace(dataset.provenance, notes=notes))
+        again = [str(number) for number, text in enumerate(whole, 1) if text in whole[: number - 1]]
+        if again:
+            note = f"of the sentences, these repeat earlier ones and count once: {', '.join(again)}"
+            provenance = replace(dataset.provenance, notes=(*dataset.provenance.notes, note))
+            dataset = replace(dataset, provenance=provenance)
         spec = replace(spec, start=tuple(dict.fromkeys(whole)))
     if spec.start_prior:
         spec = replace(spec, start_prior=shares(spec.start_prior, spec))
@@ -286,16 +287,6 @@ def shares(weights: Sequence[float], spec: RunSpec) -> tuple[float, ...]:
     return tuple(each / whole for each in weights)
 
 
-def repeated(texts: Sequence[str]) -> str:
-    again = [str(i + 1) for i, text in enumerate(texts) if text in texts[:i]]
-    if not again:
-        return ""
-    named = ", ".join(again[:NAMED]) + (f" and {len(again) - NAMED:,} more" if len(again) > NAMED else "")
-    if len(again) == 1:
-        return f"sentence {named} repeats an earlier one and counts once"
-    return f"sentences {named} repeat earlier ones and count once"
-
-
 def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> None:
     if config.is_weighing and not start:
         raise InputError("there are no sentences to weigh: give them, one a line (--start FILE)")
@@ -304,7 +295,4 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
             f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
         )
     if len(start) > config.size:
-        raise InputError(
-            f"{len(start)} sentences to start from, and {config.size} "
-            f"{'particle' if config.size == 1 else 'particles'}: give fewer sentences, or a larger K"
-        )
+        raise InputError(f"{len(start)} sentences to start from, and K is {config.size}: give fewer, or a larger K")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 import vpp
-from vpp import files
 from vpp.errors import DiskRefused, EndpointUnreachable
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal, try_lock
@@ -28,24 +27,21 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
     Keys are passed by environment only. Raises DiskRefused.
     """
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
-    past_command = directory.request_worker().past_command
-    words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
+    directory.request_worker()
     try:
-        process = start(["vpp", *words], directory.log, variables)
+        process = start(["vpp", "resume", str(directory.path)], directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
     return process.pid
 
 
-def start(
-    words: Sequence[str], log: Path, environment: Mapping[str, str], *, stdin: int = subprocess.DEVNULL
-) -> "subprocess.Popen[bytes]":
+def start(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError."""
-    with files.appended(log) as output:
+    with log.open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", *words],
-            stdin=stdin,
+            stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             env=child_environment(environment),

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
-from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
 from vpp.llm.forms import SCHEMA
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
@@ -37,12 +36,6 @@ def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
     own = template_of(spec.learner_template, role="learner")
     return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
-
-
-def own_templates(spec: RunSpec) -> dict[Role, str | None]:
-    """Return the recorded text of each role's template; None where the prompts use a built-in one."""
-    is_replaced = spec.learner_template is not None and learner_template(spec).text != spec.learner_template
-    return {**spec.templates, "learner": None} if is_replaced else spec.templates
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -150,9 +143,9 @@ def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits
 class PromptMaker:
     """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
-    def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
-        """answers: reads the learner's answers. Without them some prompts are not known: of programs, for example."""
-        self._answers = answers and cache(answers)
+    def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader]) -> None:
+        """answers: reads the learner's answers; called once, when a prompt is asked for."""
+        self._answers = cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows = {row.id: row for row in dataset.train}
         self._columns = Columns(dataset)
@@ -174,31 +167,28 @@ class PromptMaker:
             return self._prompts.about_columns()
         batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
         rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
-        known = self._recorded(at, proposed.parent)
-        if self._answers and any(row.id not in known for row in rows):
-            known |= {row: each for (text, row), each in self._answers().by_pair.items() if text == proposed.parent}
+        known = self._known(at, proposed.parent)
         if any(row.id not in known for row in rows):
             return None
         predictions = [known[row.id] for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
 
-    def _recorded(self, at: StepView, hypothesis: str) -> dict[int, Prediction]:
-        """Predictions in the step's scores, by row id; without those of a program whose translation is not known."""
-        own = [scored for scored in at.scored.values() if scored.hypothesis == hypothesis][:1]  # the same in every slot
-        translation = self._answers().translations.get(hypothesis) if self._answers else None
-        words: Sequence[str] = ()
+    def _known(self, at: StepView, hypothesis: str) -> dict[int, Prediction]:
+        """Predictions by row id: from the step's scores, else as the learner answered."""
+        answers = self._answers()
+        translation, program = answers.translations.get(hypothesis), None
         if translation and translation.code is not None:
             program = read_program(translation.code, self._columns.aliases, self._columns.texts)
-            words = [program.words(branch) for branch in range(len(program.branches))]
-        return {
-            row: Prediction(row=row, value=value, branch=branch, explanation="" if branch is None else words[branch])
-            for scored in own
-            for row, value, branch in zip(
-                scored.rows, scored.predictions, scored.branches or repeat(None), strict=False
-            )
-            if branch is None or words
-        }
+        known: dict[int, Prediction] = {}
+        for scored in (each for each in at.scored.values() if each.hypothesis == hypothesis):
+            values = zip(scored.rows, scored.predictions, scored.branches or repeat(None), strict=False)
+            for row, value, branch in values:
+                words = program.words(branch) if program and branch is not None else ""
+                known[row] = Prediction(row=row, value=value, branch=branch, explanation=words)
+        if program is None:
+            known = {row: each for (text, row), each in answers.by_pair.items() if text == hypothesis} | known
+        return known
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

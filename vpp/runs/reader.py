@@ -5,23 +5,22 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.events import Scored, Usage
 from vpp.posterior.metric import label_figures
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
-from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
+from vpp.runs.disk import write_atomically
+from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import Phase, RunView
 
@@ -53,16 +52,14 @@ class RunReader:
         self._start_over()
         self.answers = AnswerReader(directory.answers)
         self._lock = threading.Lock()
-        self._spec: tuple[Hashable, RunSpec] | None = None
+        self._spec: tuple[object, RunSpec] | None = None
         self._dataset: Dataset | None = None
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
         with self._lock:
-            spec = self._spec_now()
             try:
-                self._read_journal()
-                state = self.directory.state(self._shown)
+                spec, state = self._read(), self.directory.state(self._shown)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
             beat, usage = self.directory.last_beat(), self._shown.usage
@@ -93,26 +90,23 @@ class RunReader:
         self._shown = RunView()
         self._edition = next(_EDITIONS)
 
-    def _spec_now(self) -> RunSpec:
-        """Return run.json's content, read again only after it was written."""
+    def _read(self) -> RunSpec:
+        """Read what is new in the journal and in run.json, whose content is parsed again only after it was written."""
+        written = None  # if there is none, `spec` says so
         with suppress(OSError):
-            found = (self.directory.path / "run.json").stat()
-            written = (found.st_ino, found.st_ctime_ns, found.st_size)
-            if self._spec is None or self._spec[0] != written:
-                self._spec = (written, self.directory.spec())
-                self._edition = next(_EDITIONS)
-            return self._spec[1]
-        return self.directory.spec()
-
-    def _read_journal(self) -> None:
-        self.directory.check_journal()
+            file = (self.directory.path / "run.json").stat()
+            written = (file.st_ino, file.st_mtime_ns)
+        if self._spec is None or self._spec[0] != written:
+            self._spec = (written, self.directory.spec())
+            self._edition = next(_EDITIONS)
         if self._journal.is_another():
             self._start_over()
-        line = self._journal.line
+        line = self._journal.number
         view = self._journal.read()
-        if self._journal.line != line:
+        if self._journal.number != line:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
+        return self._spec[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +144,6 @@ def read_summary(directory: RunDirectory) -> Summary:
     size, written = directory.journal_bytes(), _written(directory)
     if written and (written.journal == size or directory.is_held()):
         return written
-    directory.check_journal()
     if not size:
         return Summary()
     try:
@@ -162,7 +155,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
 def _written(directory: RunDirectory) -> Summary | None:
     with suppress(OSError, ValueError):
-        return _SUMMARY.validate_python(files.read_json(directory.summary))
+        return _SUMMARY.validate_json(directory.summary.read_bytes())
     return None
 
 
@@ -242,26 +235,14 @@ def unread(view: RunView) -> Unread | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
-    scores = ((at, (*at.scored.values(), *at.proposals_scored.values())) for at in view.steps.values())
-    of_steps = (at.once("unread", partial(_count, [each.predictions for each in of])) for at, of in scores)
-    # Answers given after the last step, and those to rows that no step asks about.
-    at_end = (
-        *(each.predictions for each in view.final_scored.values()),
-        *(votes for _, each in view.evaluations for votes in each.predictions),
-    )
-    counts = [*of_steps, _count(at_end)]
-    silent, n = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    evaluated = (votes for _, each in view.evaluations for votes in each.predictions)
+    votes = [*(each.predictions for each in scores_of(view)), *evaluated]
+    silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
     is_silent = n >= LEAST and silent >= MOSTLY * n
-    proposals = view.proposals
     is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
     if not (is_silent or is_garbled):
         return None
     return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
-
-
-def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
-    counts = [(each.count(None), len(each)) for each in answers]
-    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
 
 
 def scores_of(view: RunView) -> Iterator[Scored]:

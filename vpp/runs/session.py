@@ -17,7 +17,6 @@ from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
 from vpp.llm.forms import SCHEMA
-from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
@@ -64,11 +63,14 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
+    """What the endpoints of a run share."""
+
     counters: Counters
     budget: Budget
     cache: ResponseCache | None = None
     prices: Prices = NO_PRICES
     max_attempts: int = MAX_ATTEMPTS
+    on_loading: OnLoading = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +78,14 @@ class Session:
     """An open run: its problem for the sampler, and the budget of its calls, which can be paused."""
 
     problem: Problem
-    learner: LlmLearner | ProgramLearner
     by_row: LlmLearner
     """The learner that reads each row itself."""
     budget: Budget
     learner_limits: ModelLimits
+
+    @property
+    def learner(self) -> LlmLearner | ProgramLearner:
+        return cast(LlmLearner | ProgramLearner, self.problem.learner)
 
 
 @asynccontextmanager
@@ -94,14 +99,15 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
         served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
-        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
-        ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
-        limits = await _limits(spec.endpoint, *ends)
-        if longest_cell(dataset) > LEAST_SHOWN:
-            limits = await _calibrated(limits, ends, longest_prompts(spec, dataset))
+        connection = Connection(
+            counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
+        )
+        ends = await open_endpoints(stack, served, access.keys, connection)
+        texts = longest_prompts(spec, dataset) if longest_cell(dataset) > LEAST_SHOWN else []
+        limits = await _limits(spec.endpoint, *ends, texts)
         spec = await with_carrier(directory, spec, ends[0], budget)
-        whole, spec = spec, fitted(spec, dataset, limits)
-        if spec.cell_limit != whole.cell_limit:
+        cell_limit, spec = spec.cell_limit, fitted(spec, dataset, limits)
+        if spec.cell_limit != cell_limit:
             directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
         options = LearnerOptions(
@@ -111,16 +117,14 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
             samples=spec.config.learner_samples,
         )
         prompts = learner_prompts(spec, dataset)
-        learner: LlmLearner | ProgramLearner
-        learner = by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
-        if spec.config.has_programs:
-            learner = await _programs(stack, directory, spec, ends[0], by_row, options, access)
+        by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
-        if learner is not by_row:
-            problem = replace(problem, reader=by_row)
+        problem = replace(problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
+        if spec.config.has_programs:
+            learner = await _programs(stack, directory, spec, (ends[0], by_row, options), access)
+            problem = replace(problem, learner=learner, reader=by_row)
         await warming
-        yield Session(problem=problem, learner=learner, by_row=by_row, budget=budget, learner_limits=limits[0])
+        yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
 
 
 @asynccontextmanager
@@ -131,12 +135,11 @@ async def open_learner(
 
     programs: of texts that the run does not have; None for the learner that reads each row itself.
     """
-    spec = directory.spec()
+    spec, nobody = directory.spec(), cast(Any, None)
     async with AsyncExitStack() as stack:
         if spec.config.has_programs and programs is not None:
-            nobody = cast(Any, None)
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
-            learner = await _programs(stack, directory, spec, nobody, nobody, options, access)
+            learner = await _programs(stack, directory, spec, (nobody, nobody, options), access)
             learner.preload_programs(programs)
             if not any(map(learner.needs_model, texts)):
                 yield learner
@@ -151,12 +154,11 @@ async def _programs(
     stack: AsyncExitStack,
     directory: RunDirectory,
     spec: RunSpec,
-    endpoint: Endpoint,
-    by_row: LlmLearner,
-    options: LearnerOptions,
+    asked: tuple[Endpoint, LlmLearner, LearnerOptions],
     access: Access,
 ) -> ProgramLearner:
-    """Return the learner that translates hypotheses, with the programs that the run has."""
+    """Return the learner that translates hypotheses, with the programs that the run has. asked: the model's."""
+    endpoint, by_row, options = asked
     learner = ProgramLearner(
         by_row,
         endpoint,
@@ -172,23 +174,20 @@ async def _programs(
     return learner
 
 
-async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
-    """Return the limits of the two models, as the user or else their servers state them."""
-    if spec.context_length:
-        return limits_of(spec, spec.context_length, spec.context_length)
-    asked = dict.fromkeys((learner, optimizer))
-    lengths = dict(zip(asked, await asyncio.gather(*map(_context_length, asked)), strict=True))
-    return limits_of(spec, lengths[learner], lengths[optimizer])
-
-
-async def _calibrated(
-    limits: tuple[ModelLimits, ModelLimits], ends: tuple[Endpoint, Endpoint], texts: Sequence[str]
+async def _limits(
+    spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint, texts: Sequence[str]
 ) -> tuple[ModelLimits, ModelLimits]:
-    """Return the limits with the tokens that the servers count in these texts, if their context is known."""
-    known = dict.fromkeys(end for each, end in zip(limits, ends, strict=True) if each.context_length)
-    factors = {end: counted_factor(await _token_counts(end, texts)) for end in known}
-    learner, optimizer = (replace(each, factor=factors.get(end, 1.0)) for each, end in zip(limits, ends, strict=True))
-    return learner, optimizer
+    """Return the limits of the two models: their context lengths as the user or else their servers state them.
+
+    texts: long prompts, whose tokens servers that state their length are asked to count.
+    """
+    ends = dict.fromkeys((learner, optimizer))
+    lengths = dict.fromkeys(ends, spec.context_length)
+    if not spec.context_length:
+        lengths = dict(zip(ends, await asyncio.gather(*map(_context_length, ends)), strict=True))
+    factors = {end: counted_factor(await _token_counts(end, texts)) if lengths[end] else 1.0 for end in ends}
+    limits = limits_of(spec, lengths[learner], lengths[optimizer])
+    return replace(limits[0], factor=factors[learner]), replace(limits[1], factor=factors[optimizer])
 
 
 async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
@@ -251,63 +250,52 @@ async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) ->
 
 
 async def open_endpoints(
-    stack: AsyncExitStack,
-    spec: EndpointSpec,
-    keys: Keys,
-    connection: Connection,
-    *,
-    on_loading: OnLoading = lambda _: None,
+    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, connection: Connection
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
-    base_url, address, own_key = await _address(stack, spec, keys, on_loading)
-    gate = Gate() if spec.is_started_here else keys.gate
+    server = await _server(stack, spec, keys, connection.on_loading)
+    learner = _open_endpoint(stack, server, spec, connection, connection.prices.learner)
+    if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
+        return learner, learner
+    elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
+    key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
+    url, model = spec.optimizer_base_url or spec.base_url, spec.optimizer_model or spec.model
+    other = replace(server, base_url=url, model=model, api_key=key or "")
+    return learner, _open_endpoint(stack, other, spec, connection, connection.prices.of_optimizer)
+
+
+def _open_endpoint(
+    stack: AsyncExitStack, server: Server, spec: EndpointSpec, connection: Connection, price: Price
+) -> Endpoint:
     limits = Limits(
         concurrency=spec.in_flight,
         timeout_s=spec.timeout_s,
         max_attempts=connection.max_attempts,
         max_wait_s=spec.max_wait_s,
     )
-
-    def opened(url: str, model: str, key: str | None, price: Price) -> Endpoint:
-        server = Server(
-            base_url=url,
-            model=model,
-            api_key=key or "",
-            gate=gate,
-            effort=spec.reasoning_effort,
-            cache_address=address or "",
-        )
-        endpoint = Endpoint(
-            server,
-            limits=limits,
-            cache=connection.cache,
-            counters=connection.counters,
-            budget=connection.budget,
-            price=price,
-        )
-        stack.push_async_callback(endpoint.aclose)
-        return endpoint
-
-    model = "demo" if spec.demo else spec.model
-    learner = opened(base_url, model, own_key or keys.learner, connection.prices.learner)
-    if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
-        return learner, learner
-    elsewhere = spec.optimizer_base_url not in ("", base_url)
-    key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
-    url = spec.optimizer_base_url or base_url
-    return learner, opened(url, spec.optimizer_model or model, key, connection.prices.of_optimizer)
+    endpoint = Endpoint(
+        server,
+        limits=limits,
+        cache=connection.cache,
+        counters=connection.counters,
+        budget=connection.budget,
+        price=price,
+    )
+    stack.push_async_callback(endpoint.aclose)
+    return endpoint
 
 
-async def _address(
-    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, on_loading: OnLoading
-) -> tuple[str, str | None, str | None]:
-    """Return the learner's base URL, its name in the cache, and its key, after starting a server of ours."""
+async def _server(stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, on_loading: OnLoading) -> Server:
+    """Return the learner's server, after starting one of ours."""
+    effort = spec.reasoning_effort
     if spec.gguf:
         spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
-        return await stack.enter_async_context(model_server(spec, on_loading))
+        url, address, key = await stack.enter_async_context(model_server(spec, on_loading))
+        return Server(base_url=url, model=spec.model, api_key=key, effort=effort, cache_address=address)
     if spec.demo:
-        return await stack.enter_async_context(demo_server(spec.demo_latency_ms)), f"demo:{DEMO_VERSION}", None
-    return spec.base_url, None, None
+        url = await stack.enter_async_context(demo_server(spec.demo_latency_ms))
+        return Server(base_url=url, model="demo", effort=effort, cache_address=f"demo:{DEMO_VERSION}")
+    return Server(base_url=spec.base_url, model=spec.model, api_key=keys.learner or "", gate=keys.gate, effort=effort)
 
 
 def versions(*, gguf: bool = False) -> dict[str, str]:

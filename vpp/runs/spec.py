@@ -2,54 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any
 
-from pydantic import AfterValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
-from pydantic_core import to_json
-from typing_extensions import TypedDict
+from pydantic import ValidationError
 
-from vpp.data.dataset import Column, Provenance, Task
 from vpp.llm.choices import Role
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.settings import Config
 
 MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
-
-
-class _DatasetFields(TypedDict):
-    """The dataset's part of run.json, which may come from elsewhere: what every reader of a run counts on in it."""
-
-    name: str
-    target: str
-    task: Task
-    columns: list[Column]
-    inputs: list[str]
-    classes: list[str]
-    provenance: Provenance
-    fingerprint: str
-    n_train: PositiveInt
-    n_test: NonNegativeInt
-    n_calibration: NotRequired[NonNegativeInt]
-    descriptions: NotRequired[dict[Literal["columns", "labels"], dict[str, str]]]
-
-
-_DATASET_FIELDS: TypeAdapter[_DatasetFields] = TypeAdapter(_DatasetFields)
-
-
-def checked_fields(dataset: dict[str, Any]) -> dict[str, Any]:
-    """Return the same fields. Raises ValueError for a missing or wrong field; no fields at all are allowed."""
-    if not dataset:
-        return dataset
-    try:
-        _DATASET_FIELDS.validate_json(to_json(dataset), strict=True)
-    except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
-    if not dataset["inputs"]:
-        raise ValueError("inputs names no column")
-    if dataset["task"] == "classification" and not dataset["classes"]:
-        raise ValueError("classes names no label")
-    return dataset
 
 
 def row_counts(dataset: Mapping[str, Any]) -> dict[str, int]:
@@ -138,7 +100,8 @@ class RunSpec:
     name: str
     config: Config
     endpoint: EndpointSpec
-    dataset: Annotated[dict[str, Any], AfterValidator(checked_fields)] = field(default_factory=dict)
+    dataset: dict[str, Any] = field(default_factory=dict)
+    """Name, target, task, columns, labels, row counts and provenance, as in `RunStarted`."""
     learner_template: str | None = None
     """Text of the user's own template; None for the default."""
     optimizer_template: str | None = None

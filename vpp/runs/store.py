@@ -1,6 +1,5 @@
 """The runs folder: its runs, newest first, and the shipped examples that are copied into it."""
 
-import os
 import re
 import secrets
 import shutil
@@ -10,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
-from vpp.runs.directory import NAME_LENGTH, RunDirectory
-from vpp.runs.disk import refusal, sync_folder
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal
 from vpp.runs.spec import RunSpec
 
 EXAMPLE = "example-penguins"
@@ -25,7 +24,6 @@ TEXT_EXAMPLE = "example-messages"
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl", "summary.json")
 """Files of every shipped run; one may have results of later commands beside them."""
-DELETED = ".deleted-"
 FILES = frozenset({*SHIPPED_FILES, "control", "heartbeat", "asked", "lock", "worker.log"})
 
 
@@ -41,50 +39,22 @@ class RunStore:
         self.folder = folder
 
     def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        path = self.folder / run_id(spec.name, spec.config.method, now=now)
-        while path.exists():
-            path = self.folder / run_id(spec.name, spec.config.method, now=now)
-        directory = RunDirectory(path)
+        directory = RunDirectory(self.folder / run_id(spec.name, spec.config.method, now=now))
         directory.create(spec, data)
         return directory
 
     def runs(self) -> list[RunDirectory]:
-        """Return the runs, newest first, without deleted ones and other folders."""
-        if not self.folder.is_dir():
-            return []
-        runs = [RunDirectory(path) for path in self.folder.iterdir() if _is_run(path)]
-        return sorted(runs, key=lambda run: (made_at(run), *_written(run)), reverse=True)
+        """Return the runs, newest first."""
+        paths = self.folder.iterdir() if self.folder.is_dir() else ()
+        runs = [run for run in map(RunDirectory, paths) if run.exists]
+        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
         is_name = run not in ("", ".", "..") and not {"/", "\0"} & set(run)
-        if is_name and _is_run(self.folder / run):
-            return RunDirectory(self.folder / run)
+        if is_name and (directory := RunDirectory(self.folder / run)).exists:
+            return directory
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
-
-
-def _is_run(path: Path) -> bool:
-    return not path.is_symlink() and not path.name.startswith(DELETED) and is_text(path.name) and is_sound(path)
-
-
-def is_text(name: str) -> bool:
-    """True for a name in UTF-8; others cannot be shown, and Python keeps their bytes as lone surrogates."""
-    return name.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
-def is_sound(folder: Path) -> bool:
-    """True for a run of plain files; a link may lead anywhere, and reading a pipe never ends."""
-    try:
-        with os.scandir(folder) as entries:
-            # A file, or a folder that does not have the name of a run's file.
-            plain = {
-                entry.name: entry.is_file(follow_symlinks=False)
-                or (entry.is_dir(follow_symlinks=False) and entry.name not in FILES)
-                for entry in entries
-            }
-    except OSError:
-        return False
-    return "run.json" in plain and all(plain.values())
 
 
 def made_at(run: RunDirectory) -> datetime:
@@ -92,40 +62,32 @@ def made_at(run: RunDirectory) -> datetime:
     try:
         return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
     except ValueError:
-        return datetime.fromtimestamp(_written(run)[0])
+        return datetime.fromtimestamp(_written_at(run))
 
 
-def _written(run: RunDirectory) -> tuple[float, str]:
-    """Return the Unix time at which the rows were written, and the id."""
+def _written_at(run: RunDirectory) -> float:
     try:
-        return run.data.stat().st_mtime, run.id
+        return run.data.stat().st_mtime
     except OSError:
-        return 0.0, run.id
+        return 0.0
 
 
 def rename(directory: RunDirectory, name: str) -> None:
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
-    directory.amend(name=name.strip()[:NAME_LENGTH])
+    directory.amend(name=name.strip())
 
 
 def delete(directory: RunDirectory) -> None:
-    """Delete the run. Raises RunError if a worker holds it, it is no run, or the disk refuses.
-
-    It is renamed first, so that nobody sees half a run; remains of earlier deletions are removed too.
-    """
-    path = directory.path.absolute()
-    if not _is_run(path):
-        raise RunError(f"{directory.path} holds no run of plain files: nothing was deleted")
-    gone = path.with_name(f"{DELETED}{path.name}.{secrets.token_hex(4)}")
+    """Delete the run. Raises RunError if a worker holds it, it is no run, or the disk refuses."""
+    if not directory.exists:
+        raise RunError(f"{directory.path} holds no run: nothing was deleted")
     with directory.lock():
         try:
-            path.rename(gone)
+            (directory.path / "run.json").unlink()  # first, so that nobody sees half a run
         except OSError as error:
-            raise DiskRefused(refusal(error, path)) from None
-        sync_folder(path.parent)
-        for left in path.parent.glob(f"{DELETED}*"):
-            shutil.rmtree(left, ignore_errors=True)
+            raise DiskRefused(refusal(error, directory.path)) from None
+        shutil.rmtree(directory.path, ignore_errors=True)
 
 
 def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
@@ -139,11 +101,7 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
     try:
         runs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=runs_dir) as part:
-            copy = Path(part) / shipped.name
-            copy.mkdir(mode=0o700)
-            for path in shipped.iterdir():
-                shutil.copyfile(path, copy / path.name)
-            copy.rename(target.path)
+            shutil.copytree(shipped, Path(part) / shipped.name).rename(target.path)
     except OSError as error:
         if not target.exists:
             raise RunError(

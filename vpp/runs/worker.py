@@ -1,14 +1,12 @@
 """The worker: runs a sampler from a run's directory, through outages, pauses, caps and stops, to the run's end."""
 
 import asyncio
-import errno
 import logging
-import os
 import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -31,10 +29,10 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.limits import Counters
+from vpp.llm.limits import Budget, Counters
 from vpp.runs.budget import cap_reached
-from vpp.runs.directory import Command, RunDirectory, load_dataset
-from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
+from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
+from vpp.runs.disk import obstacle, refusal, sync_folder
 from vpp.runs.journal import Answer, AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
@@ -47,6 +45,12 @@ from vpp.runtime import cancel, rare_collecting
 POLL_S = 0.1
 COMPLETING = (RunPaused, RunFinished, RunFailed)
 """Events after which the last command has been carried out."""
+SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed, StepFinished)
+"""Events that reach the disk immediately."""
+WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
+"""Events within a step, written with the next other event, or after a moment so that watchers see them."""
+SUMMARISED = (*SYNCED, RunResumed)
+Listener = Callable[[RunView, Record], None]
 log = logging.getLogger("vpp.worker")
 
 
@@ -57,19 +61,19 @@ class Stopped(Exception):
 class Control:
     """The commands a worker has received, and what its heartbeats say."""
 
-    def __init__(self, directory: RunDirectory, *, past_command: str) -> None:
-        """past_command: token of the command sent before this worker was requested, which it ignores."""
+    def __init__(self, directory: RunDirectory, counters: Counters) -> None:
         self.stop = asyncio.Event()
         self.pause = asyncio.Event()
         self.retry = asyncio.Event()
         """Set when the user asks to try the endpoint again now."""
         self.queued = True
-        self.loading_s: float | None = None
-        """Seconds for which a model file has been loading; None if it is not."""
         self.waits = False
         """True while other runs hold all slots."""
+        self.loading_s: float | None = None
+        """Seconds for which a model file has been loading; None if it is not."""
+        self._obeying: Command | None = None
         self._directory = directory
-        self._last_token = self._done = past_command
+        self._counters = counters
         self._is_silent = False
 
     def listen_to_signals(self) -> None:
@@ -77,30 +81,29 @@ class Control:
         loop = asyncio.get_running_loop()
         minds_hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
         for name in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if minds_hangup else [])):
-            loop.add_signal_handler(name, self.obey, "stop")
+            loop.add_signal_handler(name, self._obey, "stop")
 
     async def watch(self) -> None:
         while True:
-            sent = self._directory.last_command()
-            if sent is not None and sent.token != self._last_token:
-                self._last_token = sent.token
-                self.obey(sent.command)
+            if command := self._directory.take_command():
+                self._obey(command)
+                self.beat()
             await asyncio.sleep(POLL_S)
 
-    def obey(self, command: Command) -> None:
+    def _obey(self, command: Command) -> None:
+        self._obeying = None if command == "go on" else command
         match command:
             case "pause":
                 self.pause.set()
             case "go on":
                 self.pause.clear()
                 self.retry.set()
-                self._done = self._last_token
             case "stop":
                 self.stop.set()
 
     def note(self, event: Event) -> None:
         if isinstance(event, COMPLETING):
-            self._done = self._last_token
+            self._obeying = None
 
     async def unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
         """Await `work`; a stop, or a failure of what runs beside it, cancels it. Raises Stopped, or the failure."""
@@ -116,33 +119,26 @@ class Control:
         finally:
             await cancel([task, stop, *others])
 
-    def beat(self, usage: Usage, flight: tuple[int, float] = (0, 0.0)) -> None:
-        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats.
-
-        flight: calls in flight, and the age of the oldest in seconds.
-        """
-        now = {"loading_s": self.loading_s, "waits": self.waits, "in_flight": flight[0]}
+    def beat(self) -> None:
+        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats."""
+        now, (in_flight, age_s) = time.time(), self._counters.flight()
+        beat = Heartbeat(
+            at=now,
+            usage=self._counters.snapshot(),
+            queued=self.queued,
+            waits=self.waits,
+            obeying=self._obeying,
+            loading_s=self.loading_s,
+            in_flight=in_flight,
+            oldest_at=now - age_s,
+        )
         try:
-            self._directory.beat(
-                asdict(usage), queued=self.queued, done=self._done, oldest_at=time.time() - flight[1], **now
-            )
+            self._directory.beat(beat)
             self._is_silent = False
         except OSError as error:
             if not self._is_silent:
                 log.warning("no heartbeat can be written: %s", refusal(error, self._directory.path))
             self._is_silent = True
-
-
-# The record of a run under way
-
-SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
-"""Events that reach the disk immediately, as a finished step does."""
-WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
-"""Events within a step, written with the next other event, or after a moment so that watchers see them."""
-
-SUMMARISED = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinished)
-
-Listener = Callable[[RunView, Record], None]
 
 
 class Recorder:
@@ -170,50 +166,33 @@ class Recorder:
         """Record an event. Raises OSError if the disk refuses it, or the run was removed under its worker."""
         record = self._journal.add(event, usage=self._counters.snapshot(), answers=self.answers.lines)
         if not isinstance(event, WAITING):
-            self.flush()
-        if isinstance(event, SYNCED):
-            self._journal.sync()
+            self.flush(sync=isinstance(event, SYNCED))
         self._apply(record)
 
-    def flush(self) -> None:
+    def flush(self, *, sync: bool = False) -> None:
         """Write the answers that wait, then the events that use them. Raises OSError as `record` does."""
-        if not (self._journal.is_waiting or self.answers.is_waiting):
-            return
-        self._check_journal()
-        if self._journal.ends_a_step:
-            self.answers.sync()
-        else:
-            self.answers.flush()
-        self._journal.flush()
+        if self._journal.is_waiting or self.answers.is_waiting:
+            self._directory.journal.stat()  # raises once the run is removed
+            for file in (self.answers, self._journal):
+                file.flush(sync=sync)
 
     def end(self, end: Event) -> None:
-        try:
-            if not (isinstance(end, RunFailed) and end.reason == "disk"):
-                self.record(end)
-                return
-        except OSError as error:
-            end = self.failure(error)
+        """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
+        if not (isinstance(end, RunFailed) and end.reason == "disk"):
+            try:
+                return self.record(end)
+            except OSError as error:
+                end = self.failure(error)
+        self.answers.forget()
         self._journal.forget()
-        usage, answers = self._counters.snapshot(), self.answers.lines
         try:
-            cut_torn_tail(self._directory.journal)
-            self._check_journal()
-            record = self._journal.append(end, usage=usage, answers=answers)
-            self._journal.sync()
+            self.record(end)
         except OSError as error:
             log.error("the end of the run cannot be recorded: %s", error)
-            record = Record(at=time.time(), usage=usage, answers=answers, event=end)
-        self._apply(record)
+            self._apply(Record(at=time.time(), usage=self._counters.snapshot(), answers=self.answers.lines, event=end))
 
     def failure(self, error: OSError) -> RunFailed:
-        if is_of_the_disk(error):
-            return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
-        log.error("the run failed", exc_info=error)
-        return RunFailed(reason="error", detail=str(error))
-
-    def _check_journal(self) -> None:
-        if not self._directory.journal.is_file():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
+        return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
 
     def _apply(self, record: Record) -> None:
         self.view.apply(record)
@@ -244,10 +223,6 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
-    waits_at_cap: bool = False
-    """Wait for a higher cap; else the worker ends at the cap."""
-    past_command: str = ""
-    """Token of the command that was there when this worker was requested, which was for an earlier one."""
     listener: Listener | None = None
     """Called with every event: those within a step as they happen, all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
@@ -265,16 +240,21 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """
     try:
         with directory.lock():
+            if not directory.take_request():
+                directory.take_command()  # it was for an earlier worker
             cut_torn_tail(directory.journal)
-            directory.check_journal()
             view = JournalReader(directory.journal).read()
-            return view if view.phase == "finished" else asyncio.run(_Worker(directory, surroundings, view).run())
+            if view.phase == "finished":
+                return view
+            if in_the_way := obstacle(directory.path):
+                raise DiskRefused(in_the_way)
+            return asyncio.run(_Worker(directory, surroundings, view).run())
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from error
 
 
 class _AtCap(Exception):
-    """The cap is reached, and nobody waits for a higher one."""
+    pass
 
 
 class _Worker:
@@ -285,8 +265,8 @@ class _Worker:
         self.around = surroundings
         self.spec = directory.spec()
         self.slots = Slots(surroundings.slots_dir, count=surroundings.max_running)
-        self.control = Control(directory, past_command=surroundings.past_command)
         self.counters = Counters()
+        self.control = Control(directory, self.counters)
         self.recorder = Recorder(directory, view, self.counters, self._listen)
 
     async def run(self) -> RunView:
@@ -294,9 +274,8 @@ class _Worker:
         for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
             self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
         self.counters.restore(last_finished(self.recorder.view).usage)
-        self.control.beat(self.counters.snapshot())
+        self.control.beat()
         with self.recorder.opened():
-            self.directory.amend(status="running")
             self.control.listen_to_signals()
             watchers = [asyncio.create_task(self.control.watch()), asyncio.create_task(self._keep_alive())]
             try:
@@ -307,9 +286,7 @@ class _Worker:
                 self.recorder.end(end)
         self.slots.give_back()
         self.control.queued = False
-        self.control.beat(self.counters.snapshot())
-        with suppress(VppError):  # the journal has the status too
-            self.directory.amend(status=self.directory.state(self.recorder.view))
+        self.control.beat()
         return self.recorder.view
 
     def _listen(self, view: RunView, record: Record) -> None:
@@ -325,7 +302,7 @@ class _Worker:
         except Stopped:
             return RunFinished(outcome="stopped")
         except _AtCap:
-            return self.paused_at_cap()
+            return RunPaused(reason="budget", detail=cap_reached(self.spec, self.recorder.view, self.counters))
         except EndpointError as error:
             return RunFailed(reason="endpoint", detail=str(error))
         except DiskRefused as error:
@@ -375,10 +352,6 @@ class _Worker:
             await self.slots.take()
             self.control.waits = False
 
-    def paused_at_cap(self) -> RunPaused:
-        detail = cap_reached(self.directory.spec(), self.recorder.view, self.counters)
-        return RunPaused(reason="budget", detail=detail)
-
     async def _keep_alive(self) -> None:
         """Write waiting events and heartbeats. A refusing disk ends the run at its next event."""
         beats = 0
@@ -386,10 +359,9 @@ class _Worker:
             with suppress(OSError):
                 self.recorder.flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
-                usage = self.counters.snapshot()
-                self.control.beat(usage, self.counters.flight())
+                self.control.beat()
                 if self.around.on_beat and not self.control.queued:
-                    self.around.on_beat(self.recorder.view, usage)
+                    self.around.on_beat(self.recorder.view, self.counters.snapshot())
             beats += 1
             await asyncio.sleep(FLUSH_S)
 
@@ -509,7 +481,8 @@ class _Attempt:
 
         self._going.set()
         try:
-            await self.control.unless_stopped(keep(), self._hold_while_paused(session))
+            beside = self._hold_while_paused(session), _end_at_cap(session.budget)
+            await self.control.unless_stopped(keep(), *beside)
         finally:
             session.budget.go_on()
 
@@ -517,31 +490,20 @@ class _Attempt:
         """Hold the run during each pause: send no call, record no event, and free the slot for another run."""
         control, worker = self.control, self.worker
         while True:
-            is_at_cap = await self._pause_or_cap(session.budget.exhausted)
-            control.pause.set()
+            await control.pause.wait()
             session.budget.pause()
             self._going.clear()
-            self.recorder.record(worker.paused_at_cap() if is_at_cap else RunPaused(reason="user"))
+            self.recorder.record(RunPaused(reason="user"))
             worker.slots.give_back()
             while control.pause.is_set():
                 await asyncio.sleep(POLL_S)
-            session.budget.renew(worker.directory.spec().cap)
             await worker.take_slot()
             self.recorder.record(RunResumed(step=self.recorder.view.total_steps))
             control.queued = False
             self._going.set()
             session.budget.go_on()
 
-    async def _pause_or_cap(self, exhausted: asyncio.Event) -> bool:
-        """Wait for a user's pause, or for the cap; True at the cap. Raises _AtCap if nobody waits for a higher one."""
-        while not exhausted.is_set():
-            if self.control.pause.is_set():
-                return False
-            signs = [asyncio.create_task(sign.wait()) for sign in (self.control.pause, exhausted)]
-            try:
-                await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                await cancel(signs)
-        if not self.worker.around.waits_at_cap:
-            raise _AtCap
-        return True
+
+async def _end_at_cap(budget: Budget) -> None:
+    await budget.exhausted.wait()
+    raise _AtCap
