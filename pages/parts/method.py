@@ -141,7 +141,9 @@ def choose_templates(
         st.session_state[FIELD] = first
     choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
     preset = st.session_state.get("new.preset", "")
-    named = chosen_templates(choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
+    named = chosen_templates(
+        choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text, is_regression=not dataset.classes
+    )
     roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
     texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
     check_templates(texts)

@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
         config = replace(config, **{"tau" if dataset.task == "regression" else "epsilon": options.noise})
-    templates = _templates(options, endpoint, has_text=dataset.has_text)
+    templates = _templates(options, endpoint, dataset)
     start = read_sentences(read_text(options.start) or "", name=options.start) if options.start else ()
     spec = RunSpec(
         config=config,
@@ -159,11 +159,18 @@ def _prices(amounts: Sequence[float]) -> Prices:
     return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
+def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
     """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
     is_named = options.templates in TEMPLATES
     name = options.templates if is_named else AUTO
-    texts = set_texts(chosen_templates(name, is_demo=endpoint.is_demo, preset=options.preset, has_text=has_text))
+    shipped = chosen_templates(
+        name,
+        is_demo=endpoint.is_demo,
+        preset=options.preset,
+        has_text=dataset.has_text,
+        is_regression=not dataset.classes,
+    )
+    texts = set_texts(shipped)
     if is_named:
         return texts
     paths: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}

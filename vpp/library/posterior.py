@@ -438,7 +438,13 @@ def fit(
     )
     server = _endpoint(endpoint, environment)
     texts = set_texts(
-        chosen_templates(templates, is_demo=server.is_demo, preset=preset_name, has_text=dataset.has_text)
+        chosen_templates(
+            templates,
+            is_demo=server.is_demo,
+            preset=preset_name,
+            has_text=dataset.has_text,
+            is_regression=not dataset.classes,
+        )
     )
     spec = RunSpec(
         name=name,
