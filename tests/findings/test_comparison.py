@@ -19,7 +19,6 @@ from vpp.findings.comparison import (
     outcome,
     same_rows,
     settings,
-    standing,
     standing_of,
     standings,
 )
@@ -42,14 +41,6 @@ def test_a_run_stands_where_its_averaged_answers_put_it(folder: Path) -> None:
     assert (a.score.n_correct, a.losses) == (5, (0, 0, 0, 0, 0, 1))
     assert b.answers == ("yes", "no", "yes", "no", "no", "yes")
     assert (b.score.n_correct, b.losses) == (4, (0, 0, 0, 0, 1, 1))
-
-
-def test_numbers_stand_by_squared_errors(folder: Path) -> None:
-    found = standing(candidate(inspected.numbers(folder)))
-    assert found is not None
-    # Means 1, 3, 4.5 and 8/3 against 1, 3, 5 and 2.
-    assert found.losses == pytest.approx((0, 0, 0.25, 4 / 9))
-    assert found.score.error == pytest.approx((0.25 + 4 / 9) / 4)
 
 
 def test_the_difference_is_paired_row_by_row(folder: Path) -> None:
@@ -138,19 +129,6 @@ def test_what_the_model_is_shown_and_how_it_may_answer_are_settings(folder: Path
         ("split", replace(data, provenance=replace(data.provenance, split="time:a"))),
     ):
         assert list(settings([first, replace(first, dataset=rows)])) == [name]
-
-
-def test_other_columns_of_the_same_rows_are_compared_all_the_same(folder: Path) -> None:
-    fewer = dataset(["yes", "no"], ["yes", "no"])
-    wider = replace(
-        fewer,
-        test=tuple(replace(row, inputs=(*row.inputs, ("more", "x"))) for row in fewer.test),
-        train=tuple(replace(row, inputs=(*row.inputs, ("more", "x"))) for row in fewer.train),
-        inputs=("a", "more"),
-        columns=(*fewer.columns[:1], replace(fewer.columns[0], name="more"), fewer.columns[1]),
-    )
-    found = side_by_side(all_right(folder / "a", fewer), all_right(folder / "b", wider))
-    assert found.comparable == (0, 1)
 
 
 def plain(sentence: str) -> str:

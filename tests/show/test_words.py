@@ -20,14 +20,6 @@ def test_wilson_agrees_with_published_values(successes: int, n: int, low: float,
     assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
-@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_holds_the_share_and_mirrors(share: tuple[int, int]) -> None:
-    successes, n = share
-    low, high = wilson(successes, n)
-    assert 0 <= low <= successes / n <= high <= 1
-    assert wilson(n - successes, n) == pytest.approx((1 - high, 1 - low))
-
-
 @pytest.mark.parametrize(("successes", "n"), [(1, 0), (-1, 5), (6, 5)])
 def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):

@@ -22,7 +22,6 @@ from vpp.runs.asking import PromptedBaselines, read_prompted
 from vpp.runs.directory import RunDirectory
 
 MOST_VALUES = 30
-"""Most values of a category that is used."""
 MAX_ITERATIONS = 5000
 DEPTH = 2
 _WORD = re.compile(r"\w\w+")
@@ -142,7 +141,6 @@ class _Inputs:
     columns: dict[str, list[Any]]
     """Numbers, NaN if missing, or cells of a category."""
     categories: frozenset[str]
-    """Names of the columns that hold cells."""
     terms: list[list[str]]
     left_out: tuple[tuple[str, str], ...]
 

@@ -15,7 +15,7 @@ from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
 from vpp.findings.options import has_effect, name_of
 from vpp.findings.scores import Score, rows_of, score, score_text
-from vpp.findings.status import SHORT, other_scores_text, steps_text
+from vpp.findings.status import other_scores_text, steps_text
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
@@ -38,7 +38,6 @@ from vpp.show.words import (
 
 CODES = ascii_uppercase
 HASHED = 12
-"""Digits of a SHA-256 that are shown."""
 SIGN_TEST = (
     "p: how often a fair coin would split the rows on which the two differ at least as unevenly. One in twenty "
     "comparisons falls below 0.05 by chance, and another seed is another draw."
@@ -47,8 +46,6 @@ SIGN_TEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A run to compare, at one moment."""
-
     id: str
     label: str
     """Name, method and time, as a reader picks it."""
@@ -70,8 +67,6 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Answers to the test rows with their losses and score."""
-
     rows: tuple[Row, ...]
     answers: Votes
     """(N,) averaged predictions of a run, or answers of a simple model."""
@@ -182,22 +177,16 @@ def _ranked(comparison: Comparison, base: Standing) -> str:
     own = {place: comparison.standings[place] for place in comparison.comparable}
     errors = {place: standing.score.error if standing else math.inf for place, standing in own.items()}
     tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
-    who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
+    who, reference = listed([CODES[place] for place in tied]), comparison.reference
     if reference in tied and len(tied) > 1:
-        pair = f" {_between(comparison, *tied)}" if len(tied) == 2 else ""
-        return f"{who} do equally well: {_reached(base)}.{pair}"
+        return f"{who} do equally well: {_reached(base)}."
     other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
     is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
     lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
     best, second = own[tied[0]] or base, own[other] or base
-    against_other = f"{_reached(best)}, against {score_text(second.score)} of {_who(comparison, other)}"
-    return f"{lead}{who} {is_better}: {against_other}. {_between(comparison, tied[0], other)}"
-
-
-def _who(comparison: Comparison, place: int) -> str:
-    """`B (MH)`; the method only if it tells the runs apart."""
-    methods = {comparison.runs[each].config.method for each in comparison.comparable}
-    return CODES[place] + (f" ({SHORT[comparison.runs[place].config.method]})" if len(methods) > 1 else "")
+    against_other = f"{_reached(best)}, against {score_text(second.score)} of {CODES[other]}"
+    difference = against(best, second)
+    return f"{lead}{who} {is_better}: {against_other}. {paired_sentence(difference) if difference else ''}".rstrip()
 
 
 def _reached(own: Standing) -> str:
@@ -205,12 +194,6 @@ def _reached(own: Standing) -> str:
     if own.score.n_correct is not None:
         return f"right on {integer(own.score.n_correct)} of {rows} ({score_text(own.score)})"
     return f"mean squared error {score_text(own.score)} on {rows}"
-
-
-def _between(comparison: Comparison, better: int, worse: int) -> str:
-    own, other = comparison.standings[better], comparison.standings[worse]
-    difference = against(own, other) if own and other else None
-    return paired_sentence(difference) if difference else ""
 
 
 def paired_sentence(difference: PairedDifference) -> str:
@@ -273,7 +256,6 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    """Say which runs are not compared, and why."""
     runs, reference = comparison.runs, CODES[comparison.reference]
     if elsewhere := [CODES[place] for place in comparison.elsewhere]:
         has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
@@ -298,7 +280,8 @@ _SERVER = (
 def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
     """Return what differs and can change a result: values by name, one a run. labels: of runs, by id."""
     by_run = [{name: _text(value) for name, value in _settings_of(run, labels or {}).items()} for run in runs]
-    names = (name for name in by_run[0] if name not in _OPTIONS or any(_has_effect(name, run) for run in runs))
+    used = {name for name, own in _OPTIONS.items() for run in runs if has_effect(own, run.config, run.dataset.task)}
+    names = (name for name in by_run[0] if name not in _OPTIONS or name in used)
     found = {name: tuple(each.get(name, "unknown") for each in by_run) for name in names}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
@@ -318,10 +301,6 @@ _OPTIONS = {
     name_of(each.name) if each.name != "prior" else "prior, in plain words": each.name for each in fields(Config)
 }
 """Options of the method by their names in the table; `particles` stands there as K."""
-
-
-def _has_effect(name: str, run: Candidate) -> bool:
-    return has_effect(_OPTIONS[name], run.config, run.dataset.task)
 
 
 def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:

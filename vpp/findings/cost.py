@@ -66,7 +66,6 @@ def bound_words(expected: Estimate) -> str:
 
 
 def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
-    """Return a table of calls, tokens, money and time, and what it assumes."""
     calls = Span(about=expected.plan.expected_calls, high=expected.plan.calls)
     rows = [_row(line.what, line.calls) for line in expected.lines]
     rows += [_row("All calls", calls), _row("Tokens in", expected.prompt), _row("Tokens out", expected.completion)]

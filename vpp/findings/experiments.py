@@ -119,8 +119,6 @@ class Obeyed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseWorth:
-    """A clause of a sentence, and what its loss costs."""
-
     text: str
     log_likelihood_lost: float
     """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
@@ -130,8 +128,6 @@ class ClauseWorth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedIdea:
-    """An idea's heaviest wording on trial."""
-
     text: str
     """The whole hypothesis, seed sentence included."""
     weight: float
@@ -153,20 +149,16 @@ class MinimalPair:
     """A row on which two ideas agree, and one cell's change that parts them."""
 
     inputs: tuple[tuple[str, str | None], ...]
-    """The changed row."""
     column: str
     before: str | None
     after: str | None
     ideas: tuple[int, int]
     """Places in `Trial.ideas`."""
     answers: tuple[Value | None, Value | None]
-    """Theirs to the changed row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Content of trial.json."""
-
     step: int
     """The run's last complete step then."""
     rows: tuple[int, ...]
@@ -263,7 +255,6 @@ def sentence_of(idea: TriedIdea, seed_text: str) -> str:
 
 
 def _pairs(pairs: Sequence[MinimalPair]) -> list[tuple[str, str, str]]:
-    """Return each change of a cell once."""
     lines: dict[tuple[str, str, str], tuple[str, str, str]] = {}
     for pair in pairs:
         before, after = ("missing" if cell is None else cell for cell in (pair.before, pair.after))

@@ -50,8 +50,6 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hypothesis:
-    """Particles that agree on nearly all rows."""
-
     members: tuple[Idea, ...]
     """Particles with the same answers on every row; the heaviest first."""
     texts: tuple[Wording, ...]
@@ -120,8 +118,6 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: Mapping[str, ProgramReading]) -> Deck:
-    """Return the cards. readings: by hypothesis id."""
-
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
         row = "training row" if each.members[0].train else "row"
@@ -195,14 +191,11 @@ Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged
 step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
 MOST_VERSIONS = 12
-"""Newest versions of a hypothesis that its history holds."""
 NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A particle after a step."""
-
     step: int
     slot: int
     hypothesis: str

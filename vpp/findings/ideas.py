@@ -69,7 +69,6 @@ class Idea:
     wordings: tuple[Wording, ...]
     """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
-    """Ascending."""
     answers: Votes = field(default=(), repr=False)
     """Answers to the rows compared, in their order."""
     test: Score | None = None
@@ -126,9 +125,7 @@ class Compared:
     """By slot: equal for the same answers to all rows compared; without such rows, for the same text."""
     by: Basis
     rows: tuple[int, ...]
-    """Ids of the rows compared, each once."""
     evaluations: tuple[Evaluated, ...]
-    """Evaluations that cover every text."""
     known: RecordedAnswers
 
 
@@ -286,8 +283,6 @@ Groups = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A particle in a phase of a step."""
-
     slot: int
     hypothesis: str
     parent: str
@@ -311,7 +306,6 @@ def phases(at: StepView) -> tuple[Phase, ...]:
 
 
 def held(at: StepView, phase: Phase) -> list[Held]:
-    """Return the particles in a phase, by slot."""
     weights = at.reweighted.weights if at.reweighted else None
     if phase == "weigh" or at.resampled is None:
         ancestors: Sequence[int] = sorted(at.scored)
@@ -335,8 +329,6 @@ def held(at: StepView, phase: Phase) -> list[Held]:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The hypotheses of a moment."""
-
     numbers: Mapping[str, int]
     """By hypothesis id: that of the hypothesis with its answers."""
     faces: Mapping[int, str]
@@ -344,8 +336,6 @@ class Named:
 
 
 class Names:
-    """The numbers of a run's hypotheses, and the texts that stand for them."""
-
     def __init__(self, view: RunView) -> None:
         self._view = view
         self._own: dict[str, int] = {}
@@ -380,7 +370,6 @@ class Names:
         return number, shares[number]
 
     def _take(self, groups: Groups) -> Named:
-        """Number the hypotheses of the next moment."""
         numbers: dict[str, int] = {}
         faces: dict[int, str] = {}
         group_of = {text: place for place, group in enumerate(groups) for text in group}

@@ -26,7 +26,6 @@ from vpp.show.matrix import RowBrief
 from vpp.show.words import capitalised, counted, cut, fixed, in_words, integer, listed, seconds, shortest, value_text
 
 MOST_INPUTS = 6
-"""Inputs of a row in a table of answers."""
 MOST_NOTES, MOST_NAMED = 4, 4
 LONGEST_CELL = 60
 LITTLE = 0.005
@@ -147,7 +146,6 @@ def pool_words(dataset: Dataset, *, n_found: int, n_made_up: int, made_up: bool)
 
 
 def labels_words(found: Sequence[Point]) -> str:
-    """Sentence above the list."""
     telling = sum(question.bits >= LITTLE for question in found)
     n = len(found)
     if not telling:
@@ -183,7 +181,6 @@ def going_on_words(preparation: Preparation, *, n_added: int) -> str:
 
 
 def plan_blocks(plan: Plan) -> tuple[Table, Note]:
-    """The calls of a new run, by work."""
     rows = [*((what, integer(calls)) for what, calls in plan.items), ("At most", integer(plan.calls))]
     return Table(head=("work", "calls"), rows=rows, right=(1,)), Note("Repeated and cached questions cost nothing.")
 

@@ -394,7 +394,12 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     yield from blocks(run_verdict(directory, view))
     calls = f"{counted(usage.calls, 'call')}, {cached_words(usage.cached, of=usage.calls)}"
     yield Note(f"{view.phase} after {seconds(view.wall_s)}, {calls}")
-    yield from map(Note, _scores(view, dataset) if dataset else ())
+    for split, name in (("test", "test rows"), ("train", "training rows")):
+        evaluated = view.evaluated.get(split)
+        if dataset and evaluated and evaluated.rows:
+            score_of = averaged_score(evaluated, dataset)
+            metric = "accuracy" if dataset.classes else "mean squared error"
+            yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
     yield from map(Note, (*_faults(usage, view), *(_cuts(view, dataset, spec) if dataset else ())))
     yield from map(Note, filter(None, [cache_sentence(usage)]))
     if spec.config.is_weighing and view.population:
@@ -407,15 +412,6 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         yield Note(f"{resume} {'--limit cost=X' if spec.cap.cost else '--limit calls=N'}")
     if view.phase not in ("failed", "paused"):
         yield Note(f"report: {directory.path / 'report.md'}")
-
-
-def _scores(view: RunView, dataset: Dataset) -> Iterator[str]:
-    for split, name in (("test", "test rows"), ("train", "training rows")):
-        evaluated = view.evaluated.get(split)
-        if evaluated is not None and evaluated.rows:
-            score = averaged_score(evaluated, dataset)
-            metric = "accuracy" if dataset.task == "classification" else "mean squared error"
-            yield f"{name}: {metric} {score_text(score)}, {other_scores_text(score)}"
 
 
 def _weight_table(view: RunView) -> Table:

@@ -194,7 +194,7 @@ def row_table(
     columns = rows.columns[:MOST_COLUMNS]
     return RowTable(
         columns=columns,
-        heads=tuple(_head(side, rows) for side in heads),
+        heads=tuple(AnswerHead(min(side.weight, 1.0), rows.texts[side.speaker]) for side in heads),
         lines=tuple(_line(point, columns, heads, rows.dataset) for point in shown),
         labels=rows.dataset.classes,
         vote="vote" if rows.dataset.classes else "answer" if rows.is_alone else "mean",
@@ -212,10 +212,6 @@ def table_words(rows: Rows) -> str:
     rest = f" An opened row has the other {counted(other, 'input')}." if other > 0 else ""
     far = "" if rows.dataset.classes else " Marked: far from the mean."
     return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
-
-
-def _head(side: Side, rows: Rows) -> AnswerHead:
-    return AnswerHead(share=side.weight, words=percent(min(side.weight, 1.0)), title=rows.texts[side.speaker])
 
 
 def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: Dataset) -> RowLine:

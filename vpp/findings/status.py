@@ -42,8 +42,6 @@ APART = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One line of the list."""
-
     id: str
     name: str
     mark: Mark
@@ -336,8 +334,6 @@ def check_blocks(checks: Sequence[Checked]) -> list[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Conclusion of a check."""
-
     mark: Result
     words: str
 

@@ -316,14 +316,12 @@ def _beginning(view: RunView, config: Config) -> str:
     source = "the task alone" if config.starts_from_prior else "the first rows"
     origins = {"continued": "from the earlier run", "yours": "given by you", "drawn": f"written from {source}"}
     counts = Counter(each.origin for each in drawn)
-    parts = [f"{_hypotheses(n)} {origins[origin]}" for origin, n in counts.items()]
+    parts = [
+        f"{in_words(n)} {'hypothesis' if n == 1 else 'hypotheses'} {origins[origin]}" for origin, n in counts.items()
+    ]
     different = len({each.hypothesis for each in drawn})
     unlike = "" if different == len(drawn) else f"; {in_words(different)} of them differ"
     return capitalised(f"{', '.join(parts)}{unlike}.")
-
-
-def _hypotheses(n: int) -> str:
-    return f"{in_words(n)} {'hypothesis' if n == 1 else 'hypotheses'}"
 
 
 def _weighing(at: StepView, names: Names) -> Iterator[str]:
@@ -345,12 +343,9 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
     if not made:
         return
     rewrites = f"{in_words(len(made))} {'rewrite' if len(made) == 1 else 'rewrites'}"
-    taken = f"{_first(sum(each.accepted for each in made))} of {rewrites}"
+    n = sum(each.accepted for each in made)
+    taken = f"{capitalised(in_words(n)) if n else 'None'} of {rewrites}"
     yield f"{taken} {'accepted' if config.is_filtered else 'taken'}{so_far}."
-
-
-def _first(n: int) -> str:
-    return capitalised(in_words(n)) if n else "None"
 
 
 def _end(view: RunView, config: Config) -> Iterator[str]:

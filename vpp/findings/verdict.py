@@ -120,10 +120,11 @@ def verdict(view: RunView, spec: RunSpec, dataset: Dataset, simple: Baselines | 
     else:
         judge = _labels if dataset.task == "classification" else _numbers
         found = judge(_case(view, spec.config, dataset, test, simple or baselines(dataset)))
-    warnings = tuple(filter(None, (_unread_words(view), _weight_words(view))))
-    grade = found.grade
+    grade, weight, warnings = found.grade, constant_weight(view), list(filter(None, [_unread_words(view)]))
+    if weight > MAJORITY:
+        warnings.append(f"One answer for every row holds {percent(weight)} of the weight: nothing was found.")
     if warnings:
-        grade = "nothing" if constant_weight(view) > MAJORITY or grade == "nothing" else "unknown"
+        grade = "nothing" if weight > MAJORITY or grade == "nothing" else "unknown"
     return replace(found, grade=grade, sentences=(*warnings, *found.sentences, *limits))
 
 
@@ -140,11 +141,6 @@ def _unread_words(view: RunView) -> str:
         return f"None of {counted(counts.proposals, 'proposal')} could be read: the result is unreliable."
     share = "All" if counts.answers == counts.of else f"{integer(counts.answers)} of"
     return f"{share} {integer(counts.of)} answers could not be read: the result is unreliable."
-
-
-def _weight_words(view: RunView) -> str:
-    weight = constant_weight(view)
-    return f"One answer for every row holds {percent(weight)} of the weight: nothing was found." * (weight > MAJORITY)
 
 
 def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:

@@ -57,7 +57,6 @@ MOST_HYPOTHESES = 8
 MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
-"""Digits of a SHA-256 in a sentence."""
 CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 SPLITS: Mapping[str, str] = {
     "random": "split by chance",
@@ -128,7 +127,6 @@ def doubtful_rows(rows: Rows) -> Iterator[object]:
 
 
 def method(snapshot: Snapshot) -> Table:
-    """Return five lines."""
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
     ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
@@ -163,7 +161,6 @@ def _likelihood(config: Config, task: str) -> str:
 
 
 def data(dataset: Dataset) -> Table:
-    """Return three lines."""
     source, verbs = dataset.provenance, {"calibration": "calibrate"}
     parts = [f"{integer(len(rows))} {verbs.get(part, part)}" for part in PARTS if (rows := dataset.part(part))]
     left = f"; {integer(source.n_left_out)} not used" if source.n_left_out else ""
@@ -192,7 +189,6 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 
 
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
-    """Return the sections by title."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
         "Simple models": simple_models(reader, snapshot.view, dataset),
@@ -237,7 +233,6 @@ def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[object]:
 
 
 def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
-    """Yield how sure the answers were and how right, and the evidence."""
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
@@ -349,7 +344,6 @@ def write_all(directory: RunDirectory) -> list[Path]:
 
 
 def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
-    """Return the functions that write posterior.json and predictions.csv."""
     reader = RunReader(directory)
     return {"posterior.json": partial(posterior_json, reader), "predictions.csv": partial(predictions_csv, reader)}
 

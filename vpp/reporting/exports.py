@@ -124,7 +124,6 @@ def _numbers(answers: Sequence[Sequence[Answer]], dataset: Dataset) -> Any:
 
 
 def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
-    """(N,)."""
     return _numbers([tuple(row.target for row in rows)], dataset)[0]
 
 

@@ -37,8 +37,6 @@ FILE = "posterior.py"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A hypothesis that the file does not hold."""
-
     text: str
     weight: float
     reason: str
@@ -57,14 +55,12 @@ class _Hypothesis:
     noise: float | None = None
 
     def add(self, weight: float, noise: float | None) -> None:
-        """Add a copy."""
         self.weight, self.copies, self.noise = self.weight + weight, self.copies + 1, noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standalone:
     content: bytes
-    """The file, UTF-8."""
     left_out: tuple[LeftOut, ...]
     """Heaviest first; the weights of the others are rescaled."""
 
@@ -209,7 +205,6 @@ def _column(argument: Argument, column: Column) -> dict[str, Any]:
 
 
 def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> Iterator[str]:
-    """Lines for the labels, the constant answer, and the rule for “I don’t know”."""
     yield _line("CLASSES", dataset.classes)
     yield _line("LARGEST", LARGEST)
     yield _line("VALUE_LENGTH", VALUE_LENGTH)
@@ -226,7 +221,6 @@ def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> 
 
 
 def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
-    """The functions, and what belongs to each."""
     lines: list[dict[str, Any]] = []
     for n, each in enumerate(own, 1):
         calculates = any(isinstance(node, ast.BinOp | ast.AugAssign) for node in ast.walk(ast.parse(each.program.code)))

@@ -21,8 +21,6 @@ Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A headline in whole sentences."""
-
     words: str
     link: tuple[str, str] = ("", "")
     """More words, and the id of the section to which they lead."""
@@ -38,23 +36,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence or two in small print."""
-
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What went wrong, and how to mend it."""
-
     head: str
     words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number with its scale and a sentence."""
-
     name: str
     value: str
     scale: str = ""

@@ -46,16 +46,13 @@ class StepCard(Card):
     """
 
     id: str = ""
-    """Id of its text."""
     copies: int = 1
     before: str = ""
     """The text that it was rewritten from in this step."""
     is_chain: bool = False
-    """True for methods without weights."""
     score: str = ""
     """`29/30`, or how far off it is."""
     rows: str = ""
-    """The rows of the score, in words."""
     hits: tuple[bool | None, ...] = ()
     """A square each; empty for numbers."""
     marks: tuple[tuple[Mark, str], ...] = ()
@@ -65,15 +62,11 @@ class StepCard(Card):
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """Cards, heaviest first."""
-
     cards: Sequence[Card]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A text that replaced another."""
-
     when: str
     after: str
     before: str = ""

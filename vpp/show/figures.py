@@ -26,7 +26,6 @@ class VoteBar:
     shares: tuple[tuple[str, float], ...]
     """Labels and their shares, the largest first."""
     labels: tuple[str, ...]
-    """Labels of the target, in order."""
     abstained: float = 0.0
 
     @property
@@ -92,7 +91,6 @@ def _(block: PartsBar, level: int) -> str:
 WIDTH = 320
 """Of a curve, in units of about a pixel."""
 LEFT, RIGHT, TOP, BOTTOM = 36, 12, 8, 30
-"""Margins of the curve's frame."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +108,8 @@ class Curve:
     high: tuple[float, str]
     """Ends of the scale, and how they read."""
     limit: float | None = None
-    """Value of a dashed line."""
     total: int
-    """Number of steps planned."""
     at: int | None
-    """The step that is looked at."""
     height: int = 132
 
 

@@ -95,8 +95,6 @@ def original(cell: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A term."""
-
     name: str
     meaning: str
     paper: str = ""
@@ -117,7 +115,6 @@ GLOSSARY = tuple(
     Entry(name, **fields)
     for name, fields in tomllib.loads(Path(__file__).with_name("glossary.toml").read_text(encoding="utf-8")).items()
 )
-"""Ordered from sampling to prediction."""
 BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
 
 

@@ -9,7 +9,7 @@ from vpp.show.blocks import Table
 from vpp.show.figures import VoteBar, hue
 from vpp.show.markup import CUE, aligned, badge, is_rewritten, scrolling, text
 from vpp.show.render import block_html, block_markdown, html
-from vpp.show.words import counted, cut
+from vpp.show.words import counted, cut, percent
 
 Cells = tuple[tuple[str, str], ...]
 """Names and values; the name of a text that is the only input is empty."""
@@ -17,17 +17,14 @@ LONG = 80
 """Characters from which a value is a text that is read, not looked up."""
 MOST_RIVALS = 4
 LONGEST_CELL = 60
-"""Characters of a cell in Markdown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AnswerHead:
     """A column of hypotheses with the same answers to all rows."""
 
     share: float
-    words: str
     title: str
-    """Shown when pointed at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +45,12 @@ class RowTable:
     heads: tuple[AnswerHead, ...]
     lines: tuple[RowLine, ...]
     labels: tuple[str, ...] = ()
-    """Labels of the target; empty for numbers."""
     vote: str = "vote"
     """Head of the column with the vote, or with the mean."""
     opens: bool = True
     """Whether a row opens when it is pressed: not in a report."""
     open_row: int | None = None
     inside: tuple[object, ...] = ()
-    """Blocks under the open row."""
 
     @property
     def has_text(self) -> bool:
@@ -67,7 +62,7 @@ def _(block: RowTable) -> str:
     peak = max((head.share for head in block.heads), default=1.0) or 1.0
     answers = "".join(
         f'<th class="col" scope="col"><span class="wb" style="--w:{head.share / peak:.3f}"></span>'
-        f'<abbr title="{text(head.title)}">{text(head.words)}</abbr></th>'
+        f'<abbr title="{text(head.title)}">{percent(head.share)}</abbr></th>'
         for head in block.heads
     )
     inputs = "".join(f'<th class="in" scope="col" title="{text(name)}">{text(name)}</th>' for name in block.columns)
@@ -152,8 +147,6 @@ def _named(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowBrief:
-    """A row in one line."""
-
     name: str
     cells: Cells
     vote: VoteBar | str

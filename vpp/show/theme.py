@@ -91,7 +91,6 @@ def template(mode: Mode) -> dict[str, Any]:
 
 
 HEIGHT = 260
-"""In pixels."""
 
 
 def stacked_shares(layers: Mapping[str, Sequence[float]], steps: Sequence[str], mode: Mode) -> "go.Figure":

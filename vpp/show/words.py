@@ -197,4 +197,3 @@ def interval_text(successes: int, n: int) -> str:
 
 
 ROW_OF: Mapping[str, str] = {"test": "test row", "train": "training row"}
-"""A row of each split."""
