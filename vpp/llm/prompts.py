@@ -176,21 +176,8 @@ class OptimizerPrompts:
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
 
-    @property
-    def instructions(self) -> str:
-        """All fixed words of both prompts: templates, task and answer forms."""
-        refining, drawing = self.refining, self.drawing
-        forms = optimizer_form(refining.style), prior_form(drawing.style)
-        return "\n".join((refining.instructions, drawing.instructions, optimizer_task(self.dataset), *forms))
-
-    @property
-    def examples(self) -> str:
-        """Worked examples of both prompts; empty if they have none."""
-        return f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
-
     @cached_property
     def guard(self) -> Guard:
         """The guard that refuses proposals which are no rule for this table."""
-        return Guard(
-            dataset=self.dataset, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
-        )
+        examples = f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
+        return Guard(dataset=self.dataset, seed_text=self.seed_text, examples=examples)

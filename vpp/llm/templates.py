@@ -86,12 +86,6 @@ class Template:
             return self.opening
         return (*self.opening[:-4], *self.opening[-2:], *self.opening[-4:-2])
 
-    @property
-    def instructions(self) -> str:
-        """Fixed words outside the worked examples: the system turn, and the question without its slots."""
-        fixed = [turn["content"] for turn in self.opening if turn["role"] == "system"]
-        return "\n\n".join([*fixed, "".join(words for words, _ in self._parts)])
-
     def fill(self, *, answer_form: str = "", **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
