@@ -3,7 +3,7 @@ import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -12,9 +12,8 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import MUTE, Server
-from vpp.llm.forms import one_of_words
 from vpp.llm.limits import Budget, Counters
-from vpp.llm.protocol import Completion
+from vpp.llm.protocol import Completion, structure_of
 
 from .asking import ask
 from .stub import (
@@ -309,7 +308,7 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
 
 CHANGES: tuple[dict[str, Any], ...] = (
     *({"content": "other"}, {"temperature": 0.5}, {"seed": 6}, {"max_tokens": 51}),
-    {"structured": one_of_words(("0", "1"))},
+    {"structured": structure_of(output=Literal["0", "1"])},
 )
 
 
@@ -339,8 +338,7 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"
 
 async def test_models_are_listed_with_their_context_or_raise() -> None:
     async with endpoint_of(script(MODELS)) as (endpoint, _):
-        listed = [(model.id, model.max_model_len) for model in await endpoint.models()]
-        assert listed == [("tiny", 2048), ("large", None)]
+        assert await endpoint.models() == {"tiny": 2048, "large": 0}
     refused, unreachable = EndpointRefused, EndpointUnreachable
     for reply, error in ((refusal(401), refused), (refusal(500), unreachable), (HTML, unreachable)):
         async with endpoint_of(script(reply)) as (endpoint, stub):

@@ -14,11 +14,10 @@ from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, r
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
-from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import render_input, render_mistakes, render_values
-from vpp.llm.templates import Template, gallery_text, name_of, shipped
+from vpp.llm.templates import FORM_SLOTS, Template, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row

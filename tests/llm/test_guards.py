@@ -18,9 +18,9 @@ from vpp.data.descriptions import Descriptions
 from vpp.demo.fitting import Batch
 from vpp.demo.writing import say_rule
 from vpp.llm.choices import GALLERY
-from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.guards import Guard
 from vpp.llm.prompts import seed_sentence
+from vpp.llm.rendering import optimizer_form, prior_form
 
 from .rule_tables import ADMISSION, DIGITS, POINTS, TABLES
 from .tables import LINE, optimizer_prompts, row, table

@@ -8,10 +8,13 @@ from vpp.data.dataset import Column, Dataset, Notation
 from vpp.data.descriptions import Descriptions
 from vpp.demo.prompt import read_prompt
 from vpp.llm.choices import GALLERY
-from vpp.llm.forms import answer_form, answer_kind, optimizer_form, prior_form
 from vpp.llm.prompts import LearnerPrompts, optimizer_task, seed_sentence
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
+    answer_form,
+    answer_kind,
+    optimizer_form,
+    prior_form,
     render_columns,
     render_descriptions,
     render_input,

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from vpp.events import Usage
 from vpp.llm.check import Mark
-from vpp.llm.errors import KEY_REFUSED
-from vpp.llm.protocol import NO_API, RETRY_AFTER_LIMIT_S
+from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
 from vpp.runs.session import Checked
 from vpp.runs.spec import EndpointSpec

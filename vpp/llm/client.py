@@ -15,8 +15,8 @@ import aiohttp
 import httpx2
 import openai
 
-from vpp.llm.errors import BodyTooLarge
 from vpp.llm.gate import is_loopback
+from vpp.llm.protocol import BodyTooLarge
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""
@@ -64,13 +64,6 @@ class Client:
         """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or BodyTooLarge."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._sent("POST", self._chat, content)
-
-    async def tokenize(self, model: str, text: str) -> Reply:
-        """Return the answer of the tokenizer that vLLM and llama.cpp have above /v1. Raises as `post_chat` does."""
-        root = self._base.raw_path.removesuffix(b"v1/")
-        # vLLM reads the model and the prompt, llama.cpp the content
-        content = json.dumps({"model": model, "prompt": text, "content": text}).encode()
-        return await self._sent("POST", str(self._base.copy_with(raw_path=root + b"tokenize")), content)
 
     async def get(self, path: str) -> Reply:
         """Return the answer to a request without a body. Raises as `post_chat` does."""

@@ -7,8 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from vpp.errors import EndpointRefused, PromptRefused
 from vpp.llm.answers import Parsed
-from vpp.llm.forms import Structure
-from vpp.llm.protocol import Completion, Message, Messages
+from vpp.llm.protocol import Completion, Message, Messages, Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""

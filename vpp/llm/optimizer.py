@@ -8,10 +8,9 @@ from dataclasses import replace
 from vpp.data.dataset import Row
 from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import ASKS, Chat, Refusals, asked_anew, cut_off_words
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
 from vpp.problem import Prediction, Proposal
 

@@ -11,15 +11,19 @@ The last turn is the user's and holds every slot. The fixed turns before it hold
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 from vpp.errors import InputError
 from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
-from vpp.llm.forms import FORM_SLOTS, Style
 from vpp.llm.protocol import Message
 
+Style = Literal["text", "shown", "letter"]
+"""Form of an answer: an explanation and the answer below headings; the same, but worked examples show it, so that no
+words are added; or one letter, which the prompt gives each label, for log-probabilities."""
+FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_shown": "shown", "answer_form_letter": "letter"}
 NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
     "learner": (("hypothesis", "rule"), ("input",)),
     "optimizer": (

@@ -9,10 +9,10 @@ from functools import partial
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals, question
+from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer, SharedRequests
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
+from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.llm.protocol import Message
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes

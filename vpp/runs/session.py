@@ -14,13 +14,13 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
-from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
-from vpp.llm.forms import SCHEMA
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import ModelLimits
+from vpp.llm.protocol import SCHEMA
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.problem import Problem, Translation
 from vpp.programs.sandbox import Sandbox
@@ -34,7 +34,6 @@ from vpp.runs.prompts import (
     fitted,
     learner_prompts,
     limits_of,
-    longest_prompts,
     optimizer_prompts,
     problem_of,
     program_prompts,
@@ -97,8 +96,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
         ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
         limits = await _limits(spec.endpoint, *ends)
-        if longest_cell(dataset) > LEAST_SHOWN:
-            limits = await _calibrated(limits, ends, longest_prompts(spec, dataset))
         spec = await with_carrier(directory, spec, ends[0], budget)
         whole, spec = spec, fitted(spec, dataset, limits)
         if spec.cell_limit != whole.cell_limit:
@@ -181,30 +178,9 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
     return limits_of(spec, lengths[learner], lengths[optimizer])
 
 
-async def _calibrated(
-    limits: tuple[ModelLimits, ModelLimits], ends: tuple[Endpoint, Endpoint], texts: Sequence[str]
-) -> tuple[ModelLimits, ModelLimits]:
-    """Return the limits with the tokens that the servers count in these texts, if their context is known."""
-    known = dict.fromkeys(end for each, end in zip(limits, ends, strict=True) if each.context_length)
-    factors = {end: counted_factor(await _token_counts(end, texts)) for end in known}
-    learner, optimizer = (replace(each, factor=factors.get(end, 1.0)) for each, end in zip(limits, ends, strict=True))
-    return learner, optimizer
-
-
-async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for text in texts:
-        count = await endpoint.count_tokens(text)
-        if count is None:
-            return {}
-        counts[text] = count
-    return counts
-
-
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
-        listed = await endpoint.models()
-        return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
+        return (await endpoint.models()).get(endpoint.model, 0)
     return 0
 
 
