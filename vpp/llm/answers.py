@@ -141,11 +141,11 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
                 reason = reason or str(fault)
         if len(readable) > 1:
             return Parsed(explanation=explanation, reason="it gives several outputs: write one, and nothing after it")
-        for value, end in readable.items():
+        for found, end in readable.items():
             if _RETRACTION.search(answer, end):
                 reason = "the answer is taken back after its value: think first, and write the value last"
                 return Parsed(explanation=explanation, reason=reason)
-            return Parsed(value=value, explanation=explanation)
+            return Parsed(value=found, explanation=explanation)
     return Parsed(explanation=explanation, reason=reason or "there is no 'Output:' line")
 
 

@@ -345,7 +345,7 @@ class _Parts:
             outcomes = await cancel(tasks)
         times = [outcome for outcome in outcomes if isinstance(outcome, float)]
         pace, failed = len(times) / wall_s, len(done) - len(times)
-        values = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
+        values: dict[str, float] = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
         values["calls_per_s"] = round(pace, 2)
         words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
         if not times:

@@ -103,7 +103,7 @@ class Guard:
 
     def _names_label(self, rule: str) -> bool:
         """Return whether the rule names a label, or a word that not all labels have."""
-        own = self._label_words - set.intersection(*(set(words(label)) for label in self.dataset.classes))
+        own = self._label_words - frozenset.intersection(*(frozenset(words(c)) for c in self.dataset.classes))
         gap = " " if rule.isascii() else ""  # between words, which not every script sets apart
         text = f"{gap}{' '.join(words(rule))}{gap}"
         whole = (f"{gap}{' '.join(words(c))}{gap}" in text if words(c) else c in rule for c in self.dataset.classes)

@@ -53,8 +53,8 @@ class Access:
     keys: Keys
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
-    on_answer: OnAnswer | None = None
-    on_program: OnProgram | None = None
+    on_answer: OnAnswer = lambda *_: None
+    on_program: OnProgram = lambda _: None
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
