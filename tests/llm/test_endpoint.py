@@ -12,6 +12,7 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import MUTE, Server
+from vpp.llm.gate import body_of, headers_of
 from vpp.llm.limits import Budget, Counters
 from vpp.llm.protocol import Completion, structure_of
 
@@ -319,6 +320,45 @@ async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCach
             await ask(endpoint, **change)
             assert len(stub.requests) == asked_before + 1, change
         await cache.flush()
+
+
+OWN = {"headers": (("X-Team", "secret-of-ours"), ("Authorization", "Basic abc"))}
+MORE = '{"provider": {"sort": "price"}}'
+
+
+async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_the_key(cache: ResponseCache) -> None:
+    cached = []
+    for options in (OWN, {}, {"body": MORE}, {"body": MORE, **OWN}):
+        async with endpoint_of(script(chat()), cache=cache, cache_address="here", api_key=KEY, **options) as (
+            endpoint,
+            stub,
+        ):
+            cached.append((await ask(endpoint)).cached)
+            for request in stub.requests:
+                is_own = "headers" in options
+                assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)
+                assert request.headers["authorization"] == ("Basic abc" if is_own else f"Bearer {KEY}")
+                assert request.body.get("provider") == ({"sort": "price"} if "body" in options else None)
+    await cache.flush()
+    assert cached == [False, True, False, True]
+
+
+async def test_no_message_repeats_a_header() -> None:
+    async with endpoint_of(script(refusal(400, "X-Team: secret-of-ours is unknown")), **OWN) as (endpoint, _):
+        with pytest.raises(EndpointRefused, match=r"X-Team: \[key\] is unknown"):
+            await ask(endpoint)
+        assert "secret-of-ours" not in repr(endpoint.server)
+
+
+def test_a_header_or_a_body_that_cannot_be_sent_is_refused_without_its_secret() -> None:
+    assert headers_of("A=1\n\nX-B = a=b \nA=2") == (("A", "2"), ("X-B", "a=b"))
+    for text in ("X-Team", "=secret", "X Team=secret", "X-Team=secr\u00e9t", "X-Team="):
+        with pytest.raises(InputError, match="header") as refused:
+            headers_of(text)
+        assert "secr" not in str(refused.value)
+    for body in ("{", "[]", "3", '{"stream": true}', '{"temperature": 1, "model": "x"}'):
+        with pytest.raises(InputError, match=r"give a JSON object|which the run decides"):
+            body_of(body)
 
 
 async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(

@@ -117,6 +117,9 @@ def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
     about = "constrain the learner's answers to their form; auto = if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
+    header_option(group)
+    about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
+    group.add_argument("--body", metavar="JSON", default="", help=about)
     about = "most tokens of the learner's answer (learner=512), of a hypothesis with its reasons (optimizer=1536), and"
     about += " of prompt and answer together (context=N; asked of the server); most seconds of a call (call=120; with "
     about += "--gguf 3600), and of retrying a lost endpoint (wait=3600)"
@@ -129,6 +132,11 @@ def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
     if of_run:
         about = "neither read nor write the response cache"
         group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
+
+
+def header_option(group: ArgumentParser | _ArgumentGroup) -> None:
+    about = "a secret header of each request, which is stored nowhere; repeatable (VPP_HEADERS, a line each)"
+    group.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
 def cap_options(group: ArgumentParser | _ArgumentGroup) -> None:
@@ -261,6 +269,7 @@ def _resume(commands: Commands) -> None:
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
     parser.add_argument("--past-command", help=argparse.SUPPRESS)
     parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
+    header_option(parser)
     cap_options(parser)
     output_options(parser)
 

@@ -8,7 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from vpp.cli.system import descriptions_beside, environment, find_run, format_text, keys, read_table, read_text
+from vpp.cli.system import (
+    descriptions_beside,
+    environment,
+    find_run,
+    format_text,
+    keys,
+    read_table,
+    read_text,
+    recorded,
+)
 from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -52,7 +61,7 @@ def run(options: Namespace) -> int:
         cell_limit=dict(options.limit).get("cell_limit", 0),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
-        command=tuple(sys.argv[1:]),
+        command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),
     )
@@ -149,7 +158,7 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
         print(line if "  " in line else textwrap.fill(line, 110), file=stream)
 
 
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort")
+SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
 """Options of every kind of endpoint."""
 NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 """Options that the environment may give."""
@@ -171,7 +180,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     model, at, address = (options.optimizer_model or "").partition("@http")
     given |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
     named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
-    endpoint = replace(base, **named)
+    endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **named)
     check_gate(endpoint, keys().gate)
     return endpoint
 

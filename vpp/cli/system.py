@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +60,15 @@ def environment() -> Environment:
 
 def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
+
+
+def recorded(words: Sequence[str]) -> tuple[str, ...]:
+    """Return a command's words, without the values of headers."""
+    plain = list(words)
+    for at, word in enumerate(words):
+        if word.startswith("--header=") or words[max(0, at - 1)] == "--header":
+            plain[at] = re.sub(r"\A((?:--header=)?[^=]*=).*", r"\1…", word, flags=re.DOTALL)
+    return tuple(plain)
 
 
 def find_run(name: str) -> RunDirectory:

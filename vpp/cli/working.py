@@ -40,6 +40,9 @@ def resume(options: Namespace) -> int:
         from vpp.cli.control import send_to
 
         return send_to(directory, "go on")
+    if spec.endpoint.header_names and not keys().headers and not options.quiet:
+        names = ", ".join(spec.endpoint.header_names)
+        print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
     return work_on(directory, options, past_command=past_command)
 
 

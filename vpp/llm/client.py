@@ -15,7 +15,7 @@ import aiohttp
 import httpx2
 import openai
 
-from vpp.llm.gate import is_loopback
+from vpp.llm.gate import Headers, is_loopback
 from vpp.llm.protocol import BodyTooLarge
 
 BODY_LIMIT = 8 * 2**20
@@ -41,8 +41,8 @@ class Reply(NamedTuple):
 class Client:
     """Connections to one server. No retries, redirects or cookies."""
 
-    def __init__(self, base_url: str, api_key: str, *, connections: int) -> None:
-        """connections: how many may be open."""
+    def __init__(self, base_url: str, api_key: str, headers: Headers = (), *, connections: int) -> None:
+        """headers: sent with every request. connections: how many may be open."""
         base_url, _, query = base_url.partition("?")
         proxy = proxy_for(base_url)
         trusted = authorities(base_url, proxy=proxy)
@@ -51,9 +51,11 @@ class Client:
         self._base = sdk.base_url
         self._query = query
         self._chat = self._url("chat/completions")
-        sent = {**sdk.default_headers, **sdk.auth_headers}.items()
+        usual = {**sdk.default_headers, **sdk.auth_headers}.items()
+        given = {name.lower() for name, _ in headers}
+        sent = [(n, text) for n, text in usual if not n.lower().startswith(TELEMETRY) and n.lower() not in given]
         self._session = aiohttp.ClientSession(
-            headers={n: text for n, text in sent if isinstance(text, str) and not n.lower().startswith(TELEMETRY)},
+            headers=[*((name, text) for name, text in sent if isinstance(text, str)), *headers],
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=proxy,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
-from vpp.llm.gate import NO_KEY, Gate, checked_address, sendable
+from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.protocol import (
@@ -41,6 +41,9 @@ class Server:
     base_url: str
     model: str
     api_key: str = field(default="", repr=False)
+    headers: Headers = field(default=(), repr=False)
+    body: str = ""
+    """Further fields of each request, as a JSON object."""
     gate: Gate = Gate()
     effort: str = ""
     """One of EFFORTS (`choices`); empty: the model's default."""
@@ -51,6 +54,10 @@ class Server:
         object.__setattr__(self, "base_url", checked_address(self.base_url))
         object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (self.api_key, *(value for _, value in self.headers))
 
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
@@ -135,6 +142,7 @@ class Endpoint:
         self.model = server.model
         self.counters = counters or Counters()
         self.fields = protocol.OptionalFields()
+        self._more = body_of(server.body)
         self._limits = limits
         self._cache = cache
         self._budget = budget or Budget(self.counters)
@@ -221,12 +229,19 @@ class Endpoint:
             _, words, fix = failure.fault
             raise EndpointUnreachable(self.server.message(f"{words}: {fix}")) from None
 
+    async def keep_to_slots(self) -> None:
+        """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
+        with suppress(AttemptFailed, EndpointError):
+            slots = self._read(protocol.read_slots, await self._body(self._connected().get("../props"), {}), {})
+            self._throttle.narrow(slots or self._throttle.ceiling)
+
     async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
         if self._cache is None:
             return await self._retried(messages, options)
         address = self.server.cache_address or self.base_url
-        key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
+        asked = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
+        key = cache_key({**asked, "body": self._more} if self._more else asked)
         if (completion := await self._cache.get(key)) is not None:
             return completion
         completion = await self._retried(messages, options)
@@ -304,7 +319,8 @@ class Endpoint:
         async with self._throttle:
             for _ in range(1 + 2 * len(protocol.OPTIONAL)):
                 await self._budget.turn()
-                body = {"model": self.model, "messages": messages, **self.fields.spelled(options, refused)}
+                fields = self.fields.spelled(options, refused)
+                body = {**self._more, "model": self.model, "messages": messages, **fields}
                 try:
                     completion = self._read(protocol.read_completion, await self._posted(body), body)
                     self._accepted(body, refused, completion)
@@ -352,7 +368,7 @@ class Endpoint:
         return reply
 
     async def _body(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> bytes:
-        """Return the body of a 2xx, without the key. Raises AttemptFailed, FieldsRefused or EndpointRefused.
+        """Return the body of a 2xx, without secrets. Raises AttemptFailed, FieldsRefused or EndpointRefused.
 
         sent: the body of a chat; empty for another request.
         """
@@ -367,7 +383,7 @@ class Endpoint:
                 raise AttemptFailed(Fault(protocol.LATE, words, protocol.FIX_SLOW)) from None
             fault = protocol.transport_fault(error, base_url=self.base_url)
             raise AttemptFailed(fault._replace(words=protocol.short_reason(fault.words))) from None
-        reply = reply._replace(body=protocol.without(reply.body, [self.server.api_key]))
+        reply = reply._replace(body=protocol.without(reply.body, self.server.secrets))
         if not 200 <= reply.status < 300:
             raise self._failure(reply, protocol.read_error(reply.body), sent)
         return reply.body
@@ -375,7 +391,7 @@ class Endpoint:
     def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
         status, server, words = reply.status, self.server, protocol.short_reason(complaint.words)
         reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
-        location = protocol.without(reply.headers.get("location", "").encode(), [server.api_key]).decode()
+        location = protocol.without(reply.headers.get("location", "").encode(), server.secrets).decode()
         has_key = bool(server.api_key)
         refusal = protocol.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
         if refusal is None:
@@ -409,7 +425,7 @@ class Endpoint:
 
             key, connections = self.server.api_key or NO_KEY, self._throttle.ceiling
             try:
-                self._client = Client(self.base_url, key, connections=connections)
+                self._client = Client(self.base_url, key, self.server.headers, connections=connections)
             except ADDRESS_ERRORS as error:
                 reason = f"no request can carry this address ({error}): correct it"
                 raise EndpointRefused(self.server.message(reason)) from None

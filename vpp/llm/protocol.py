@@ -310,6 +310,15 @@ def read_models(body: bytes) -> dict[str, int]:
     return {name: length for name, length in listed.items() if name}
 
 
+class _Props(_Object):
+    total_slots: Tokens = 0
+
+
+def read_slots(body: bytes) -> int:
+    """Return the calls that a llama.cpp server answers at a time; 0 if it does not say. Raises OddReply."""
+    return _Props.model_validate(_read_object(body)).total_slots
+
+
 # --- any body -------------------------------------------------------------------------------------------------------
 
 _OPENAI_KEY = re.compile(r"\bsk-\S+|\S*\*\*\*\S*")

@@ -180,7 +180,9 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
 
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
-        return (await endpoint.models()).get(endpoint.model, 0)
+        if length := (await endpoint.models()).get(endpoint.model, 0):
+            await endpoint.keep_to_slots()
+        return length
     return 0
 
 
@@ -245,10 +247,13 @@ async def open_endpoints(
     )
 
     def opened(url: str, model: str, key: str | None, price: Price) -> Endpoint:
+        is_learners = not spec.is_started_here and url == base_url  # secrets go to no server but their own
         server = Server(
             base_url=url,
             model=model,
             api_key=key or "",
+            headers=keys.headers if is_learners else (),
+            body=spec.body,
             gate=gate,
             effort=spec.reasoning_effort,
             cache_address=address or "",
