@@ -21,7 +21,7 @@ ANSWERED = "answered.csv"
 SENTENCES = "sentences.txt"
 TEMPLATES = "templates"
 ENDPOINT_OPTIONS = (
-    "gguf", "base_url", "model", "structured", "reasoning_effort", "body",
+    "gguf", "base_url", "model", "structured", "reasoning_effort",
 )  # fmt: skip
 LIMITS = {"learner": "learner_max_tokens", "optimizer": "optimizer_max_tokens", "context": "context_length"}
 """Names of `--limit`, and their fields."""
@@ -138,7 +138,6 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
         return
     usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
     yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
-    yield from (f"--header={name}=…" for name in endpoint.header_names)
     if second := "@".join((endpoint.optimizer_model, endpoint.optimizer_base_url)).rstrip("@"):
         yield f"--optimizer-model={second}"
     for name, field in LIMITS.items():
