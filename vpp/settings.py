@@ -22,6 +22,10 @@ WEIGHING = (
     "coverage",
 )  # fmt: skip
 """Options with an effect where given sentences are weighed."""
+FOR_EXPERTS = (
+    "score_rows", "certify", "restart", "mh_rows", "buffer_size", "beta_start", "mutate", "final_weights",
+)  # fmt: skip
+"""Options that presets and `vpp.fit` set; the command line and the form leave them out."""
 PRIOR_TEMPERATURE = 1.0
 """Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
 INITIAL_TEMPERATURES = (0.3, 1.2)
@@ -40,6 +44,20 @@ ESS_SHARE = 0.5
 """SMC resamples when the ESS falls below this share of K (Algorithm 2, line 8); adaptive tempering aims at it."""
 LARGEST_BETA = 1e9
 """The largest tempering divisor; its inverse is the smallest. Arithmetic with more extreme ones can overflow."""
+SERVER_DOCS: Mapping[str, str] = {
+    "concurrency": "most calls in flight; 0: as many as a round needs, 1,024 to 4,096",
+    "structured": "constrain the learner's answers to a JSON schema; auto: if a test call shows that the server can",
+    "reasoning_effort": "effort of a thinking model, by default its own",
+    "learner_max_tokens": "tokens of the learner's answer, of which a thinking model needs thousands (512)",
+    "optimizer_max_tokens": "tokens of a hypothesis with its reasons (1536)",
+    "context_length": "tokens of prompt and answer together (asked of the server)",
+    "timeout_s": "seconds of a call, which is then repeated (120; for a model file 3600)",
+    "max_wait_s": "seconds of retrying a lost endpoint (3600)",
+    "calls": "requests, retries included, after which the run pauses (none)",
+    "cost": "money after which it pauses (none)",
+    "cell_limit": "characters shown of a cell (all that the models' contexts hold)",
+}
+"""Meaning of what a run says about its server and its limits, for the command line and the form."""
 METHOD_NAMES: Mapping[str, str] = {
     "smc": "Sequential Monte Carlo",
     "mh": "Metropolis-Hastings",
@@ -115,7 +133,8 @@ class Config:
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: integrated out")
     likelihood: Grading = _option(
-        "labels", "classification's likelihood: of the label answered, or of each label's probability (logprobs)"
+        "labels",
+        "classification's likelihood: of the label answered (labels), or of each label's probability (logprobs)",
     )
     learner_samples: int = _option(
         1, "answers per row, at temperature 0.7; from 2, a label's probability is its share of them", least=1

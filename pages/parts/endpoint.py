@@ -1,7 +1,6 @@
 """The model of a new run: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, person
-from vpp.environment import Environment
+from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import demo_pace
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict, wait_words, window_words
@@ -19,29 +18,34 @@ from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
-from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import SERVER_DOCS
 from vpp.show import markup, page
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised
 
 DEMO, SERVER, MODEL_FILE = "Built-in demo model", "My endpoint", "A model file on this machine"
-SPEEDS = ("readable", "instant")
-OWN_WAY = "the model’s own"
-SERVERS = {
-    "base_url": "Address",
-    "model": "Model",
-    "optimizer_base_url": "Optimizer’s address",
-    "optimizer_model": "Optimizer’s model",
+SPEEDS = {READABLE_MS: "readable", 0: "instant"}
+"""Latencies of the demo model, in ms; at the first one a person can read along."""
+NAMES = {
+    "base_url": ("Address", "http://localhost:8000/v1"),
+    "model": ("Model", "llama-3.3-70b-instruct"),
+    "optimizer_base_url": ("Optimizer’s address", "as the learner’s"),
+    "optimizer_model": ("Optimizer’s model", "as the learner’s"),
 }
-"""Labels of what names a server, in EndpointSpec as in Environment."""
-STRUCTURED_WORDS = {
-    "auto": "auto: if a test call shows that the server can hold the model to a JSON schema, it is asked for JSON.",
-    "off": "off: the model writes freely and ends with its output. It can reason first.",
+"""Label and example of what names a server, in EndpointSpec as in Environment."""
+SETTINGS = {
+    "concurrency": "Calls in flight at most",
+    "structured": "Structured answers",
+    "reasoning_effort": "Thinking effort",
+    "learner_max_tokens": "Learner’s tokens at most",
+    "optimizer_max_tokens": "Optimizer’s tokens at most",
+    "timeout_s": "Seconds for a call",
 }
+"""Labels of how a server is asked."""
+CHOICES = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
 HAS_MODEL = ("context length", "answers")
 """Findings after which a server is known to have the model."""
-DEMO_WORDS = markup.BY_LABEL["demo model"].meaning
-TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,53 +79,53 @@ class Model:
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
 
-def offered() -> tuple[str, ...]:
-    if person.environment().demo_only:
-        return (DEMO,)
-    return (DEMO, SERVER, MODEL_FILE) if person.may_use_model_files() else (DEMO, SERVER)
-
-
-def choose_model(readable_ms: int, *, settings: DeltaGenerator | None = None, writes: bool = True) -> Model:
+def choose_model(*, settings: DeltaGenerator | None = None, writes: bool = True) -> Model:
     """Ask for the model.
 
     settings: place for how the server is asked. writes: whether the run writes hypotheses, with an optimizer.
     """
     settings = settings or st.container()
-    choices = offered()
+    choices = [DEMO, *([] if person.environment().demo_only else [SERVER])]
+    choices += [MODEL_FILE] if person.may_use_model_files() else []
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
     field = {**blocks.lasting("new.who"), "required": True, "label_visibility": "collapsed"}
     kind = st.segmented_control("Source of the answers", choices, **field)
-    if kind == DEMO:
-        blocks.captions(DEMO_WORDS)
-        speed = settings.selectbox("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]))
-        latency_ms = readable_ms if speed == SPEEDS[0] else 0
-        return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
     if kind == SERVER:
-        return server(settings, writes=writes)
-    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", None, hint="/home/me/models/name.gguf")
-    below = st.container()
-    endpoint = _asking(settings, writes=writes, timeout_s=TIMEOUT_S)
-    if path:
+        return _server(settings, writes=writes)
+    if kind == MODEL_FILE:
+        return _model_file(settings, writes=writes)
+    blocks.captions(markup.BY_LABEL["demo model"].meaning)
+    field = blocks.begun("new.demo_latency_ms", next(iter(SPEEDS)))
+    latency_ms = settings.selectbox("Demo speed", list(SPEEDS), format_func=SPEEDS.__getitem__, **field)
+    return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
+
+
+def _model_file(settings: DeltaGenerator, *, writes: bool) -> Model:
+    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
+    words = st.container()
+    endpoint = _settings(settings, writes=writes, timeout_s=TIMEOUT_S)
+    with words:
         try:
-            endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
-            below.html(markup.block(markup.caption(model_file_words(endpoint))))
+            if path:
+                endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
+                blocks.captions(model_file_words(endpoint))
         except InputError as error:
-            below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
+            blocks.failed("This file cannot be used", str(error))
     checks = _test(endpoint)
     lacks = _failed(checks) if endpoint.gguf else "Enter the path of a model file, or choose the demo model."
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def server(settings: DeltaGenerator, *, writes: bool) -> Model:
+def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
     env = person.environment()
     if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
-        named: dict[str, Any] = {name: getattr(env, name) or "" for name in SERVERS}
-        blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
+        named: dict[str, Any] = {name: getattr(env, name) or "" for name in NAMES}
+        blocks.draw(*(markup.caption(f"{NAMES[name][0]}: {value}") for name, value in named.items() if value))
         blocks.captions("Set by this app’s owner, with the key where one is needed.")
     else:
-        named = _ask_names(env, settings, writes=writes)
-    endpoint = replace(_asking(settings, writes=writes), **named)
+        named = _ask_names(settings, writes=writes)
+    endpoint = replace(_settings(settings, writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     try:
@@ -142,19 +146,22 @@ def server(settings: DeltaGenerator, *, writes: bool) -> Model:
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def _ask_names(env: Environment, settings: DeltaGenerator, *, writes: bool) -> dict[str, Any]:
-    one, two = st.columns(2)
-    url = _text(one, "Address", "url", env.base_url, hint="http://localhost:8000/v1")
-    named = {"base_url": url, "model": _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")}
-    _offer_models(two, url, "model")
-    if not writes:
+def _ask_names(settings: DeltaGenerator, *, writes: bool) -> dict[str, str]:
+    env = person.environment()
+
+    def ask(address: str, model: str, *, at: str = "") -> dict[str, str]:
+        left, right = st.columns(2)
+        named = {
+            name: _text(place, NAMES[name][0], name, getattr(env, name), hint=NAMES[name][1])
+            for place, name in ((left, address), (right, model))
+        }
+        _offer_models(right, named[address] or at, model)
         return named
-    with settings.expander("Another model writes hypotheses"):
-        one, two = st.columns(2)
-        fields = (one, "optimizer_base_url", "optimizer_url"), (two, "optimizer_model", "optimizer_model")
-        for place, name, field in fields:
-            named[name] = _text(place, SERVERS[name], field, getattr(env, name), hint="as the learner’s")
-        _offer_models(two, named["optimizer_base_url"] or url, "optimizer_model")
+
+    named = ask("base_url", "model")
+    if writes:
+        with settings.expander("Another model writes hypotheses"):
+            named |= ask("optimizer_base_url", "optimizer_model", at=named["base_url"])
     return named
 
 
@@ -162,38 +169,25 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str | None, *, hi
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value or ""), placeholder=hint)).strip()
 
 
-def _asking(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
-    """Ask how to call the server: calls in flight, form, length and time of answers, thinking effort.
-
-    timeout_s: seconds for a call; None asks for them.
-    """
-    usual = EndpointSpec()
+def _settings(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
+    """Ask how to call the server. timeout_s: seconds for a call; None asks for them."""
+    usual = EndpointSpec(structured="auto")
+    values: dict[str, Any] = {} if timeout_s is None else {"timeout_s": timeout_s}
+    names = [name for name in SETTINGS if name not in values and (writes or name != "optimizer_max_tokens")]
     with settings.expander("Server settings"):
-        one, two, three = st.columns(3)
-        about = "Left empty, as many as a step's round needs: 1,024 to 4,096."
-        field = {**blocks.begun("new.concurrency", usual.concurrency or None), "placeholder": "as needed"}
-        concurrency = one.number_input("Calls in flight at most", 1, MOST_AT_ONCE, None, help=about, **field)
-        structured = two.selectbox("Structured answers", STRUCTURED, **blocks.begun("new.structured", STRUCTURED[0]))
-        effort = three.selectbox("Thinking effort", (OWN_WAY, *EFFORTS), **blocks.begun("new.effort", OWN_WAY))
-        blocks.captions(STRUCTURED_WORDS[structured])
-        four, five, six = st.columns(3)
-        most = {"learner": usual.learner_max_tokens, "optimizer": usual.optimizer_max_tokens}
-        for place, role in ((four, "learner"), (five, "optimizer")) if writes else ((four, "learner"),):
-            label, field = f"{role.capitalize()}’s tokens at most", blocks.begun(f"new.{role}_max_tokens", most[role])
-            most[role] = int(place.number_input(label, 1, 1_000_000, step=256, **field))
-        if timeout_s is None:
-            words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
-            field = blocks.begun("new.timeout_s", usual.timeout_s)
-            timeout_s = float(six.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
-        blocks.captions(TOKENS_WORDS)
-    return EndpointSpec(
-        concurrency=int(concurrency or 0),
-        structured=structured,
-        reasoning_effort="" if effort == OWN_WAY else effort,
-        timeout_s=timeout_s,
-        learner_max_tokens=most["learner"],
-        optimizer_max_tokens=most["optimizer"],
-    )
+        for place, name in blocks.in_columns(names, 3):
+            value = getattr(usual, name)
+            field = {**blocks.begun(f"new.{name}", value), "help": capitalised(f"{SERVER_DOCS[name]}.")}
+            if name in CHOICES:
+                values[name] = place.selectbox(SETTINGS[name], CHOICES[name], format_func=_choice_words, **field)
+            else:
+                least, form = type(value)(name != "concurrency"), "%d" if isinstance(value, int) else "%g"
+                values[name] = place.number_input(SETTINGS[name], least, format=form, **field)
+    return replace(usual, **values)
+
+
+def _choice_words(choice: str) -> str:
+    return choice or "the model’s own"
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -211,7 +205,15 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
-        _run_test(endpoint)
+        words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
+        with st.status(words, expanded=True) as status:
+            try:
+                _check(endpoint, st.empty())
+            except VppError as error:
+                blocks.draw(markup.badge("rej", str(error)))
+                status.update(label="The endpoint was not tested", state="error")
+            else:
+                st.rerun()  # the fields above offer the models
     of, checks = st.session_state.get("new.check", (None, ()))
     checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
@@ -225,43 +227,30 @@ def _failed(checks: tuple[Checked, ...]) -> str:
     return f"{head}: see Model." if head else ""
 
 
-def _run_test(endpoint: EndpointSpec) -> None:
+def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[Checked, ...]:
+    """Test the endpoint up to one of these findings, and keep what was found. place: of what is found so far."""
     checks: list[Checked] = []
-    words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
-    with st.status(words, expanded=True) as status:
-        lines = st.empty()
-        try:
-            for one in checking(endpoint, person.keys_of(endpoint)):
-                checks.append(one)
-                lines.html(markup.block(page.html(check_blocks(checks))))
-        except VppError as error:
-            lines.html(markup.block(markup.badge("rej", str(error))))
-            status.update(label="The endpoint was not tested", state="error")
-            return
-    _keep(endpoint, checks)
+    for one in checking(endpoint, person.keys_of(endpoint)):
+        checks.append(one)
+        place.html(markup.block(page.html(check_blocks(checks))))
+        if until and (one.finding.mark == "fails" or one.finding.name in until):
+            break
+    if not until or failure(checks):
+        st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
+    listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
+    st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
+    return tuple(checks)
 
 
 def has_model(model: Model) -> bool:
     """Ask an untested server for its model before a run begins; show the Model part again if that fails."""
     if model.checks or model.endpoint.is_started_here:
         return True
-    checks: list[Checked] = []
     with st.spinner("Asking the server for its models"):
-        for one in checking(model.endpoint, person.keys_of(model.endpoint)):
-            checks.append(one)
-            if one.finding.mark == "fails" or one.finding.name in HAS_MODEL:
-                break
-    if not failure(checks):
-        return True
-    _keep(model.endpoint, checks)
-    return False
-
-
-def _keep(endpoint: EndpointSpec, checks: Sequence[Checked]) -> None:
-    st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
-    listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
-    st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
-    st.rerun()  # the fields above offer the models
+        checks = _check(model.endpoint, st.empty(), until=HAS_MODEL)
+    if failure(checks):
+        st.rerun()
+    return True
 
 
 # What slows a run's calls down, while it is at work

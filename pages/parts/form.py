@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, method, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
+from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, choose_model, has_model
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ALL_ROWS, Dataset, Task
@@ -23,11 +22,10 @@ from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
 from vpp.findings.counts import task_sentence, unlabelled_sentence
 from vpp.findings.options import demo_text_words
 from vpp.llm import rendering
-from vpp.llm.limits import Cap, Price
 from vpp.llm.protocol import SCHEMA
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.markup import one_line
@@ -75,17 +73,18 @@ class Places:
     """The parts of the form, filled in any order."""
 
     def __init__(self) -> None:
-        self.table, self.model, self.trouble = st.container(), st.container(), st.container()
-        fold = st.expander(ADVANCED, key="new.advanced")
-        self.method, self.table_fold, self.last, self.server, self.paper = (fold.container() for _ in range(5))
+        with st.container(key="new_form"):
+            self.table, self.model, self.trouble = st.container(), st.container(), st.container()
+            fold = st.expander(ADVANCED, key="new.advanced")
+            self.method, self.table_fold, self.last, self.server, self.paper = (fold.container() for _ in range(5))
+        # Outside the form: it stays in view from the top of the page on.
         with st.container(key="new_start", horizontal=True, vertical_alignment="center"):
             self.words = st.container()
             self.rows, self.button = st.container(width=260), st.container(width=150)
 
 
 def draw() -> None:
-    with st.container(key="new_form"):
-        places = Places()
+    places = Places()
     try:
         with places.table:
             blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
@@ -93,7 +92,7 @@ def draw() -> None:
         config = choose_method(places, rows)
         with places.model:
             blocks.draw(markup.heading(MODEL))
-            model = choose_model(opening.READABLE_MS, settings=places.server, writes=not config.is_weighing)
+            model = choose_model(settings=places.server, writes=not config.is_weighing)
         if rows is None:
             raise NotReady("Choose a table first.")
         with places.table, part(TABLE, "These rows cannot be used as chosen"):
@@ -125,7 +124,7 @@ def complete(
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
-        templates, cell_limit = method.choose_templates(
+        templates = method.choose_templates(
             dataset,
             config=config,
             is_demo=endpoint.is_demo,
@@ -133,7 +132,7 @@ def complete(
             earlier=earlier.templates if earlier else None,
         )
     with places.last.expander(PRICES):
-        prices, cap = choose_budget(endpoint)
+        prices, cap = method.choose_budget(endpoint)
     spec = RunSpec(
         name=earlier.name if earlier else "",
         config=config,
@@ -142,7 +141,7 @@ def complete(
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
-        cell_limit=cell_limit,
+        cell_limit=earlier.cell_limit if earlier else 0,
         prices=prices,
         cap=cap,
     )
@@ -153,25 +152,6 @@ def complete(
         if notes := dataset.provenance.notes[n_notes:]:
             blocks.captions(*notes)
     return spec, dataset
-
-
-def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
-    def amount(place: DeltaGenerator, label: str, name: str) -> float:
-        return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
-
-    def price(role: str = "", of: str = "") -> Price:
-        prompt = amount(left, f"Input price per million tokens{of}", f"{role}price_in")
-        answer = amount(right, f"Output price per million tokens{of}", f"{role}price_out")
-        return Price(prompt=prompt, completion=answer)
-
-    blocks.captions("At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: none.")
-    left, right = st.columns(2)
-    has_optimizer = endpoint.optimizer_model or endpoint.optimizer_base_url
-    prices = Prices(learner=price(), optimizer=price("optimizer_", ", optimizer") if has_optimizer else None)
-    calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
-    has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
-    money = amount(right, "Money at most", "max_cost") if has_cost else 0.0
-    return prices, Cap(calls=int(calls), cost=money)
 
 
 # The bar: what the run will take, how many rows, and Start
@@ -292,37 +272,25 @@ def split_rows(places: Places, source: table_part.Source, choice: table_part.Cho
 
 def fill(run: str, spec: RunSpec) -> None:
     """Fill the form's fields with a run's settings; the form then uses its rows."""
+    of, prices = spec.endpoint, spec.prices
     st.session_state[FROM] = run
-    st.session_state["new.came_with"] = (spec.config.prior, False)
     st.session_state.pop("new.templates", None)
     st.session_state[method.START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
-    for name, value in asdict(spec.config).items():
-        method.put(name, value)
-    of = spec.endpoint
+    method.fill_from(spec.config)
     fields = {
+        **{name: getattr(of, name) for name in ("gguf", *NAMES, *SETTINGS)},
         "who": DEMO if of.demo else MODEL_FILE if of.gguf else SERVER,
-        "gguf": of.gguf,
-        "speed": SPEEDS[0] if of.demo_latency_ms else SPEEDS[1],
-        "url": of.base_url,
-        "model": "" if of.is_started_here else of.model,
-        "optimizer_url": of.optimizer_base_url,
-        "optimizer_model": of.optimizer_model,
-        "concurrency": of.concurrency or None,
-        "structured": of.structured,
-        "learner_max_tokens": of.learner_max_tokens,
-        "optimizer_max_tokens": of.optimizer_max_tokens,
-        "effort": of.reasoning_effort or OWN_WAY,
-        "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
-        "cell_limit": spec.cell_limit or None,
-        "price_in": spec.prices.learner.prompt,
-        "price_out": spec.prices.learner.completion,
-        "optimizer_price_in": spec.prices.of_optimizer.prompt,
-        "optimizer_price_out": spec.prices.of_optimizer.completion,
+        "demo_latency_ms": of.demo_latency_ms if of.demo_latency_ms in SPEEDS else opening.READABLE_MS,
+        "price_in": prices.learner.prompt,
+        "price_out": prices.learner.completion,
+        "optimizer_price_in": prices.of_optimizer.prompt,
+        "optimizer_price_out": prices.of_optimizer.completion,
         "max_cost": spec.cap.cost,
         "max_calls": spec.cap.calls,
     }
-    for name, value in fields.items():
-        st.session_state[f"new.{name}"] = value
+    fields |= {"model": ""} if of.is_started_here else {}
+    fields |= {"timeout_s": EndpointSpec().timeout_s} if of.gguf else {}
+    st.session_state.update({f"new.{name}": value for name, value in fields.items()})
 
 
 def rows_of_run() -> Rows | None:
@@ -337,7 +305,11 @@ def rows_of_run() -> Rows | None:
         blocks.failed("That run cannot be started again", str(error))
         return None
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
-        forget = partial(st.session_state.pop, FROM, None)
-        st.button("Use another table", key="new.other_table", type="tertiary", on_click=forget)
+        st.button("Use another table", key="new.other_table", type="tertiary", on_click=forget_run)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
+
+
+def forget_run() -> None:
+    for key in (FROM, method.BEYOND):
+        st.session_state.pop(key, None)

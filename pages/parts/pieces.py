@@ -19,9 +19,9 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
 from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES
+from vpp.settings import METHOD_NAMES, Config
 from vpp.show import markup, page
-from vpp.show.words import counted, integer
+from vpp.show.words import counted
 
 T = TypeVar("T")
 VERDICT_S = 3.0
@@ -57,16 +57,17 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
     """
     spec = run.snapshot.spec
     config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
-    n_calibration = dataset.get("n_calibration", 0)
-    calibration = f", {integer(n_calibration)} calibration" if n_calibration else ""
     identity = (
         METHOD_NAMES[config.method],
-        f"K = {config.size}",
-        f"{counted(dataset['n_train'], 'training row')}, {integer(dataset['n_test'])} test{calibration}",
+        counted(dataset["n_train"], "training row"),
         *([] if is_demo else [spec.endpoint.model]),
     )
+    n_calibration = dataset.get("n_calibration", 0)
     details = (
-        f"seed {config.seed}",
+        counted(dataset["n_test"], "test row"),
+        *([counted(n_calibration, "calibration row")] if n_calibration else []),
+        *([f"K = {config.size}"] if config.size != Config().size else []),
+        *([f"seed {config.seed}"] if config.seed else []),
         *changed_words(config, dataset["task"]),
         *([f"goes on from {label(spec.started_from)}"] if spec.is_continued else []),
         f"run {run.directory.id}",

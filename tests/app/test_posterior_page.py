@@ -20,7 +20,7 @@ def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: A
         "One hypothesis has 60 % of the weight; two others share the rest.",
         "about 360 times more probable under the heaviest hypothesis than under always answering “no”.",
         "heaviest first",
-        "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
+        "Sequential Monte Carlo · 4 training rows",
         markup.DEMO_CHIP,
         "Compared on 10 rows: 6 test and 4 training.",
         "a posterior over the sentences found; the texts were written from the rows that weigh them.",

@@ -37,7 +37,7 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
 ) -> None:
     app = drawn(tmp_path, monkeypatch, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
     assert "cannot be used" not in shown(app)
-    app.text_input(key="new.url").set_value("https://evil.org/v1").run()
+    app.text_input(key="new.base_url").set_value("https://evil.org/v1").run()
     assert "This address cannot be used" in shown(app)
     assert "take one that its owner has listed" in shown(app)
     assert app.button(key="new.test_endpoint").disabled

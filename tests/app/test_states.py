@@ -15,7 +15,7 @@ from tests.app.drawn import shown, upload
 from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.findings.step import Cards
-from vpp.settings import Config
+from vpp.settings import FOR_EXPERTS, Config
 from vpp.show.deck import deck_html
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
@@ -67,7 +67,7 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     assert app.button(key="new.start").help == GOES_ON
     app.segmented_control(key="new.who").set_value(SERVER).run()
     assert refuses("Enter the server’s full address, or choose the demo model.")
-    app.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
+    app.text_input(key="new.base_url").set_value(f"http://127.0.0.1:{free_port()}/v1")
     app.text_input(key="new.model").set_value("m").run()
     app.button(key="new.start").click().run()
     assert refuses("The server cannot be reached: see Model.")
@@ -103,25 +103,17 @@ def choose(app: AppTest, **options: Any) -> AppTest:
 def test_every_option_has_a_widget(app: AppTest) -> None:
     upload(app, LABELS)
     seen = shown_options(app)
-    seen |= shown_options(choose(app, reading="rows"))
-    seen |= shown_options(choose(app, method="mh", mh_rows="buffer"))
     upload(app, NUMBERS)
-    assert seen | shown_options(app) == {field.name for field in fields(Config)}
+    assert seen | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
 
 
 def test_only_options_with_an_effect_are_on_the_form(app: AppTest) -> None:
     upload(app, LABELS)
-    assert {"tempering", "final_weights", "restart", "epsilon"} <= shown_options(app)
+    assert {"tempering", "abstention_cost", "epsilon"} <= shown_options(app)
     assert "tau" not in shown_options(app)
-    assert {"score_rows", "certify"} <= shown_options(app)
-    assert not {"mutate", "buffer_size"} & shown_options(app)
-    choose(app, reading="rows")
-    assert {"mutate", "buffer_size"} <= shown_options(app)
-    assert not {"score_rows", "certify"} & shown_options(app)
+    assert option(app, "likelihood").options[0] == "labels: labels, as in the paper"
     choose(app, method="vml5")
-    assert not {"particles", "tempering", "tau", "mh_rows"} & shown_options(app)
-    choose(app, method="mh")
-    assert option(app, "mh_rows").options[0] == "batch: the current batch"
+    assert not {"particles", "tempering", "tau"} & shown_options(app)
     upload(app, NUMBERS)
     assert "epsilon" not in shown_options(app)
 

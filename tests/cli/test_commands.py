@@ -134,12 +134,12 @@ def toy(desk: Desk) -> str:
 
 
 def test_an_unused_option_is_reported_once_on_standard_error(desk: Desk, toy: str) -> None:
-    unused = ("--method", "vml", "--particles", "3", "--tau", "2")
+    unused = ("--method", "vml", "--particles", "3", "--tempering", "paper")
     outcome = desk.vpp("run", toy, *SMALLEST, *unused, "--json")
     assert outcome.code == 0
     assert outcome.result["status"] == "finished"
     assert outcome.err.count("options without effect here") == 1
-    assert "--particles (for smc, mh and always-accept); --tau (for regression)" in outcome.err
+    assert "--particles (for smc, mh and always-accept); --tempering (for smc)" in outcome.err
     assert "without effect" not in desk.vpp("run", toy, *SMALLEST, *unused, "--quiet").err
 
 

@@ -55,7 +55,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("vpp.cli.control.OBEYED_WITHIN_S", 0.0)
+    monkeypatch.setattr("vpp.cli.stored.OBEYED_WITHIN_S", 0.0)
     directory = made(*label_events()[:-3]).directory
     with directory.lock():
         directory.beat(asdict(Usage()), queued=False)

@@ -21,12 +21,11 @@ def run_dir(desk: Desk, served: Model) -> Path:
     return asked_labels(desk.runs, served).directory.path
 
 
-def test_a_table_is_predicted_with_its_progress_and_with_reasons(desk: Desk, run_dir: Path) -> None:
+def test_a_table_is_predicted_with_reasons(desk: Desk, run_dir: Path) -> None:
     outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv", "--reasons")
     assert outcome.code == 0, outcome.err
     assert outcome.out == "5 rows predicted by 4 particles: out.csv\n"
-    lines = outcome.err.splitlines()
-    assert [line.split(" answers")[0] for line in lines] == [f"{n} of 20" for n in range(2, 21, 2)]
+    assert outcome.err == ""
     first, *_ = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
     # a = 4: EVEN and ODD say yes (0.4 + 0.1), BIG says no (0.3), and PAIR, which the demo model cannot read, no (0.2).
     assert (first["a"], first["share_yes"], first["share_no"], first["entropy_bits"]) == ("4", "0.5", "0.5", "1")

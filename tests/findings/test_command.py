@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
-from vpp.cli.running import _templates, endpoint_of
+from vpp.cli.running import _templates, endpoint_of, options_of_config
 from vpp.findings.command import repeat_command
 from vpp.llm.choices import EXAMPLES, GALLERY, ROLES
 from vpp.llm.templates import set_texts
@@ -28,14 +28,14 @@ def spec(**changed: Any) -> RunSpec:
 
 def test_a_run_is_repeated_from_its_record_whatever_was_typed_but_the_path_of_its_file() -> None:
     """Defaults have changed, and a typed `--run-dir` would point at the run that is there."""
-    config = Config(buffer_size=30, final_weights="rescored")
+    config = Config(seed=3, buffer_size=30)
     for data in ("some where/toy.csv", "toy.csv"):
         typed = spec(command=("run", "--run-dir", "runs/x", data, "--target", "y", "--demo"), config=config)
         line = repeat_command(typed).line
         assert shlex.split(line)[4] == data
-        assert line.endswith(" --buffer-size=30 --final-weights=rescored --demo")
+        assert line.endswith(" --seed=3 --demo")
         assert "--run-dir" not in line
-    assert repeat_command(typed).notes == ()
+    assert repeat_command(typed).notes == ("It leaves out what only `vpp.fit` sets: buffer_size=30.",)
 
 
 ROLE_FIELDS = {role: f"{role}_template" for role in ROLES}
@@ -84,23 +84,23 @@ def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
 CONFIGS = [
     Config(),
     preset("paper"),
-    Config(method="vml", seed=3, tau="2.5", epsilon=0.01),
-    Config(tempering="adaptive", restart=0.25),
-    Config(method="mh", mh_rows="buffer", final_weights="paper"),
+    Config(method="vml", seed=3, epsilon=0.01),
+    Config(tempering="adaptive", likelihood="logprobs", coverage=0.8),
+    replace(preset("paper"), method="mh", learner_samples=5),
 ]
 
 
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("endpoint", [DEMO, SERVER])
 def test_the_command_line_reads_the_record_back(config: Config, endpoint: EndpointSpec) -> None:
-    line = repeat_command(spec(config=config, endpoint=endpoint)).line
-    read = vars(build_parser().parse_args(shlex.split(line)[3:]))
-    options = {
-        name.removeprefix("config."): v for name, v in read.items() if name.startswith("config.") and v is not None
-    }
-    assert replace(Config(), **options) == config
-    assert (read["demo"], read["target"], read["train_size"], read["test_size"]) == (endpoint.demo, "y", 4, 3)
-    assert endpoint.demo or (read["base_url"], read["model"]) == (endpoint.base_url, endpoint.model)
+    dataset = {**dataset_spec(YES_NO), "n_calibration": 2}
+    read = build_parser().parse_args(
+        shlex.split(repeat_command(spec(config=config, endpoint=endpoint, dataset=dataset)).line)[3:]
+    )
+    noise = {} if read.noise is None else {"epsilon": read.noise}
+    assert replace(preset(read.preset), **options_of_config(read), **noise) == config
+    assert (read.demo, read.target, read.train_size, read.test_size) == (endpoint.demo, "y", 4, 3)
+    assert endpoint.demo or (read.base_url, read.model) == (endpoint.base_url, endpoint.model)
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), st.text(max_size=30))

@@ -64,15 +64,8 @@ def test_a_combination_that_cannot_be_is_refused() -> None:
 UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
     (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
     (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
-    (("restart",), Config(restart=0.3, reading="rows", mutate="every"), "--restart (for mh, and smc that filters)"),
-    (
-        ("final_weights", "mutate"),
-        Config(tempering="incremental", final_weights="train"),
-        "--mutate (for smc with the paper’s tempering)",
-    ),
-    (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
-    (("score_rows",), Config(likelihood="logprobs"), "--score-rows (for programs, and every method but weigh)"),
-    (("beta_start",), Config(beta_start=1, tempering="paper"), ""),
+    (("abstention_cost",), Config(), "--abstention-cost (for classification)"),
+    (("reading",), Config(likelihood="logprobs"), "--reading (for answers without probabilities)"),
     ((), Config(method="vml", particles=3), ""),
 )
 

@@ -59,7 +59,7 @@ async def test_only_an_answer_on_no_letter_is_an_abstention(share: float) -> Non
 
 async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out() -> None:
     async with learner_of(chat("B"), template=lettered()) as (learner, _, _):
-        with pytest.raises(EndpointRefused, match="no log-probabilities: use --learner-samples"):
+        with pytest.raises(EndpointRefused, match="no log-probabilities: use --likelihood"):
             await learner.predict(RULE, PARITY.train[:1])
 
 

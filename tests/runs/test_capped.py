@@ -15,17 +15,17 @@ from vpp.runs.process import launch
 def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
     desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    capped = desk.run("run", *served.options, "--max-calls", "100").finish()
+    capped = desk.run("run", *served.options, "--limit", "calls=100").finish()
     assert capped.code == 3
     assert served.asked == served.answered == capped.result["spent"]["requests"] == 100
     assert capped.result["status"] == desk.state("run") == "paused"
     assert "the cap of 100 calls is reached: 100 calls sent" in capped.complaint
     still = desk.start("resume", desk.folder / "run", "--json", "--quiet").finish()
     assert (still.code, served.asked) == (3, 100)
-    words = ("resume", desk.folder / "run", "--json", "--quiet", "--max-calls")
-    assert desk.start(*words, "120").finish().code == 3
+    words = ("resume", desk.folder / "run", "--json", "--quiet", "--limit")
+    assert desk.start(*words, "calls=120").finish().code == 3
     assert served.asked == 120
-    ended = desk.start(*words, "0").finish()
+    ended = desk.start(*words, "calls=0").finish()
     assert ended.code == 0
     assert but_times_and_ids(ended.result) == but_times_and_ids(undisturbed["smc"].result)
     assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))
@@ -50,14 +50,14 @@ def test_a_worker_of_the_app_waits_at_the_cap_and_goes_on_or_is_killed_and_resum
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not directory.is_held(), "its worker is gone")
     assert desk.state("run") == "paused"
-    ended = desk.start("resume", directory.path, "--json", "--quiet", "--max-calls", "0").finish()
+    ended = desk.start("resume", directory.path, "--json", "--quiet", "--limit", "calls=0").finish()
     assert ended.code == 0
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
     assert ended.result["spent"]["requests"] == served.asked
 
 
 def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:
-    words = ("--plan", "--price", "0.5,0", "--max-calls", "10")
+    words = ("--plan", "--price", "0.5,0", "--limit", "calls=10")
     told = desk.run("run", *served.options, *words).finish()
     assert told.code == 0
     assert "\nMoney  " in told.out

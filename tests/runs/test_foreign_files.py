@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vpp.cli.working import _Log
+from vpp.cli.running import _Log
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog, Journal
@@ -77,7 +77,7 @@ def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
 def test_journals_and_answers_are_for_their_owner_alone(tmp_path: Path) -> None:
     Journal(tmp_path / "events.jsonl").close()
     AnswerLog(tmp_path / "answers.jsonl").close()
-    log = _Log(tmp_path / "worker.log")
+    log = _Log(tmp_path / "worker.log", delay=True)
     log.emit(logging.makeLogRecord({"msg": "a line"}))
     log.close()
     assert (tmp_path / "worker.log").read_text() == "a line\n"

@@ -91,7 +91,7 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
 
 
 def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
-    sentences, options = (ABOVE_4, ABOVE_7, HOSTILE), ("--demo", "--likelihood=logprobs", "--epsilon=0.1")
+    sentences, options = (ABOVE_4, ABOVE_7, HOSTILE), ("--demo", "--likelihood=logprobs", "--noise=0.1")
     found = weigh(desk, "run", *sentences, options=options).finish().result
     above = {ABOVE_4: 4, ABOVE_7: 7, HOSTILE: len(LABELS)}
     log_lik = []
@@ -107,7 +107,7 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
 
 
 def test_several_answers_a_row_are_asked_for_recorded_and_verified(desk: Desk) -> None:
-    options = ("--demo", "--learner-samples=3")
+    options = ("--demo", "--likelihood=3")
     found = weigh(desk, "run", ABOVE_4, ABOVE_7, options=options).finish().result
     assert found["calls"]["learner"] == 3 * 2 * ROWS
     view = desk.look("run").view

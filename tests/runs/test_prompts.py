@@ -43,11 +43,7 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
     return view, maker, [maker.messages(view, p.step, p.particle) for p in view.proposals]
 
 
-RUNS = {
-    "smc": "--method smc",
-    "mh": "--method mh --reading rows",
-    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --final-weights paper",
-}
+RUNS = {"smc": "--method smc", "mh": "--method mh --reading rows"}
 
 
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)

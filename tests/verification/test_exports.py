@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.inference import scripted
 from tests.verification.kept import kept_run, write
 from vpp.cli import main
-from vpp.cli.reading import fault_line, verification_lines
+from vpp.cli.stored import fault_line, verification_lines
 from vpp.events import RunFailed, RunFinished
 from vpp.reporting.document import ways, write_all
 from vpp.runs.directory import RunDirectory

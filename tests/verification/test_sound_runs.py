@@ -9,7 +9,7 @@ import pytest
 from tests.inference import scripted
 from tests.processes import ROOT, model
 from tests.verification.kept import Learner, kept_run, write
-from vpp.cli.reading import fault_line
+from vpp.cli.stored import fault_line
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
 
 from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
 from vpp.bench.sweep import PAPER, CellView, Sizes, SweepDirectory, SweepSpec, SweepView, folder_name
@@ -32,7 +31,7 @@ def bench(options: Namespace) -> int:
         raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
     directory, spec = _directory_and_spec(options, env.runs_dir)
     check_endpoint(spec.endpoint)
-    progress, slots = SweepProgress(sys.stderr, quiet=options.quiet), max(jobs, env.max_running)
+    progress, slots = SweepProgress(quiet=options.quiet), max(jobs, env.max_running)
     try:
         is_ray = options.engine == "ray"
         with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
@@ -59,40 +58,32 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     sizes = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
     return directory, SweepSpec(
         endpoint=endpoint,
-        tasks=_named(options.tasks, stored.tasks if stored else tuple(TASKS), "--tasks"),
-        methods=_named(options.methods, stored.methods if stored else PAPER, "--methods"),
+        tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
+        methods=options.methods or (stored.methods if stored else PAPER),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
         sizes=replace(before, **{name: value for name, value in sizes.items() if value is not None}),
     )
 
 
-def _named(given: str | None, default: tuple[str, ...], option: str) -> tuple[str, ...]:
-    names = default if given is None else tuple(name.strip() for name in given.split(",") if name.strip())
-    if not names:
-        raise InputError(f"{option} names nothing: name at least one, or leave the option out")
-    return names
-
-
 class SweepProgress:
-    def __init__(self, stream: TextIO, *, quiet: bool) -> None:
-        self._line, self._quiet = StatusLine(stream), quiet
-        self._text = self._in_view = ""
+    """The sweep's state on a terminal's last line, and a line for each event."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._line, self._quiet, self._text = StatusLine(sys.stderr), quiet, ""
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
-        self._text = sweep_line(view, wanted, jobs=jobs)
-        if self._line.is_terminal and not self._quiet and self._text != self._in_view:
-            self._in_view = self._text
-            self._line.draw(self._text)
+        text = sweep_line(view, wanted, jobs=jobs)
+        if self._line.is_terminal and not self._quiet and text != self._text:
+            self._line.draw(text)
+        self._text = text
 
     def say(self, text: str) -> None:
         """Print text on a line of its own; in a file or pipe, followed by the sweep's progress."""
         if not self._quiet:
             self._line.print(text if self._line.is_terminal or not self._text else f"{text} ({self._text})")
-            self._in_view = ""
 
     def close(self) -> None:
-        if self._in_view:
-            self._line.clear()
+        self._line.clear()
 
 
 def sweep_line(view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> str:

@@ -1,7 +1,7 @@
 """The commands and their options."""
 
 import argparse
-from argparse import ArgumentParser, _ArgumentGroup, _SubParsersAction
+from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
@@ -10,12 +10,15 @@ from vpp import __version__
 from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
-from vpp.settings import PRESET_WORDS, WEIGHING, Config, Preset, choices, option_docs
+from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
+Options: TypeAlias = ArgumentParser | _ArgumentGroup
 READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
 """Names of `--read`."""
 LIMITS = {
+    "calls": "calls",
+    "cost": "cost",
     "learner": "learner_max_tokens",
     "optimizer": "optimizer_max_tokens",
     "context": "context_length",
@@ -24,6 +27,13 @@ LIMITS = {
     "cell": "cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
+CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "cell")
+DECIMAL = ("cost", "call", "wait")
+"""Limits that may be fractions."""
+INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *FOR_EXPERTS}
+"""Options of `Config` that have no option of their own: --noise, --likelihood and --calibration-size set some."""
+MORE = {"likelihood": ", or of its share of N answers to each row"}
+"""Words on values that only the command line takes."""
 
 
 def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
@@ -41,37 +51,24 @@ def on_run(commands: Commands, name: str, function: str, about: str) -> Argument
     return parser
 
 
-def table_options(parser: ArgumentParser) -> None:
-    parser.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
-    parser.add_argument("--target", help="column to predict (guessed from the names)")
-    parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
-    parser.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
+# Groups of options
+
+
+def data_options(parser: ArgumentParser) -> Options:
+    group = parser.add_argument_group("data")
+    group.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
+    group.add_argument("--target", help="column to predict (guessed from the names)")
+    group.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
+    group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; repeatable"
-    parser.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
+    group.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
     about = "what a column, or label:LABEL of the target, means; repeatable (DATA.columns.csv or .columns.json)"
-    parser.add_argument("--describe", type=_description, action="append", default=[], metavar="COLUMN=TEXT", help=about)
+    group.add_argument("--describe", type=_description, action="append", default=[], metavar="COLUMN=TEXT", help=about)
+    file_options(group)
+    return group
 
 
-def work_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--name", default="", help="the run's name")
-    file_options(parser)
-    endpoint_options(parser)
-    about = (
-        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
-        f"be missing; {AUTO} = worked examples for a language model (auto)"
-    )
-    parser.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
-    budget = parser.add_argument_group("budget")
-    about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
-    about += "plan, progress and report"
-    budget.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
-    cap_options(budget)
-    budget.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
-    parser.add_argument("--run-dir", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
-    output_options(parser)
-
-
-def file_options(parser: ArgumentParser) -> None:
+def file_options(parser: Options) -> None:
     about = (
         "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
         "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
@@ -80,115 +77,150 @@ def file_options(parser: ArgumentParser) -> None:
     parser.add_argument("--read", type=_read_choice, action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
-def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
-    """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
-    docs = option_docs()
-    group = parser.add_argument_group("method")
-    for option in (each for each in fields(Config) if each.name in names):
-        group.add_argument(
-            f"--{option.name.replace('_', '-')}",
-            dest=f"config.{option.name}",
-            default=None,
-            help=f"{docs[option.name]} ({_default(option.default)})".replace("%", "%%"),
-            **_value_of(option),
-        )
-
-
-def _default(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value) or "none"
-
-
-def _value_of(option: Field[Any]) -> dict[str, Any]:
-    allowed = choices(option.name)
-    if allowed:
-        return {"choices": allowed}
-    return {"type": option.type, "metavar": option.name.upper()}
-
-
-def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
+def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     """Add the server and how it is called. of_run: also the options that only a run has."""
-    group = parser.add_argument_group("endpoint")
+    group = parser.add_argument_group("model")
     group.add_argument("--demo", action="store_true", help="use the built-in demo model, which is no language model")
     group.add_argument("--gguf", metavar="FILE", help="a model file on this machine; the run serves it itself")
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
     group.add_argument("--optimizer-model", metavar="NAME[@URL]", help="the optimizer's model and server, if others")
-    group.add_argument("--concurrency", type=int, default=0, help="most calls in flight (a round; 1024 to 4096)")
-    about = "constrain the learner's answers to their form; auto = if a test call shows that the server can (auto)"
-    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
-    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
+    group.add_argument("--concurrency", type=int, default=0, metavar="N", help=SERVER_DOCS["concurrency"])
+    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
+    about = SERVER_DOCS["reasoning_effort"]
+    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
     header_option(group)
     about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
     group.add_argument("--body", metavar="JSON", default="", help=about)
-    about = "most tokens of the learner's answer (learner=512), of a hypothesis with its reasons (optimizer=1536), and"
-    about += " of prompt and answer together (context=N; asked of the server); most seconds of a call (call=120; with "
-    about += "--gguf 3600), and of retrying a lost endpoint (wait=3600)"
-    if of_run:
-        about += "; most characters shown of a cell (cell=N; all that the models' contexts hold)"
-    reader = _limit([name for name in LIMITS if of_run or name != "cell"])
-    group.add_argument(
-        "--limit", type=reader, action="append", default=[], metavar="NAME=N", help=f"{about}; repeatable"
+    limit_option(group, [name for name in LIMITS if of_run or name not in OF_RUN])
+    if not of_run:
+        return
+    about = "neither read nor write the response cache"
+    group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
+    about = (
+        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
+        f"be missing; {AUTO} = worked examples for a language model (auto)"
     )
-    if of_run:
-        about = "neither read nor write the response cache"
-        group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
+    group.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
 
 
-def header_option(group: ArgumentParser | _ArgumentGroup) -> None:
+def header_option(parser: Options) -> None:
     about = "a secret header of each request, which is stored nowhere; repeatable (VPP_HEADERS, a line each)"
-    group.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help=about)
+    parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
-def cap_options(group: ArgumentParser | _ArgumentGroup) -> None:
-    about = "pause after N requests, retries included; `resume` with a higher N goes on (0: no cap)"
-    group.add_argument("--max-calls", type=int, metavar="N", help=about)
-    group.add_argument("--max-cost", type=float, metavar="X", help="pause once X is spent (0: no cap)")
+def limit_option(parser: Options, names: Collection[str]) -> None:
+    about = f"upper limits, repeatable: {'; '.join(f'{name}=N {SERVER_DOCS[LIMITS[name]]}' for name in names)}"
+    parser.add_argument("--limit", type=_limit(names), action="append", default=[], metavar="NAME=N", help=about)
 
 
-def output_options(parser: ArgumentParser) -> None:
+def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
+    """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
+    group, docs = parser.add_argument_group("method"), option_docs()
+    for option in (each for each in fields(Config) if each.name in names and each.name not in INSTEAD):
+        default = f"{option.default:.3g}" if isinstance(option.default, float) else str(option.default) or "none"
+        name, more = option.name.replace("_", "-"), MORE.get(option.name, "")
+        about = f"{docs[option.name]}{more} ({default})".replace("%", "%%")
+        group.add_argument(f"--{name}", dest=f"config.{option.name}", help=about, **_value_of(option))
+    about = "noise of the likelihood: the mass of all wrong labels together, or the variance of numbers, in squared "
+    about += "units of the target; auto = integrated out (auto)"
+    group.add_argument("--noise", metavar="X|auto", help=about)
+    return group
+
+
+def _value_of(option: Field[Any]) -> dict[str, Any]:
+    if option.name == "likelihood":
+        return {"type": _likelihood, "metavar": "labels|logprobs|N"}
+    allowed = choices(option.name)
+    return {"choices": allowed} if allowed else {"type": option.type, "metavar": option.name.upper()}
+
+
+def more_options(parser: ArgumentParser) -> None:
+    """Add name, prices, plan, folder and output."""
+    group = parser.add_argument_group("more")
+    group.add_argument("--name", default="", help="the run's name")
+    about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
+    about += "plan, progress and report"
+    group.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
+    group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
+    group.add_argument("--run-dir", dest="to", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
+    output_options(group)
+
+
+def new_run_options(parser: Options) -> None:
+    parser.add_argument("--name", default="", help="the new run's name")
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
+    output_options(parser)
+
+
+def output_options(parser: Options) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
+    json_option(parser)
+
+
+def json_option(parser: Options) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+# Values of options
 
 
 def _kind(text: str) -> tuple[str, str]:
     name, _, kind = text.rpartition("=")
     if not name or kind not in get_args(Kind):
-        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=KIND with one of {', '.join(get_args(Kind))}")
+        raise ArgumentTypeError(f"{text!r} is not COLUMN=KIND with one of {', '.join(get_args(Kind))}")
     return name, kind
 
 
 def _description(text: str) -> str:
     if "=" not in text[1:]:
-        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TEXT or label:LABEL=TEXT")
+        raise ArgumentTypeError(f"{text!r} is not COLUMN=TEXT or label:LABEL=TEXT")
     return text
 
 
 def _read_choice(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     if name not in READ_AS or not value:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
+        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
     if name == "header" and value not in ("yes", "no"):
-        raise argparse.ArgumentTypeError(f"header is {value!r}: give yes or no")
+        raise ArgumentTypeError(f"header is {value!r}: give yes or no")
     if name == "skip-lines" and not value.isdecimal():
-        raise argparse.ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
+        raise ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
     field: Any = {"header": value == "yes", "skip-lines": int(value) if name == "skip-lines" else 0}.get(name, value)
     return name.replace("-", "_"), field
-
-
-def _train_size(text: str) -> int:
-    return ALL_ROWS if text == "all" else int(text)
 
 
 def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
     def read(text: str) -> tuple[str, float]:
         name, _, value = text.partition("=")
-        if name in names and value.isdecimal():
-            return LIMITS[name], int(value)
-        if name in ("call", "wait") and value.replace(".", "", 1).isdecimal():
-            return LIMITS[name], float(value)
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
+        is_number = value.replace(".", "", 1).isdecimal() if name in DECIMAL else value.isdecimal()
+        if name not in names or not is_number:
+            raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
+        return LIMITS[name], int(value) if value.isdecimal() else float(value)
 
     return read
+
+
+def _likelihood(text: str) -> tuple[str, int]:
+    """Return the likelihood, and the number of answers for each row."""
+    if text.isdecimal() and int(text):
+        return "labels", int(text)
+    if text not in choices("likelihood"):
+        raise ArgumentTypeError(f"{text!r} is not labels, logprobs or a number of answers")
+    return text, 1
+
+
+def _calibration(text: str) -> tuple[int, float | None]:
+    """Return the number of calibration rows, and the coverage, None for the usual one."""
+    size, _, share = text.partition("@")
+    try:
+        return int(size), float(share) if share else None
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
+
+
+def _train_size(text: str) -> int:
+    return ALL_ROWS if text == "all" else int(text)
 
 
 def _prices(text: str) -> tuple[float, ...]:
@@ -197,22 +229,25 @@ def _prices(text: str) -> tuple[float, ...]:
     except ValueError:
         amounts = ()
     if len(amounts) not in (2, 4):
-        raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
+        raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
     return amounts
 
 
-def split_rule(text: str) -> SplitRule:
+def _split_rule(text: str) -> SplitRule:
     try:
         return SplitRule.read(text)
     except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
 
 
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
-        raise argparse.ArgumentTypeError("name at least one column")
+        raise ArgumentTypeError("name at least one")
     return names
+
+
+# The commands
 
 
 class _Parser(ArgumentParser):
@@ -234,43 +269,47 @@ def build_parser() -> ArgumentParser:
 
 def _run(commands: Commands) -> None:
     parser = command(commands, "run", "running:run", "learn a posterior over sentences from a table")
-    table_options(parser)
-    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
-    parser.add_argument("--start", metavar="FILE", help=about)
-    parser.set_defaults(start_prior=None)
-    parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
+    data = data_options(parser)
+    data.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
-    parser.add_argument("--split", type=split_rule, default=RANDOM, metavar="RULE", help=about)
+    data.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
     about = "training rows at most, or all that are not held out (100)"
-    parser.add_argument("--train-size", type=_train_size, default=100, metavar="N|all", help=about)
-    parser.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
-    about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
-    parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)
-    parser.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
-    config_options(parser, option_docs())
-    work_options(parser)
+    data.add_argument("--train-size", type=_train_size, default=100, metavar="N|all", help=about)
+    data.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
+    about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
+    about += "rows has its label among those called possible (0, 0.9)"
+    calibration: dict[str, Any] = {"type": _calibration, "default": (0, None), "metavar": "N[@COVERAGE]"}
+    data.add_argument("--calibration-size", **calibration, help=about)
+    model_options(parser, of_run=True)
+    method = method_options(parser, option_docs())
+    method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
+    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
+    method.add_argument("--start", metavar="FILE", help=about)
+    more_options(parser)
+    parser.set_defaults(start_prior=None)
 
 
 def _weigh(commands: Commands) -> None:
     about = "weigh your own sentences on every row of a table, without an optimizer"
     parser = command(commands, "weigh", "running:run", about)
-    table_options(parser)
-    parser.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
+    data_options(parser)
+    model_options(parser, of_run=True)
+    method = method_options(parser, WEIGHING)
+    method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
-    parser.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
-    config_options(parser, WEIGHING)
-    work_options(parser)
-    sizes = {"train_size": 100, "test_size": 60, "calibration_size": 0}
+    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
+    more_options(parser)
+    sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
     parser.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
 
 
 def _resume(commands: Commands) -> None:
-    parser = on_run(commands, "resume", "working:resume", "continue a run; a finished run prints its result again")
+    parser = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
     parser.add_argument("--past-command", help=argparse.SUPPRESS)
     parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
     header_option(parser)
-    cap_options(parser)
+    limit_option(parser, CAPS)
     output_options(parser)
 
 
@@ -279,21 +318,17 @@ def _continue(commands: Commands) -> None:
     parser = on_run(commands, "continue", "running:continue_", about)
     about = "table with the run's inputs and target; rows without a target are left out"
     parser.add_argument("data", metavar="ROWS.csv", help=about)
-    parser.add_argument("--name", default="", help="the new run's name")
     file_options(parser)
-    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
-    output_options(parser)
+    new_run_options(parser)
 
 
 def _reword(commands: Commands) -> None:
     about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
-    parser = on_run(commands, "reword", "reading:reword", about)
+    parser = on_run(commands, "reword", "asking:reword", about)
     parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
     parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")
     parser.add_argument("--keep", action="store_true", help="start a new run in which the particle holds the text")
-    parser.add_argument("--name", default="", help="the new run's name")
-    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
-    output_options(parser)
+    new_run_options(parser)
 
 
 def _control(commands: Commands) -> None:
@@ -302,59 +337,56 @@ def _control(commands: Commands) -> None:
         ("pause", "send no more calls"),
         ("go-on", "send calls again after a pause"),
     ):
-        parser = on_run(commands, name, "control:send", about)
-        parser.set_defaults(sent=name.replace("-", " "))
-    listing = command(commands, "list", "control:list_runs", "list the runs, newest first")
-    listing.add_argument("--json", action="store_true")
-    rename = on_run(commands, "rename", "control:rename", "give a run another name")
+        on_run(commands, name, "stored:send", about).set_defaults(sent=name.replace("-", " "))
+    json_option(command(commands, "list", "stored:list_runs", "list the runs, newest first"))
+    rename = on_run(commands, "rename", "stored:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
-    on_run(commands, "delete", "control:delete", "remove a run for good")
-    cache = command(commands, "cache", "control:cache", "show the response cache's size, or empty it")
+    on_run(commands, "delete", "stored:delete", "remove a run for good")
+    cache = command(commands, "cache", "stored:cache", "show the response cache's size, or empty it")
     cache.add_argument("action", choices=("info", "clear"))
 
 
 def _reading(commands: Commands) -> None:
-    report = on_run(commands, "report", "reading:report", "write the report of a run")
+    report = on_run(commands, "report", "stored:report", "write the report of a run")
     report.add_argument("-o", "--output", metavar="FILE", help="report file (report.md in the run's directory)")
     report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
-    about_nc = "also write the particles for ArviZ (posterior.nc next to the report)"
-    report.add_argument("--nc", action="store_true", help=about_nc)
+    about = "also write the particles for ArviZ (posterior.nc next to the report)"
+    report.add_argument("--nc", action="store_true", help=about)
     about = "write a run's predictions as a Python file, or log the run to MLflow"
-    export = on_run(commands, "export", "reading:export", about)
+    export = on_run(commands, "export", "stored:export", about)
     to = export.add_mutually_exclusive_group(required=True)
     to.add_argument("--python", metavar="FILE", help="a file of plain Python that predicts without a model")
     where = "a tracking server's address, such as http://localhost:5000"
     to.add_argument("--mlflow", metavar="URI", help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
-    about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
-    verify = on_run(commands, "verify", "reading:verify", about_verify)
-    verify.add_argument("--json", action="store_true", help="print one JSON object")
+    about = "replay a run on its recorded answers, and report differences from its journal and exports"
+    json_option(on_run(commands, "verify", "stored:verify", about))
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
-    baseline = on_run(commands, "baseline", "reading:baseline", about)
+    baseline = on_run(commands, "baseline", "asking:baseline", about)
     about = "learner calls of the vote over several draws of examples (as many as the run's)"
     baseline.add_argument("--calls", type=int, metavar="N", help=about)
     about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
     baseline.add_argument("--examples", type=int, metavar="K", help=about)
-    baseline.add_argument("--json", action="store_true", help="print one JSON object")
+    json_option(baseline)
     about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
-    trial = on_run(commands, "trial", "reading:trial", about)
+    trial = on_run(commands, "trial", "asking:trial", about)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
     about = "rows for each idea and kind (must change, must stay) (20)"
     trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
     about = "training rows that score sentences without a clause, and the learner without a rule (40)"
     trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
-    trial.add_argument("--json", action="store_true", help="print one JSON object")
+    json_option(trial)
     about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
-    sheet = on_run(commands, "sheet", "reading:sheet", about)
+    sheet = on_run(commands, "sheet", "asking:sheet", about)
     sheet.add_argument("-o", "--output", metavar="SHEET.csv", required=True)
     sheet.add_argument("--rows", type=int, default=24, metavar="N", help="rows at most (24)")
-    predict = on_run(commands, "predict", "reading:predict", "predict new rows with a posterior")
+    predict = on_run(commands, "predict", "asking:predict", "predict new rows with a posterior")
     predict.add_argument("data", metavar="NEW.csv")
     predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
     predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")
     file_options(predict)
-    task = command(commands, "task", "reading:task", "write one of the paper's seven tasks as a CSV")
+    task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
     task.add_argument("--seed", type=int, default=0)
     task.add_argument("--train-size", type=int, default=100)
@@ -371,8 +403,8 @@ def _serving(commands: Commands) -> None:
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
     command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
     check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
-    endpoint_options(check, of_run=False)
-    check.add_argument("--json", action="store_true", help="print one JSON object")
+    model_options(check, of_run=False)
+    json_option(check)
     check.set_defaults(cache=False)
 
 
@@ -391,8 +423,8 @@ def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     parser = command(commands, "bench", "benching:bench", about)
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
-    parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
+    parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
+    parser.add_argument("--methods", type=_names, metavar="A,B", help="methods and variants, named below (the paper's)")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
     parser.add_argument("--jobs", type=int, metavar="N", help=about)
@@ -403,7 +435,7 @@ def _bench(commands: Commands) -> None:
     parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
     parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
-    endpoint_options(parser, of_run=False)
+    model_options(parser, of_run=False)
     # Methods ask the same questions: with a cache, times would depend on the order of cells.
     parser.set_defaults(cache=False)
     where = "the sweep's folder: new, empty, or a sweep to continue (bench-demo or bench-MODEL in VPP_RUNS_DIR)"

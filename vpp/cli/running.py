@@ -1,13 +1,21 @@
-"""`run` and `continue`: prepare a run from a file and the options, and print its plan."""
+"""`run`, `weigh`, `continue` and `resume`: prepare a run, print its plan, and work on it to its end."""
 
+import json
+import logging
 import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from io import BufferedWriter, TextIOWrapper
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
+from vpp import files
+from vpp.cli.progress import Progress
 from vpp.cli.system import (
     descriptions_beside,
     environment,
@@ -18,7 +26,6 @@ from vpp.cli.system import (
     read_text,
     recorded,
 )
-from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
@@ -30,25 +37,35 @@ from vpp.findings.counts import rows_sentence
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.limits import NO_CAP, Price
+from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.templates import set_texts
-from vpp.runs.budget import estimate
+from vpp.runs.budget import check_budget, estimate
+from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import refusal
+from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
 
+EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
+"""A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
+FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
+SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
+"""Options of every kind of endpoint."""
+NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
+"""Options that the environment may give."""
+
 
 def run(options: Namespace) -> int:
-    given = {
-        name.removeprefix("config."): value
-        for name, value in vars(options).items()
-        if name.startswith("config.") and value is not None
-    }
+    given = options_of_config(options)
     config = replace(preset(options.preset), **given)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
+    if options.noise is not None:
+        config = replace(config, **{"tau" if dataset.task == "regression" else "epsilon": options.noise})
     templates = _templates(options, endpoint, has_text=dataset.has_text)
     start = read_sentences(read_text(options.start) or "", name=options.start) if options.start else ()
     spec = RunSpec(
@@ -58,7 +75,7 @@ def run(options: Namespace) -> int:
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
-        cell_limit=dict(options.limit).get("cell_limit", 0),
+        cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=recorded(sys.argv[1:]),
@@ -66,16 +83,19 @@ def run(options: Namespace) -> int:
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
-    if options.plan:
-        _print_reading(preparation.dataset, file_format, options)
+    directory = None
+    if not options.plan:
+        directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+    if not options.quiet:  # once the run is accepted, so that a refusal stays one line
+        print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
+        print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
+    if directory is None:
         _print_plan(preparation, sys.stdout)
         return 0
-    directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
-    _print_reading(preparation.dataset, file_format, options)
     if not options.quiet:
         _print_plan(preparation, sys.stderr)
         if unused := unused_words(given, config, dataset.task):
-            print(f"options without effect here: {unused}", file=sys.stderr)
+            print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return work_on(directory, options)
 
 
@@ -94,81 +114,49 @@ def continue_(options: Namespace) -> int:
     return work_on(directory, options)
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
-    """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
-    is_named = options.templates in TEMPLATES
-    name = options.templates if is_named else AUTO
-    texts = set_texts(chosen_templates(name, is_demo=endpoint.is_demo, preset=options.preset, has_text=has_text))
-    if is_named:
-        return texts
-    files: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
-    own = {role: read_text(str(file)) for role, file in files.items() if file.is_file()}
-    if not own:
-        raise InputError(
-            f"--templates {options.templates}: not one of {', '.join(TEMPLATES)}, nor a folder with one of "
-            + ", ".join(file.name for file in files.values())
-        )
-    return {**texts, **own}
+def resume(options: Namespace) -> int:
+    """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
+    directory = find_run(options.run_dir)
+    past_command = directory.command_token() if options.past_command is None else options.past_command
+    spec = directory.spec()
+    cap = cap_of(options, before=spec.cap)
+    if cap != spec.cap:
+        check_budget(spec.prices, cap, spec.endpoint)
+        directory.amend(cap=cap)
+    if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
+        # Imported late: it would delay a worker's first call.
+        from vpp.cli.stored import send_to
+
+        return send_to(directory, "go on")
+    if spec.endpoint.header_names and not keys().headers and not options.quiet:
+        names = ", ".join(spec.endpoint.header_names)
+        print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
+    return work_on(directory, options, past_command=past_command)
 
 
-def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    table = read_table(options.data, options)
-    table = with_kinds(table, dict(options.kind))
-    target = options.target or target_guess(table)
-    if target is None:
-        raise InputError(f"{options.data}: no column looks like a target: name one with --target")
-    test = read_table(options.test, options) if options.test else None
-    beside, described_in = descriptions_beside(options.data, table, target)
-    given = typed(options.describe, columns=table.names, cells=table.cells(target))
-    dataset = build_dataset(
-        table,
-        target=target,
-        test_table=test,
-        notes=()
-        if options.target
-        else (f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target",),
-        columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
-        split=SplitPlan(
-            seed=config.seed,
-            train_size=options.train_size,
-            test_size=options.test_size,
-            calibration_size=options.calibration_size,
-            rule=options.split,
-            is_whole=config.is_weighing or not options.test_size,
-        ),
-    )
-    source = f"; columns are described in {described_in}" if described_in else ""
-    return dataset, f"{format_text(table.reading)}{source}"
+# What options say
 
 
-def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> None:
-    """Print how the file became rows. Called once the run is accepted, so that a refusal stays one line."""
-    if not options.quiet:
-        print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
-        print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
+def options_of_config(options: Namespace) -> dict[str, Any]:
+    """Return the options of `Config` that were given."""
+    typed_here = ((name, value) for name, value in vars(options).items() if name.startswith("config."))
+    given = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
+    if "likelihood" in given:
+        given["likelihood"], given["learner_samples"] = given["likelihood"]
+    if options.calibration_size[1] is not None:
+        given["coverage"] = options.calibration_size[1]
+    return given
 
 
-def _print_plan(preparation: Preparation, stream: TextIO) -> None:
-    """Print the cost as New run shows it; durations only if the pace is known."""
-    from vpp.show.terminal import lines  # a quiet run does not need it
-
-    spec, dataset = preparation.spec, preparation.dataset
-    pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
-    for line in lines([Note(rows_sentence(dataset)), *cost(estimate(spec, dataset), spec, dataset, pace)]):
-        print(line if "  " in line else textwrap.fill(line, 110), file=stream)
-
-
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
-"""Options of every kind of endpoint."""
-NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
-"""Options that the environment may give."""
+def cap_of(options: Namespace, *, before: Cap) -> Cap:
+    return replace(before, **{name: value for name, value in options.limit if name in ("calls", "cost")})
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
     usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    limits = {name: value for name, value in options.limit if name != "cell_limit"}
+    limits = {name: value for name, value in options.limit if name not in ("calls", "cost", "cell_limit")}
     base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
@@ -191,3 +179,122 @@ def _prices(amounts: Sequence[float]) -> Prices:
         return Prices()
     learner, *optimizer = (Price(prompt=amounts[i], completion=amounts[i + 1]) for i in range(0, len(amounts), 2))
     return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
+
+
+def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
+    """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
+    is_named = options.templates in TEMPLATES
+    name = options.templates if is_named else AUTO
+    texts = set_texts(chosen_templates(name, is_demo=endpoint.is_demo, preset=options.preset, has_text=has_text))
+    if is_named:
+        return texts
+    paths: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
+    own = {role: read_text(str(path)) for role, path in paths.items() if path.is_file()}
+    if not own:
+        names = ", ".join(path.name for path in paths.values())
+        choices = f"not one of {', '.join(TEMPLATES)}, nor a folder with one of {names}"
+        raise InputError(f"--templates {options.templates}: {choices}")
+    return {**texts, **own}
+
+
+def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
+    """Return the rows, and the format of their file."""
+    table = with_kinds(read_table(options.data, options), dict(options.kind))
+    target = options.target or target_guess(table)
+    if target is None:
+        raise InputError(f"{options.data}: no column looks like a target: name one with --target")
+    test = read_table(options.test, options) if options.test else None
+    beside, described_in = descriptions_beside(options.data, table, target)
+    given = typed(options.describe, columns=table.names, cells=table.cells(target))
+    guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
+    dataset = build_dataset(
+        table,
+        target=target,
+        test_table=test,
+        notes=() if options.target else (guess,),
+        columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
+        split=SplitPlan(
+            seed=config.seed,
+            train_size=options.train_size,
+            test_size=options.test_size,
+            calibration_size=options.calibration_size[0],
+            rule=options.split,
+            is_whole=config.is_weighing or not options.test_size,
+        ),
+    )
+    source = f"; columns are described in {described_in}" if described_in else ""
+    return dataset, f"{format_text(table.reading)}{source}"
+
+
+def _print_plan(preparation: Preparation, stream: TextIO) -> None:
+    """Print the cost as New run shows it; durations only if the pace is known."""
+    from vpp.show.terminal import lines  # a quiet run does not need it
+
+    spec, dataset = preparation.spec, preparation.dataset
+    pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
+    for line in lines([Note(rows_sentence(dataset)), *cost(estimate(spec, dataset), spec, dataset, pace)]):
+        print(line if "  " in line else textwrap.fill(line, 110), file=stream)
+
+
+# The worker
+
+
+class _Log(RotatingFileHandler):
+    """worker.log: bounded in size, created by the first message, readable by its owner alone."""
+
+    def _open(self) -> TextIOWrapper:
+        return TextIOWrapper(BufferedWriter(files.appended(Path(self.baseFilename))), encoding="utf-8")
+
+
+def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = "") -> int:
+    """Work on the run to its end, and print its result. past_command: see `Surroundings`."""
+    log = _Log(directory.log, maxBytes=2**20, backupCount=1, delay=True)
+    logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
+    logging.raiseExceptions = False  # a run continues without its log
+    env, progress = environment(), None if options.quiet else Progress(sys.stderr, directory.spec())
+    around = Surroundings(
+        keys=keys(),
+        cache_dir=env.cache_dir,
+        slots_dir=env.runs_dir,
+        max_running=env.max_running,
+        waits_at_cap=getattr(options, "wait_at_cap", False),
+        past_command=past_command,
+        listener=progress,
+        on_queued=partial(progress.queued, env.max_running) if progress else None,
+        on_loading=progress.loading if progress else None,
+        on_beat=progress.beat if progress else None,
+    )
+    view = work(directory, around)
+    if progress:
+        progress.close()
+    if view.phase in ("finished", "stopped"):
+        # Imported late: scikit-learn would delay a worker's first call.
+        from vpp.findings.verdict import record_verdict
+
+        record_verdict(directory, view)
+        _write_reports(directory)
+    if view.phase == "failed" or (view.phase == "paused" and options.quiet):
+        _complain(view.detail)
+    if view.failure == "disk" and not directory.exists:
+        return FAILURE_CODES["disk"]
+    # Imported late: it would delay a worker's first call.
+    from vpp.findings.result import result, summary
+    from vpp.show.terminal import lines
+
+    print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
+    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
+
+
+def _write_reports(directory: RunDirectory) -> None:
+    # Imported late: pandas would delay a worker's first call.
+    from vpp.reporting.document import write_all
+
+    try:
+        write_all(directory)
+    except OSError as error:
+        _complain(f"{refusal(error, directory.path)}, then `python -m vpp report {directory.path}` writes its reports")
+
+
+def _complain(text: str) -> None:
+    with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
+        print(f"vpp: {text}", file=sys.stderr)

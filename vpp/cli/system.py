@@ -1,14 +1,11 @@
-"""Files, tables, environment variables and `.env` that commands read or write, and the interrupt that ends them."""
+"""Files, tables, environment variables and `.env` that commands read or write."""
 
-import asyncio
 import os
 import re
-import signal
 import sys
 from argparse import Namespace
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.descriptions import ENDINGS, checked
@@ -20,27 +17,6 @@ from vpp.files import read_at_most
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.store import FILES, RunStore, is_sound
-
-T = TypeVar("T")
-
-
-def until_interrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Run it to its end. Raises KeyboardInterrupt if an interrupt cancels it.
-
-    The event loop cancels between two callbacks. asyncio.run alone would cancel inside one, and a task that ends just
-    then would print an InvalidStateError.
-    """
-
-    async def cancelled_by_signal() -> T:
-        task = asyncio.current_task()
-        assert task
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
-        return await work
-
-    try:
-        return asyncio.run(cancelled_by_signal())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
 
 
 def dotenv(path: Path = Path(".env")) -> dict[str, str]:

@@ -5,18 +5,19 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePath
-from typing import Any
+from typing import Any, get_args
 
 from vpp.data.dataset import ALL_ROWS, DELIMITER_NAMES
 from vpp.data.descriptions import recorded
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import WEIGHING, Config
+from vpp.settings import FOR_EXPERTS, WEIGHING, Config, Preset, preset
 from vpp.show.markup import plain
 
 PROGRAM = ("python", "-m", "vpp")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+OPTIONS = tuple(field.name for field in fields(Config))
 ANSWERED = "answered.csv"
 SENTENCES = "sentences.txt"
 TEMPLATES = "templates"
@@ -77,10 +78,10 @@ def _words(spec: RunSpec) -> Iterator[str]:
         yield f"--prior={','.join(map(str, spec.start_prior))}"
     if not is_weighing:
         yield from _split_options(spec)
-    names = WEIGHING if is_weighing else [field.name for field in fields(Config)]
-    yield from _differing(spec.config, Config(), names)
+    usual = _preset(spec)
+    yield from _method_options(spec, usual)
     yield from _endpoint_options(spec.endpoint)
-    yield from _template_options(spec)
+    yield from _template_options(spec, usual)
     if spec.cell_limit:
         yield f"--limit=cell={spec.cell_limit}"
 
@@ -109,7 +110,8 @@ def _split_options(spec: RunSpec) -> Iterator[str]:
         yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
         n_calibration = dataset.get("n_calibration", 0)
     if n_calibration:
-        yield f"--calibration-size={n_calibration}"
+        coverage = "" if spec.config.coverage == Config().coverage else f"@{spec.config.coverage}"
+        yield f"--calibration-size={n_calibration}{coverage}"
     if rule not in ("random", "file"):
         yield f"--split={rule}"
     if provenance.get("test_file"):
@@ -125,11 +127,38 @@ def _can_be_listed(names: Sequence[str]) -> bool:
     return all("," not in name and name == name.strip() for name in names)
 
 
+def _preset(spec: RunSpec) -> Preset:
+    """Return the preset from which the fewest options differ."""
+    if spec.config.is_weighing:
+        return "recommended"
+    return min(get_args(Preset), key=lambda name: len(_changed(spec.config, preset(name), OPTIONS)))
+
+
+def _method_options(spec: RunSpec, usual: Preset) -> Iterator[str]:
+    config = spec.config
+    if usual != "recommended":
+        yield f"--preset={usual}"
+    names = [name for name in (WEIGHING if config.is_weighing else OPTIONS) if name not in (*FOR_EXPERTS, "coverage")]
+    changed = _changed(config, preset(usual), names)
+    noise = "tau" if spec.dataset["task"] == "regression" else "epsilon"
+    for name in changed:
+        if name == noise:
+            yield f"--noise={getattr(config, name)}"
+        elif name == "learner_samples":
+            yield f"--likelihood={config.learner_samples}"
+        elif name not in ("tau", "epsilon"):
+            yield f"--{name.replace('_', '-')}={getattr(config, name)}"
+
+
+def _changed(config: Config, usual: Config, names: Iterable[str]) -> list[str]:
+    return [name for name in names if getattr(config, name) != getattr(usual, name)]
+
+
 def _differing(options: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if (value := getattr(options, name)) != getattr(usual, name):
             option = f"--{name.replace('_', '-')}"
-            yield option if value is True else f"{option}={value}"
+            yield f"{option}={value}"
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
@@ -159,6 +188,9 @@ def _notes(spec: RunSpec) -> Iterator[str]:
     if not _template_set(spec):
         files = ", ".join(f"{role}.txt" for role in spec.templates)
         yield f"The folder {TEMPLATES} must hold {files}: run.json has their texts; null is the paper's."
+    if experts := _changed(spec.config, preset(_preset(spec)), FOR_EXPERTS):
+        values = ", ".join(f"{name}={getattr(spec.config, name)!r}" for name in experts)
+        yield f"It leaves out what only `vpp.fit` sets: {values}."
     if not spec.endpoint.is_started_here:
         yield "The endpoint's key is not stored: set OPENAI_API_KEY."
 
@@ -169,11 +201,10 @@ def _template_set(spec: RunSpec) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _template_options(spec: RunSpec) -> Iterator[str]:
+def _template_options(spec: RunSpec, usual: Preset) -> Iterator[str]:
     """Yield the set that the prompts are from, or a folder of their own, if the command would choose another."""
     columns, inputs = spec.dataset["columns"], spec.dataset["inputs"]
     has_text = any(column["kind"] == "text" and column["name"] in inputs for column in columns)
-    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended", has_text=has_text)
     name = _template_set(spec) or TEMPLATES
-    if name != usual:
+    if name != chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset=usual, has_text=has_text):
         yield f"--templates={name}"

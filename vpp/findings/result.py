@@ -634,7 +634,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     if view.phase in ("failed", "stopped"):
         yield Note(f"{resume}{' (reads OPENAI_API_KEY again)' if is_key_refused(view) else ''}")
     if view.phase == "paused":
-        yield Note(f"{resume} {'--max-cost X' if spec.cap.cost else '--max-calls N'}")
+        yield Note(f"{resume} {'--limit cost=X' if spec.cap.cost else '--limit calls=N'}")
     if view.phase not in ("failed", "paused"):
         yield Note(f"report: {directory.path / 'report.md'}")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
+from vpp.cli.progress import ask
 from vpp.data.build import build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
@@ -324,17 +325,9 @@ def _line(point: Point) -> dict[str, Any]:
     }
 
 
-def asked(ask: Callable[..., Coroutine[Any, Any, T]]) -> T:
+def asked(question: Callable[..., Coroutine[Any, Any, T]]) -> T:
     """Ask models to the end; a bar shows the number of answers in a notebook."""
-    from tqdm import tqdm
-
-    with tqdm(desc="answers", unit="answer", disable="ipykernel" not in sys.modules) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        return to_end(ask(keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
+    return ask(question, run=to_end, has_bar="ipykernel" in sys.modules)
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:

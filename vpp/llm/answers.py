@@ -253,7 +253,7 @@ STABLE = 0.01
 """Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
-WITHOUT_LETTERS = "use --learner-samples 5, or --likelihood labels"
+WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"
 NO_LOGPROBS = f"the learner's server sends no log-probabilities: {WITHOUT_LETTERS}"
 NO_LETTER = "no letter of a label is among the likeliest first tokens"
 

@@ -83,7 +83,7 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
-            "use --learner-samples 5, or --likelihood labels"
+            "use --likelihood 5, or --likelihood labels"
         )
     if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
         raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")

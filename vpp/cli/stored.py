@@ -1,0 +1,245 @@
+"""Commands on stored runs that ask no model: `list`, `stop`, `report`, `export`, `verify` and others; and `task`."""
+
+import os
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_json
+
+from vpp.cli.system import environment, find_run, write_bytes
+from vpp.data.tasks import generate
+from vpp.errors import InputError, RunError
+from vpp.findings.counts import steps_done
+from vpp.findings.listing import metric_text
+from vpp.findings.status import pending_words
+from vpp.llm.cache import ResponseCache
+from vpp.runs import store
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.store import RunStore
+from vpp.show.markup import one_line
+from vpp.show.words import counted, cut, integer, listed, step_words
+from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
+from vpp.verification import verify as verification
+
+OBEYED_WITHIN_S = 20.0
+ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
+OBEYED: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
+MLFLOW_DEFAULTS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
+"""No usage reports, two retries, no printed address. Variables that are already set stay as they are."""
+MOST_FAULTS = 40
+LONGEST_VALUE = 60
+
+
+def send(options: Namespace) -> int:
+    return send_to(find_run(options.run_dir), options.sent)
+
+
+def send_to(directory: RunDirectory, command: Command) -> int:
+    """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
+    if not directory.is_held():
+        raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
+    directory.send_command(command)
+    reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
+    deadline = time.monotonic() + OBEYED_WITHIN_S
+    while (state := reader.refresh().state) not in until and time.monotonic() < deadline:
+        time.sleep(0.1)
+    words = pending_words(command, state) or "The command is pending: the worker has not read it yet."
+    print(f"{directory.id}: {state}{'' if state in until else f'. {words}'}")
+    return 0
+
+
+def list_runs(options: Namespace) -> int:
+    rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
+    if options.json:
+        print(to_json(rows, inf_nan_mode="strings").decode())
+        return 0
+    for row in rows:
+        problem = f" · {row['problem']}" if row["problem"] else ""
+        print(f"{row['run']}  {row['status']:<11}  {_result(row):<14}  {one_line(str(row['name']))}{problem}")
+    if not rows:
+        print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
+    return 0
+
+
+def _row(directory: RunDirectory) -> dict[str, Any]:
+    """Return a run's line; of an unreadable run only where it is, and why."""
+    place = {"run": directory.id, "dir": str(directory.path)}
+    try:
+        spec = directory.spec()
+        summary = read_summary(directory)
+    except RunError as error:
+        return {**place, "name": directory.id, "status": "unreadable", "problem": str(error), "metric": None}
+    state = directory.state(summary)
+    return {
+        **place,
+        "name": spec.name,
+        "status": state,
+        "problem": directory.obstacle(state),
+        "method": spec.config.method,
+        "steps": {"done": steps_done(summary), "of": summary.total_steps},
+        "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
+        "balanced_accuracy": summary.balanced_accuracy,
+        "spent": {"requests": summary.sent, "cost": summary.cost},
+    }
+
+
+def _result(row: dict[str, Any]) -> str:
+    metric = row["metric"]
+    if metric is None or metric["test"] is None:
+        return "-"
+    words = metric_text(metric["name"], metric["test"], row["balanced_accuracy"])
+    return f"accuracy {words}" if metric["name"] == "accuracy" else words
+
+
+def rename(options: Namespace) -> int:
+    store.rename(find_run(options.run_dir), options.name)
+    return 0
+
+
+def delete(options: Namespace) -> int:
+    directory = find_run(options.run_dir)
+    store.delete(directory)
+    print(f"{directory.id}: deleted")
+    return 0
+
+
+def cache(options: Namespace) -> int:
+    responses = ResponseCache(environment().cache_dir)
+    try:
+        if options.action == "clear":
+            print(f"{responses.clear():,} answers deleted")
+        else:
+            entries, size = responses.info()
+            print(f"{entries:,} answers, {size / 2**20:.1f} MiB, in {environment().cache_dir}")
+    finally:
+        responses.close()
+    return 0
+
+
+def task(options: Namespace) -> int:
+    content = generate(options.name, seed=options.seed, train_size=options.train_size, test_size=options.test_size)
+    write_bytes(Path(options.output), content)
+    print(options.output)
+    return 0
+
+
+def report(options: Namespace) -> int:
+    from vpp.reporting.document import report_html, report_markdown, write_all, write_html
+    from vpp.reporting.exports import posterior_nc
+
+    directory = find_run(options.run_dir)
+    reader = RunReader(directory)
+    if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
+        raise InputError(f"{options.output} cannot hold both reports: name two files with -o and --html")
+    if options.output:
+        write_bytes(Path(options.output), report_markdown(reader).encode())
+        written = [Path(options.output)]
+    else:
+        written = write_all(directory)
+    if options.html:
+        write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
+        written.append(Path(options.html))
+    elif not options.output:
+        written.append(write_html(directory))
+    if options.nc:
+        written.append(written[0].parent / "posterior.nc")
+        write_bytes(written[-1], posterior_nc(reader))
+    print("\n".join(map(str, written)))
+    return 0
+
+
+def export(options: Namespace) -> int:
+    from vpp.reporting.exports import log_run
+    from vpp.reporting.standalone import left_out_words, standalone
+
+    if options.python:
+        program = standalone(RunReader(find_run(options.run_dir)))
+        write_bytes(Path(options.python), program.content)
+        for words in filter(None, (*(each.words for each in program.left_out), left_out_words(program.left_out))):
+            print(words, file=sys.stderr)
+        print(options.python)
+        return 0
+    for name, value in MLFLOW_DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
+    return 0
+
+
+def verify(options: Namespace) -> int:
+    from vpp.reporting.document import ways
+
+    directory = find_run(options.run_dir)
+    result = verification(directory, ways(directory))
+    if options.json:
+        print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
+    else:
+        print("\n".join(verification_lines(result, run=directory.id)))
+    return 0 if result.holds else 1
+
+
+def _verification_json(result: Verification, run: str) -> dict[str, Any]:
+    names = {"claim": "claim", "line": "line", "step": "step", "particle": "slot"}
+    values = ("what", "written", "follows")
+    return {
+        "run": run,
+        "holds": result.holds,
+        "tolerance": TOLERANCE,
+        "lines": result.lines,
+        "steps": result.steps,
+        "has_ended": result.has_ended,
+        "claims": {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in result.counts.items()},
+        "faults": [
+            {name: getattr(fault, field) for name, field in (names | dict(zip(values, values, strict=True))).items()}
+            | {"file": fault.file or None}
+            for fault in result.faults
+        ],
+        "unchecked": result.unchecked,
+    }
+
+
+def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
+    """Yield the result for a terminal: claims, faults, what was not checked, and the verdict last. run: its id."""
+    yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
+    for claim, (n_held, n) in result.counts.items():
+        yield f"{claim:<8} {integer(n_held):>6} of {integer(n):>6} hold   {CLAIMS[claim]}"
+    for fault in result.faults[:MOST_FAULTS]:
+        yield f"does not hold: {fault_line(fault)}"
+    if len(result.faults) > MOST_FAULTS:
+        yield f"and {counted(len(result.faults) - MOST_FAULTS, 'fault')} more: --json lists all"
+    if not result.has_ended:
+        yield "note: the run has not ended: only the lines written so far are checked"
+    yield from (f"not checked: {why}" for why in result.unchecked)
+    if result.holds:
+        yield f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
+    elif {fault.claim for fault in result.faults} == {"exports"}:
+        names = list(dict.fromkeys(fault.file for fault in result.faults))
+        differ = "differs" if len(names) == 1 else "differ"
+        fix = f"`python -m vpp report {run}` writes all exports again"
+        yield f"The journal is consistent, but {listed(names)} {differ} from it: {fix}."
+    else:
+        yield f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
+
+
+def fault_line(fault: Fault) -> str:
+    where = [fault.file or f"line {fault.line}"]
+    where += [step_words(fault.step)] if fault.step is not None else []
+    where += [f"particle {fault.slot}"] if fault.slot is not None else []
+    written, follows = map(_short, (fault.written, fault.follows))
+    return f"{', '.join(where)}: {one_line(fault.what)} is {written}, and should be {follows}"
+
+
+def _short(value: object) -> str:
+    """Return a value short, on one line, and safe for a terminal."""
+    if value is None or value == ():
+        return "nothing"
+    items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return cut(one_line(", ".join(map(str, items))), LONGEST_VALUE)
