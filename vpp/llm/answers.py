@@ -247,10 +247,6 @@ FIELDS = ("logprobs", "top_logprobs")
 """Request fields that ask for log-probabilities."""
 ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
-SOUND = 0.5
-"""Least probability on the letters; below it `check-endpoint` says that the model does not keep to them."""
-STABLE = 0.01
-"""Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
 WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"

@@ -17,7 +17,7 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm.answers import FIELDS, LETTERS, SOUND, STABLE, letter_shares
+from vpp.llm.answers import FIELDS, LETTERS, letter_shares
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
@@ -57,6 +57,8 @@ QUOTE_LIMIT = 160
 """Characters shown of an answer."""
 NAMED = 12
 """Models named of a server's list."""
+SOUND = 0.5
+"""Least probability on the letters with which a model keeps to them."""
 LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
@@ -355,24 +357,18 @@ class _Parts:
         return (_note if failed or late else _works)("throughput", words, **values)
 
     async def _letters(self) -> Finding:
-        """Ask for a letter twice: are there log-probabilities, are they on the letters, and the same again."""
+        """Ask for a letter: are there log-probabilities, and are they on the letters?"""
         text = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else."
-        answers = [await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS)) for _ in range(2)]
+        answer = await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS))
         if set(FIELDS) & set(self._endpoint.fields.dropped):
             return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
-        if not all(each.first_tokens for each in answers):
+        if not answer.first_tokens:
             return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-        shares, again = (letter_shares(each.first_tokens, 2) for each in answers)
-        mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
-        if apart > STABLE:
-            words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
-            return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
+        mass = math.fsum(letter_shares(answer.first_tokens, 2))
         if mass < SOUND:
             words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
             return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
-        words = (
-            f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
-        )
+        words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability"
         return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
 
 

@@ -162,23 +162,25 @@ def _line(text: str, place: int) -> int:
 
 
 @cache
+def _packaged(role: Role, *path: str) -> Template:
+    return Template(files("vpp.llm").joinpath("templates", *path, f"{role}.txt").read_text("utf-8"), role=role)
+
+
 def shipped(role: Role, name: str = PAPER) -> Template:
     """Return a role's template of a shipped set. Raises InputError for an unknown name."""
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
-    return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+    return _packaged(role, name)
 
 
-@cache
 def built_in(role: Role) -> Template:
     """Return the one template of a role whose words no set and no user replaces."""
-    return Template((files("vpp.llm") / "templates" / f"{role}.txt").read_text("utf-8"), role=role)
+    return _packaged(role)
 
 
-@cache
 def lettered() -> Template:
     """Return the learner's template that asks for a label's letter, in place of a set's own."""
-    return Template((files("vpp.llm") / "templates" / "letters" / "learner.txt").read_text("utf-8"), role="learner")
+    return _packaged("learner", "letters")
 
 
 def template_of(text: str | None, *, role: Role) -> Template:
