@@ -321,7 +321,7 @@ def read_slots(body: bytes) -> int:
 
 # --- any body -------------------------------------------------------------------------------------------------------
 
-_OPENAI_KEY = re.compile(r"\bsk-\S+|\S*\*\*\*\S*")
+_OPENAI_KEY = re.compile(r"\S*\*{3}\S*|\bsk-\S+")
 """A key, or one that a server has masked."""
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _LONE_SURROGATE = re.compile(rb"\\ud[89a-f]", re.IGNORECASE)
