@@ -7,7 +7,7 @@ import asyncio
 import math
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -142,8 +142,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
 async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]:
     """Yield what the server lists, and whether the model answers; of a server without a list, its answer decides."""
-    model, models, why_not = endpoint.model, dict[str, int](), "its list is empty"
-    is_listing = True
+    model, models, why_not, is_listing = endpoint.model, dict[str, int](), "its list is empty", True
     try:
         models = await endpoint.models()
     except EndpointError as error:
@@ -152,57 +151,48 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
     if is_listing:
         yield _works("reachable", f"a server answers at {endpoint.base_url}")
-        if KEY_REFUSED in why_not:
-            yield _fails("key", why_not)
-            return
-    elif not model:
-        yield _unreached(why_not)
-        return
-    if is_listing and not models:
-        yield _note("models", f"the server lists none: {why_not}", models=[])
-    for finding in _listed(models, model) if models else ():
+    for finding in _listed(models, model, why_not) if is_listing else [] if model else [_unreached(why_not)]:
         yield finding
-    if not model:
+    if not model or KEY_REFUSED in why_not:
         return
     answered = await _answer(endpoint, max_tokens, is_new=not is_listing)
     if models and model not in models:
-        unlisted = _unlisted(model, models, answered)
-        yield unlisted
-        if unlisted.mark == "fails":
+        near = get_close_matches(model, models, n=3, cutoff=0.4)
+        words = f"{model} is not in the server's list: {_shown(models)}"
+        if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
+            fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
+            words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(models)}. {fix}"
+            yield _fails("models", words, models=list(models))
             return
+        yield _note("models", words, models=list(models))
     yield answered
     if not is_listing and answered.mark != "fails":
         no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
         yield _note("models", no_list, models=[])
 
 
-def _listed(models: dict[str, int], model: str) -> list[Finding]:
-    findings = [_works("key", "accepted, or not asked for")]
-    if not model:
-        findings.append(_note("models", f"none is named; the server has {_shown(models)}", models=list(models)))
-    elif model in models:
-        findings.append(_works("models", f"{model} is served", models=list(models)))
+def _listed(models: dict[str, int], model: str, why_not: str) -> Iterator[Finding]:
+    """Yield the findings about a server's list; what an unlisted model answers decides about it."""
+    if KEY_REFUSED in why_not:
+        yield _fails("key", why_not)
+    elif not models:
+        yield _note("models", f"the server lists none: {why_not}", models=[])
     else:
-        return findings  # what it answers decides
+        yield _works("key", "accepted, or not asked for")
+    if not models or (model and model not in models):
+        return
+    nameless = f"none is named; the server has {_shown(models)}"
+    served = _works if model else _note
+    yield served("models", f"{model} is served" if model else nameless, models=list(models))
     if length := models.get(model, 0):
-        words = f"{length:,} tokens, prompt and answer together"
-        return [*findings, _works("context length", words, tokens=length)]
-    return [*findings, _note("context length", "the server does not say", tokens=None)]
+        yield _works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
+    else:
+        yield _note("context length", "the server does not say", tokens=None)
 
 
 def _shown(models: Iterable[str]) -> str:
     names = list(models)
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-
-
-def _unlisted(model: str, models: dict[str, int], answered: Finding) -> Finding:
-    """Judge a model that the server does not list, by what it answered under this name."""
-    if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
-        near = get_close_matches(model, models, n=3, cutoff=0.4)
-        fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
-        words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(models)}. {fix}"
-        return _fails("models", words, models=list(models))
-    return _note("models", f"{model} is not in the server's list: {_shown(models)}", models=list(models))
 
 
 def _unreached(why: str) -> Finding:
