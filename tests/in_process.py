@@ -10,10 +10,10 @@ from vpp.demo.chat import MODEL, read_request, respond
 from vpp.events import Evaluated, Event, ParticleDrawn, Proposed, Usage
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.context import ModelLimits
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import ModelLimits
 from vpp.llm.protocol import Completion, Messages
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, problem_of
 from vpp.runs.spec import EndpointSpec, RunSpec

@@ -26,7 +26,6 @@ BOUNDED = {
     r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}": "a value of an answer, cut at 2,100 characters",
     r"\S*\*{3}\S*|\bsk-\S+": "a server's words, cut at 4,000 characters",
     r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])': "data.csv as the app wrote it, every line of which has its end",
-    r"[0-9a-fx.]*[0-9][0-9a-fx.]*$": "the host of an address, which is looked up and so is short",
 }
 """Patterns that take the square of the length, each with why no text holds them up."""
 PASSED_ON = {r"[+-]?\d+,\d+": "fullmatch", r"\d{3,}(-\d{3,})+": "fullmatch"}

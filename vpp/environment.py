@@ -132,8 +132,8 @@ def usual_runs_dir() -> Path:
     return user_data_path("vpp", appauthor=False) / "runs"
 
 
-OTHERS = ("VPP_OPTIMIZER_API_KEY", "VPP_BROWSER", "VPP_PICTURES")
-"""Other variables: `Keys` reads the first, the tests the others."""
+OTHERS = ("VPP_OPTIMIZER_API_KEY", "VPP_HEADERS", "VPP_BROWSER", "VPP_PICTURES")
+"""Other variables: `Keys` reads the first two, the tests the others."""
 
 
 def _check_names(values: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
 from vpp.findings.options import demo_text_words
 from vpp.findings.status import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
-from vpp.llm.forms import SCHEMA
+from vpp.llm.protocol import SCHEMA
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, RunSpec

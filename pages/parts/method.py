@@ -14,9 +14,8 @@ from vpp.data.dataset import Dataset, Task
 from vpp.findings.options import ABOUT, OPEN, config_of, decided, groups, has_effect, name_of, value_words
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.context import prompt_tokens
 from vpp.llm.limits import Cap, Price
-from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, prompt_tokens, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.runs.spec import EndpointSpec, Prices

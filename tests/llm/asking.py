@@ -5,12 +5,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from vpp.data.dataset import Dataset
-from vpp.llm.context import ModelLimits
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, ModelLimits, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import Template, shipped
 from vpp.problem import Prediction

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from vpp.data.answers import cut_thinking, shown_label, why_unreadable
-from vpp.llm.answers import RULE_LIMIT, UNSURE_ALONE, Parsed, parse_label, parse_number, parse_rule
+from vpp.llm.answers import _UNSURE, RULE_LIMIT, Parsed, parse_label, parse_number, parse_rule
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
@@ -58,9 +58,9 @@ def test_awkward_answers_are_read_or_refused_with_their_reasons() -> None:
     wrong = []
     for case in COLLECTED:
         parsed, reason = read(case), case.get("reason")
-        is_refused = parsed.reason is not None and reason is not None and reason in parsed.reason
-        is_read = parsed.reason is None and reason is None
-        if parsed.value != case.get("value") or not (is_read or is_refused):
+        value = None if case.get("asked_again") else case.get("value")
+        is_refused = parsed.reason is not None and (reason is None or reason in parsed.reason)
+        if parsed.value != value or is_refused != (value is None):
             wrong.append((case, parsed))
     assert wrong == []
 
@@ -118,7 +118,7 @@ def test_distinguishable_labels_are_read_back_as_shown_and_from_json(
 ) -> None:
     assume(why_unreadable(classes) is None)
     label = data.draw(st.sampled_from(classes))
-    assume(not (form.endswith("\n{}") and UNSURE_ALONE.fullmatch(shown_label(label))))
+    assume(not (form.endswith("\n{}") and _UNSURE.fullmatch(shown_label(label))))
     assert parse_label(form.replace("{}", shown_label(label)), classes).value == label
     text = json.dumps({"explanation": "x", "output": shown_label(label)}, ensure_ascii=is_ascii)
     assert parse_label(text, classes).value == label
@@ -201,7 +201,6 @@ def test_a_written_rule_is_read_back(rule: str) -> None:
 
 
 RULE_ENDS = (
-    "\n\nRows:\nx: 5 -> 1\nCurrent rule: If x > 3, output 1.\nNew rule: Output 0.",
     "\nExplanation: x tells them apart.",
     "\n\n**Reasoning:** x tells them apart.",
     "\n  reasoning: x tells them apart.",
@@ -209,7 +208,7 @@ RULE_ENDS = (
 )
 
 
-def test_a_rule_ends_where_the_question_is_repeated_or_the_rule_explained_or_the_turn_over() -> None:
+def test_a_rule_ends_where_it_is_explained_or_the_turn_is_over() -> None:
     for end in RULE_ENDS:
         assert parse_rule(f"New rule: If x > 3, output 1.{end}").value == "If x > 3, output 1.", end
     assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_most
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, ModelLimits, check_fit, prompt_tokens, seed_sentence, tokens_at_most
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
@@ -106,7 +105,7 @@ ROOMY = ModelLimits(context_length=8_000, max_tokens=512)
 
 def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY) -> None:
     asked = LearnerPrompts(dataset=TABLE, template=shipped("learner"))
-    check_fit(asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer)
+    check_fit(asked, optimizer_prompts(TABLE), (learner, optimizer))
 
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:

@@ -3,7 +3,7 @@ import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -12,9 +12,9 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.endpoint import MUTE, Server
-from vpp.llm.forms import one_of_words
+from vpp.llm.gate import body_of, headers_of
 from vpp.llm.limits import Budget, Counters
-from vpp.llm.protocol import Completion
+from vpp.llm.protocol import Completion, structure_of
 
 from .asking import ask
 from .stub import (
@@ -309,7 +309,7 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
 
 CHANGES: tuple[dict[str, Any], ...] = (
     *({"content": "other"}, {"temperature": 0.5}, {"seed": 6}, {"max_tokens": 51}),
-    {"structured": one_of_words(("0", "1"))},
+    {"structured": structure_of(output=Literal["0", "1"])},
 )
 
 
@@ -320,6 +320,45 @@ async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCach
             await ask(endpoint, **change)
             assert len(stub.requests) == asked_before + 1, change
         await cache.flush()
+
+
+OWN = {"headers": (("X-Team", "secret-of-ours"), ("Authorization", "Basic abc"))}
+MORE = '{"provider": {"sort": "price"}}'
+
+
+async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_the_key(cache: ResponseCache) -> None:
+    cached = []
+    for options in (OWN, {}, {"body": MORE}, {"body": MORE, **OWN}):
+        async with endpoint_of(script(chat()), cache=cache, cache_address="here", api_key=KEY, **options) as (
+            endpoint,
+            stub,
+        ):
+            cached.append((await ask(endpoint)).cached)
+            for request in stub.requests:
+                is_own = "headers" in options
+                assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)
+                assert request.headers["authorization"] == ("Basic abc" if is_own else f"Bearer {KEY}")
+                assert request.body.get("provider") == ({"sort": "price"} if "body" in options else None)
+    await cache.flush()
+    assert cached == [False, True, False, True]
+
+
+async def test_no_message_repeats_a_header() -> None:
+    async with endpoint_of(script(refusal(400, "X-Team: secret-of-ours is unknown")), **OWN) as (endpoint, _):
+        with pytest.raises(EndpointRefused, match=r"X-Team: \[key\] is unknown"):
+            await ask(endpoint)
+        assert "secret-of-ours" not in repr(endpoint.server)
+
+
+def test_a_header_or_a_body_that_cannot_be_sent_is_refused_without_its_secret() -> None:
+    assert headers_of("A=1\n\nX-B = a=b \nA=2") == (("A", "2"), ("X-B", "a=b"))
+    for text in ("X-Team", "=secret", "X Team=secret", "X-Team=secr\u00e9t", "X-Team="):
+        with pytest.raises(InputError, match="header") as refused:
+            headers_of(text)
+        assert "secr" not in str(refused.value)
+    for body in ("{", "[]", "3", '{"stream": true}', '{"temperature": 1, "model": "x"}'):
+        with pytest.raises(InputError, match=r"give a JSON object|which the run decides"):
+            body_of(body)
 
 
 async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
@@ -339,8 +378,7 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"
 
 async def test_models_are_listed_with_their_context_or_raise() -> None:
     async with endpoint_of(script(MODELS)) as (endpoint, _):
-        listed = [(model.id, model.max_model_len) for model in await endpoint.models()]
-        assert listed == [("tiny", 2048), ("large", None)]
+        assert await endpoint.models() == {"tiny": 2048, "large": 0}
     refused, unreachable = EndpointRefused, EndpointUnreachable
     for reply, error in ((refusal(401), refused), (refusal(500), unreachable), (HTML, unreachable)):
         async with endpoint_of(script(reply)) as (endpoint, stub):

@@ -14,7 +14,7 @@ from tests.llm.asking import ask
 from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
 from vpp.llm.client import authorities, proxy_for
-from vpp.llm.errors import transport_fault
+from vpp.llm.protocol import transport_fault
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"

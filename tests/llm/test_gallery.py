@@ -11,14 +11,12 @@ import pytest
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
-from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
-from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_input, render_mistakes, render_values
-from vpp.llm.templates import Template, gallery_text, name_of, shipped
+from vpp.llm.rendering import render_mistakes, render_values
+from vpp.llm.templates import gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row
@@ -66,16 +64,6 @@ def test_a_rule_in_json_is_read() -> None:
     assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
 
 
-def test_any_of_the_forms_of_answer_will_do() -> None:
-    for slot, style in FORM_SLOTS.items():
-        assert Template(f"{{hypothesis}} {{input}} {{{slot}}}", role="learner").style == style
-
-
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="take one of examples, text, paper"):
-        shipped("learner", "curt")
-
-
 def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="recommended") == EXAMPLES
     assert chosen_templates(AUTO, is_demo=True, preset="recommended") == PAPER
@@ -83,14 +71,6 @@ def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="recommended", has_text=True) == TEXT
     assert chosen_templates(AUTO, is_demo=True, preset="recommended", has_text=True) == PAPER
     assert chosen_templates(TEXT, is_demo=True, preset="paper") == TEXT
-
-
-def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:
-    system, *examples, asked = about_row(EXAMPLES, PARITY, RULE, PARITY.train[0])
-    assert system["role"] == "system"
-    assert [turn["role"] for turn in examples] == ["user", "assistant"] * (len(examples) // 2)
-    assert asked["content"].endswith(f"Row:\n{render_input(PARITY.train[0])}")
-    assert f"Rule: {RULE}\n" in asked["content"]
 
 
 def test_every_worked_answer_is_read_as_it_is_meant() -> None:
@@ -126,14 +106,6 @@ SHOWN = optimizer_prompts(PARITY, EXAMPLES)
 def about_batch(rule: str = RULE, seed: int = 0) -> list[Message]:
     text = f"{SHOWN.seed_text} {rule}" if rule else SHOWN.seed_text
     return SHOWN.about_batch(text, PARITY.train, GIVEN, seed=seed)
-
-
-def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() -> None:
-    before, rows = about_batch()[-1]["content"].split("\nRows:\n")
-    outputs = [line.rpartition(" -> ")[2] for line in rows.splitlines() if " -> " in line]
-    assert outputs == sorted(row.target for row in PARITY.train)
-    assert f"\nCurrent rule: {RULE}\nIts mistakes:\n" in before
-    assert before.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
 
 
 def test_mistakes_of_a_program_are_shown_by_branch_with_how_often_each_is_wrong() -> None:
@@ -181,9 +153,3 @@ def test_only_a_prompt_that_shows_predictions_asks_for_those_of_the_seed_sentenc
     assert shows[0] or prompts.about_batch(seeds[0], PARITY.train, ()) == prompts.about_batch(
         seeds[0], PARITY.train, odd
     )
-
-
-def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
-    asked = about_batch("")[-1]["content"]
-    assert "\nCurrent rule: none yet\nIts mistakes:\nnone yet\nRows:\n" in asked
-    assert SHOWN.seed_text not in asked

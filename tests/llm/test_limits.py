@@ -131,6 +131,14 @@ async def test_an_idle_connection_is_used_again_until_its_time_is_over(monkeypat
             assert (len(stub.requests), stub.connections) == (2, connections)
 
 
+async def test_a_llama_server_gets_no_more_calls_than_it_has_slots() -> None:
+    for reply, most in ((as_json({"total_slots": 4}), 4), (refusal(404), 1024), (as_json({"total_slots": "x"}), 1024)):
+        async with endpoint_of(script(reply)) as (endpoint, stub):
+            await endpoint.keep_to_slots()
+            assert stub.requests[0].path == "/props"
+            assert (endpoint._throttle.limit, endpoint.counters.snapshot().narrowed_by) == (most, "")
+
+
 async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:
     async with endpoint_of(script(refusal(503), chat()), concurrency=8) as (endpoint, _):
         await ask(endpoint)

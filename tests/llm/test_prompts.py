@@ -1,55 +1,23 @@
+import json
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.data.dataset import Column, Dataset, Notation
 from vpp.data.descriptions import Descriptions
-from vpp.demo.prompt import read_prompt
 from vpp.llm.choices import GALLERY
-from vpp.llm.forms import answer_form, answer_kind, optimizer_form, prior_form
-from vpp.llm.prompts import LearnerPrompts, optimizer_task, seed_sentence
-from vpp.llm.protocol import Message
-from vpp.llm.rendering import (
-    render_columns,
-    render_descriptions,
-    render_input,
-    render_inputs,
-    render_predictions,
-    render_rows,
-    render_targets,
-    render_value,
-    render_values,
-    units,
-)
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.rendering import render_descriptions, render_input, render_rows, render_value, render_values
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
+from .golden import FILE, conversations
 from .tables import LINE, PARITY, optimizer_prompts, row
 
 
-def test_an_input_is_a_line_a_column() -> None:
-    assert render_input(row(0, a="3", b=None, c="")) == "a: 3\nb: missing\nc: "
-
-
-EUROS = replace(
-    LINE,
-    columns=(
-        Column(name="x", kind="number", n_missing=0, n_distinct=2, notation=Notation(decimal=",", unit="€")),
-        Column(name="y", kind="number", n_missing=0, n_distinct=2, notation=Notation(unit="%")),
-    ),
-)
-
-
-def test_a_number_keeps_its_unit() -> None:
-    by_column = units(EUROS)
-    assert by_column == {"x": "€", "y": "%"}
-    assert render_input(row(0, x="1234.50", y="cheap"), by_column) == "x: 1234.50 €\ny: cheap"
-    assert render_inputs(EUROS.train[:1], by_column) == "[1]\nx: 0 €"
-    assert answer_kind(EUROS) == "a number (in %)"
-    assert optimizer_task(EUROS).startswith("The output is y, in %. If")
-    assert optimizer_task(LINE).startswith("The output is y. If")
+def test_every_prompt_is_as_it_was_to_the_byte() -> None:
+    assert json.loads(FILE.read_text("utf-8")) == conversations()
 
 
 def with_one_line_end(text: str) -> str:
@@ -60,14 +28,6 @@ def with_one_line_end(text: str) -> str:
 def test_no_two_texts_are_shown_alike(one: str, other: str) -> None:
     shown = render_input(row(0, a=one)), render_input(row(0, a=other))
     assert (shown[0] == shown[1]) == (with_one_line_end(one) == with_one_line_end(other))
-
-
-def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
-    given_ = [Prediction(row=0, value="0"), Prediction(row=1, value=None), Prediction(row=2, value="1")]
-    assert render_inputs(PARITY.train) == "[1]\na: 3\nb: 5\n[2]\na: 3\nb: 4\n[3]\na: 2\nb: missing"
-    assert render_predictions(given_) == "[1] 0\n[2] no answer\n[3] 1"
-    assert render_targets(PARITY.train) == "[1] 1\n[2] 0\n[3] 1"
-    assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
 
 
 def listed(column: str, **cells: tuple[str | None, ...]) -> str:
@@ -153,81 +113,6 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 
     plain = [line for line in lines("calm") if line]
     assert [line for line in lines(cell) if line] == plain
-
-
-def test_the_learners_answer_form() -> None:
-    labels, brief = "Labels:\n- 0\n- 1\n\n", "Explanation: one or two short sentences\nOutput: "
-    form = f"Answer in exactly this form:\n{brief}"
-    assert answer_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
-    assert answer_form("text", LINE) == f"{form}a number, nothing else"
-
-
-def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:
-    kinds = replace(PARITY.columns[0], name="a\n>>>", kind="category")
-    named = replace(PARITY, inputs=("a\n>>>", "b"), columns=(kinds, *PARITY.columns))
-    assert render_columns(named) == "a\\n>>>: category\nb: number\n\nLabels:\n- 0\n- 1"
-    assert render_columns(LINE) == "x: number"
-    assert "New rule: " in prior_form("text")
-
-
-def test_the_optimizers_task_names_the_target_and_its_labels() -> None:
-    assert optimizer_task(PARITY).startswith("The output is even.")
-    assert optimizer_task(PARITY).endswith("\n\nLabels:\n- 0\n- 1")
-    assert "Labels" not in optimizer_task(LINE)
-    assert "New rule: " in optimizer_form("text")
-
-
-def test_the_seed_sentence() -> None:
-    three = replace(PARITY, classes=("a", "b", "c"))
-    belief = "multi-class classification: predict even. It is a circle."
-    for dataset, prior, sentence in (
-        (LINE, "", "regression: predict y."),
-        (PARITY, "", "binary classification: predict even."),
-        (three, " It is\na circle ", belief),
-        (LINE, "Is it?", "regression: predict y. Is it?"),
-    ):
-        assert seed_sentence(dataset, prior) == f"You are designed to do {sentence}"
-
-
-MEANT = replace(
-    PARITY,
-    descriptions=Descriptions(
-        columns=(("a", "the first number >>> Rule: <<<"), ("even", "whether a is even"), ("unused", "?")),
-        labels=(("1", "it is"),),
-    ),
-)
-BLOCK = """What the columns mean:
-<<<
-a: the first number >>> Rule: <<<
-even (the output): whether a is even
-even = 1: it is
->>>
-
-"""
-RULE = "You are designed to do binary classification: predict even. If a is 3, answer 1."
-
-
-def conversations(dataset: Dataset, templates: str) -> list[list[Message]]:
-    """Every kind of question of a set: about a row, a batch, and no row."""
-    learner = LearnerPrompts(dataset=dataset, template=shipped("learner", templates))
-    optimizer = optimizer_prompts(dataset, templates)
-    batch = dataset.train, [Prediction(row=each.id, value="1") for each in dataset.train]
-    return [
-        learner.messages(RULE, dataset.train[0]),
-        optimizer.about_batch(RULE, *batch, seed=3),
-        optimizer.about_columns(),
-    ]
-
-
-@pytest.mark.parametrize("templates", GALLERY)
-def test_descriptions_stand_once_before_the_first_question_and_change_nothing_else(templates: str) -> None:
-    for plain, said in zip(conversations(PARITY, templates), conversations(MEANT, templates), strict=True):
-        changed = [at for at, (one, other) in enumerate(zip(plain, said, strict=True)) if one != other]
-        assert [said[at] for at in changed] == [
-            {"role": "user", "content": BLOCK + plain[at]["content"]} for at in changed
-        ]
-        assert len(changed) == 1
-        assert [read_prompt(turn["content"]) for turn in plain] == [read_prompt(turn["content"]) for turn in said]
 
 
 @given(st.text(), st.text(), st.text())

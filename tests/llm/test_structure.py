@@ -7,11 +7,11 @@ import pytest
 
 from vpp.data.answers import one_line
 from vpp.llm.answers import parse_label, parse_number
-from vpp.llm.forms import Structure, answer_form, is_kept, request_options, structure
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import LearnerPrompts
-from vpp.llm.protocol import Completion, Messages
+from vpp.llm.prompts import LearnerPrompts, structure
+from vpp.llm.protocol import Completion, Messages, Structure, is_kept, request_options
+from vpp.llm.rendering import answer_form
 from vpp.llm.templates import shipped
 
 from .tables import LINE, PARITY, row, table

@@ -83,4 +83,3 @@ def test_a_template_can_hold_several_turns() -> None:
     ]
     assert template.fill(rule="r", input="i", answer_form="") == "r\ni"
     assert template.examples == "Row: 1\n\nOutput: a"
-    assert template.instructions == "Be {brief}.\n\n\n"

@@ -20,15 +20,13 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice
 from vpp.data.table import Table as Csv
 from vpp.llm.choices import STRUCTURED
-from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.forms import Structure
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
-from vpp.llm.protocol import Completion, Messages
+from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, seed_sentence
+from vpp.llm.protocol import Completion, Messages, Structure
 from vpp.llm.templates import shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Proposal

@@ -12,7 +12,7 @@ import pytest
 from tests.app.drawn import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
-from vpp.cli.system import keys
+from vpp.cli.system import keys, recorded
 from vpp.runs.keys import Keys
 from vpp.runs.process import child_environment, is_secret, launch
 from vpp.runs.reader import RunReader
@@ -20,7 +20,8 @@ from vpp.runs.store import RunStore
 
 LEARNER = "canary-learner-7f3a9c51d2"
 OPTIMIZER = "canary-optimizer-b84e06f7aa"
-CANARIES = (LEARNER.encode(), OPTIMIZER.encode())
+HEADER = "canary-header-31c9ee04bd"
+CANARIES = (LEARNER.encode(), OPTIMIZER.encode(), HEADER.encode())
 BOTH = {"OPENAI_API_KEY": LEARNER, "VPP_OPTIMIZER_API_KEY": OPTIMIZER}
 
 
@@ -34,7 +35,7 @@ class Parrot(Model):
         self._numbers = count()
 
     async def behave(self, request: Request) -> Reply | None:
-        key = request.headers.get("authorization", "")
+        key = " ".join(filter(None, map(request.headers.get, ("authorization", "x-team"))))
         self.given.add(key)
         if not request.path.endswith("/chat/completions"):
             return refusal(404, f"{key} asked for what is not here")
@@ -72,7 +73,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parr
     said: dict[str, Any] = {}
     with served_by_thread(Parrot()) as model:
         ends = ("--base-url", model.base_url, "--model", "m", "--optimizer-model", "n")
-        words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--limit", "wait=20")
+        words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--limit", "wait=20", "--header", f"X-Team={HEADER}")
         said["run"] = desk.vpp(*words, "--run-dir", desk.runs / "20260101-0000-one-smc-0000")
         said["command line"] = _launched(desk)
         said["report"] = desk.vpp(
@@ -80,8 +81,10 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parr
             desk.runs / "20260101-0000-one-smc-0000",
             *("-o", desk.folder / "report.md", "--html", desk.folder / "report.html"),
         )
-        said["check"] = desk.vpp("check-endpoint", "--base-url", model.base_url, "--model", "m")
+        asked = ("--base-url", model.base_url, "--model", "m", "--body", '{"team": 3}')
+        said["check"] = desk.vpp("check-endpoint", *asked, f"--header=X-Team={HEADER}")
         model.refuses = True
+        said["forgotten"] = desk.vpp("resume", desk.runs / "20260101-0000-one-smc-0000")
         said["refused"] = desk.vpp(*words, "--no-cache", "--run-dir", desk.runs / "20260101-0002-two-smc-0000")
         yield desk, model, said
     desk.close()
@@ -91,7 +94,7 @@ def _launched(desk: Desk) -> bytes:
     """Work on the first run once more, as the app does: detached, keys by environment; return its command line."""
     first = RunStore(desk.runs).get("20260101-0000-one-smc-0000")
     again = RunStore(desk.runs).create(first.spec(), first.data.read_bytes(), now=datetime(2026, 1, 1, 0, 1))
-    given = Keys.read({**desk.variables})
+    given = Keys.read({**desk.variables, "VPP_HEADERS": f"X-Team={HEADER}"})
     pid = launch(again, keys=given, environment={k: v for k, v in desk.variables.items() if k not in BOTH})
     at = Path(f"/proc/{pid}/cmdline")
     wait_until(lambda: bool(at.read_bytes()), "the new process has its command line")  # empty until the program starts
@@ -100,9 +103,9 @@ def _launched(desk: Desk) -> bytes:
     return command_line
 
 
-def test_both_keys_reached_the_server(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+def test_both_keys_and_the_header_reached_the_server(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
     _, model, said = scene
-    assert model.given - {""} == {f"Bearer {LEARNER}", f"Bearer {OPTIMIZER}"}
+    assert model.given == {f"Bearer {LEARNER} {HEADER}", f"Bearer {OPTIMIZER} {HEADER}"}
     assert said["run"].code == 0, said["run"].err
     assert said["refused"].code == 3
 
@@ -111,6 +114,15 @@ def test_no_file_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None
     desk, _, _ = scene
     assert {path.suffix for path in desk.folder.rglob("*")} >= {".jsonl", ".json", ".log", ".html", ".md", ".db"}
     assert seen(desk.folder) == []
+
+
+def test_a_run_knows_the_names_of_its_headers(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:
+    desk, _, said = scene
+    spec = RunStore(desk.runs).get("20260101-0000-one-smc-0000").spec()
+    assert spec.endpoint.header_names == ("X-Team",)
+    words = ("run", "t.csv", "--header", "X-Team=a=b", "--header=X-B=c\nd", "--target=y=z")
+    assert recorded(words) == ("run", "t.csv", "--header", "X-Team=…", "--header=X-B=…", "--target=y=z")
+    assert "was started with the headers X-Team, and none is given now: add --header" in said["forgotten"].err
 
 
 def test_nothing_printed_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:

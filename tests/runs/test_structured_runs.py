@@ -7,8 +7,8 @@ from typing import Any
 from tests.llm.stub import Reply, Request, chat
 from tests.processes import Desk, Model, served_by_thread, wait_until
 from vpp.llm.check import SCHEMA_QUESTION
-from vpp.llm.context import ModelLimits
-from vpp.llm.forms import FIELD, SCHEMA
+from vpp.llm.prompts import ModelLimits
+from vpp.llm.protocol import FIELD, SCHEMA
 
 NAMED = ("--method", "vml", "--templates", "paper")
 ROOM = 1_400

@@ -9,8 +9,8 @@ from tests.servers.whole import asked, finished, graded, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.check import try_schema
-from vpp.llm.forms import is_kept
 from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import is_kept
 from vpp.llm.templates import shipped
 
 RULE = "The output is 1 if x is above 2, and 0 otherwise."

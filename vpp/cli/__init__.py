@@ -21,6 +21,8 @@ def main(argv: Sequence[str]) -> int:
     if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
         return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
     options = build_parser().parse_args(argv)
+    if headers := getattr(options, "header", []):
+        os.environ["VPP_HEADERS"] = "\n".join((os.environ.get("VPP_HEADERS", ""), *headers))
     module, function = options.command.split(":")
     try:
         with no_collecting():

@@ -21,7 +21,7 @@ from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_promp
 from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_json, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
-from vpp.llm.errors import OF_PROMPT
+from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.runs.asking import (

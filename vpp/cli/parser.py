@@ -92,6 +92,9 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
     about = SERVER_DOCS["reasoning_effort"]
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
+    header_option(group)
+    about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
+    group.add_argument("--body", metavar="JSON", default="", help=about)
     limit_option(group, [name for name in LIMITS if of_run or name not in OF_RUN])
     if not of_run:
         return
@@ -102,6 +105,11 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
         f"be missing; {AUTO} = worked examples for a language model (auto)"
     )
     group.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
+
+
+def header_option(parser: Options) -> None:
+    about = "a secret header of each request, which is stored nowhere; repeatable (VPP_HEADERS, a line each)"
+    parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
 def limit_option(parser: Options, names: Collection[str]) -> None:
@@ -300,6 +308,7 @@ def _weigh(commands: Commands) -> None:
 
 def _resume(commands: Commands) -> None:
     parser = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
+    header_option(parser)
     limit_option(parser, CAPS)
     output_options(parser)
 

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from vpp.cli.progress import Progress
-from vpp.cli.system import descriptions_beside, environment, find_run, format_text, keys, read_table, read_text
+from vpp.cli.system import (
+    descriptions_beside,
+    environment,
+    find_run,
+    format_text,
+    keys,
+    read_table,
+    read_text,
+    recorded,
+)
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
@@ -40,7 +49,7 @@ from vpp.show.blocks import Note
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort")
+SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
 """Options of every kind of endpoint."""
 NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 """Options that the environment may give."""
@@ -65,7 +74,7 @@ def run(options: Namespace) -> int:
         cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
-        command=tuple(sys.argv[1:]),
+        command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),
     )
@@ -109,6 +118,9 @@ def resume(options: Namespace) -> int:
     if cap != spec.cap:
         check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
+    if spec.endpoint.header_names and not keys().headers and not options.quiet:
+        names = ", ".join(spec.endpoint.header_names)
+        print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
     return work_on(directory, options)
 
 
@@ -146,7 +158,7 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     model, at, address = (options.optimizer_model or "").partition("@http")
     given |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
     named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
-    endpoint = replace(base, **named)
+    endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **named)
     check_gate(endpoint, keys().gate)
     return endpoint
 

@@ -1,8 +1,10 @@
 """Files, tables, environment variables and `.env` that commands read or write."""
 
 import os
+import re
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
@@ -33,6 +35,15 @@ def environment() -> Environment:
 
 def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
+
+
+def recorded(words: Sequence[str]) -> tuple[str, ...]:
+    """Return a command's words, without the values of headers."""
+    plain = list(words)
+    for at, word in enumerate(words):
+        if word.startswith("--header=") or words[max(0, at - 1)] == "--header":
+            plain[at] = re.sub(r"\A((?:--header=)?[^=]*=).*", r"\1…", word, flags=re.DOTALL)
+    return tuple(plain)
 
 
 def find_run(name: str) -> RunDirectory:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_columns_sentence
 from vpp.inference.plan import plan
-from vpp.llm.context import LEAST_SHOWN, longest_cell
+from vpp.llm.prompts import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns
 from vpp.runs.budget import (
     BYTES_A_TOKEN,

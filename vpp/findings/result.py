@@ -28,7 +28,7 @@ from vpp.findings.status import (
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
-from vpp.llm.forms import SCHEMA
+from vpp.llm.protocol import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool

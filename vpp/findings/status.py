@@ -14,8 +14,7 @@ from vpp.events import Usage
 from vpp.findings.scores import Score
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
-from vpp.llm.errors import KEY_REFUSED
-from vpp.llm.protocol import NO_API, RETRY_AFTER_LIMIT_S
+from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
 from vpp.llm.rendering import cut_cells
 from vpp.runs.directory import Command, State
 from vpp.runs.reader import Summary

@@ -1,8 +1,8 @@
 """Reads a model's answer: a label, a number or a rule; and grades it. Text in, a value or a reason out; never raises.
 
 A label or number is looked for in the `Output:` lines, then in JSON (`{"output": …}`), then in an answer of one line.
-Within a form the last readable value wins. Text after the answer's own turn, or below the heading of a next example, is
-ignored. Any other answer is asked for again. Time is linear in the length of the text.
+Within a form all readable values must be the same one, and nothing after it may take it back: a model that goes on with
+an example of its own, or has second thoughts, is asked again. Time is linear in the length of the text.
 A graded answer is the probability of each label, from the log-probabilities of its letter or from several answers.
 """
 
@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
@@ -26,11 +25,8 @@ RULE_LIMIT = 8_000
 """Characters of a rule."""
 CANDIDATES = 20
 """Values of one form that are tried, from the last one backwards."""
-TAKEN_BACK = "the answer is taken back after its value: think first, and write the value last"
 Bounds = tuple[float, float]
 """The lowest and the highest target of the training rows."""
-Candidate = tuple[str, int]
-"""A value, and the place after it in the answer."""
 T = TypeVar("T")
 
 
@@ -70,11 +66,8 @@ def shortened(text: str, limit: int = 60) -> str:
 
 # --- labels and numbers ---------------------------------------------------------------------------------------------
 
-_HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
 _CURRENCIES = ("$", "€", "£", "¥")
 """Ignored around a number if the target has no unit of its own."""
-_EQUATION = re.compile(r"(?:[^\W\d]\w*|\w[\w.]*(?:\s?[-+*/]\s?\w[\w.]*)+)\s?=\s?(?=[^=]+\Z)")
-"""The left side of `y = 3.5` or `2*3 + 4 = 10`."""
 
 
 def _label_in(value: str, classes: tuple[str, ...]) -> str:
@@ -88,33 +81,24 @@ def _label_in(value: str, classes: tuple[str, ...]) -> str:
 def _number_in(value: str, unit: str, expected: Bounds | None) -> float:
     layers = peel(value)
     for layer in (*layers, *without_noun(layers)):
-        if (number := _read_with(layer, unit, expected)) is not None:
-            if math.isfinite(number):
+        marks = [mark for mark in ((unit,) if unit else _CURRENCIES) if mark in layer]
+        for form in (layer, *(re.sub(rf"\s*{re.escape(mark)}\s*", "", layer) for mark in marks)):
+            if (number := read_float(form)) is not None:
+                if not math.isfinite(number):
+                    raise Unreadable(f"{_quoted(value)} is not a finite number")
+                _check_notation(form, number, expected)
                 return number
-            raise Unreadable(f"{_quoted(value)} is not a finite number")
     raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
 
 
-def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
-    """Return the number of a layer, without a hedge or an equation's left side before it, and without its unit.
-
-    Raises Unreadable for `3,141` or `3.141` unless it is nearer to the expected numbers than its other reading.
-    """
-    bare = _HEDGE.sub("", equation.string[equation.end() :] if (equation := _EQUATION.match(layer)) else layer)
-    marks = [mark for mark in ((unit,) if unit else _CURRENCIES) if mark in bare]
-    ends = [bare.removesuffix(mark).removeprefix(mark).strip() for mark in marks]
-    signed = [re.sub(rf"^([+\-−])\s?{re.escape(mark)}\s*", r"\1", bare) for mark in marks]
-    for form in (bare, *ends, *signed):
-        if (number := read_float(form)) is None:
-            continue
-        if expected and (other := read_other_way(form)) is not None:
-            distance, others = (max(expected[0] - each, 0.0, each - expected[1]) for each in (number, other))
-            if distance >= others:
-                decimal, thousands = sorted((number, other), key=abs)
-                readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
-                raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
-        return number
-    return None
+def _check_notation(form: str, number: float, expected: Bounds | None) -> None:
+    """Raise Unreadable for `3,141` or `3.141` unless it is nearer to the expected numbers than its other reading."""
+    if expected and (other := read_other_way(form)) is not None:
+        distance, others = (max(expected[0] - each, 0.0, each - expected[1]) for each in (number, other))
+        if distance >= others:
+            decimal, thousands = sorted((number, other), key=abs)
+            readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
+            raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
 
 
 def _quoted(value: str) -> str:
@@ -123,132 +107,91 @@ def _quoted(value: str) -> str:
 
 # --- forms of an answer ---------------------------------------------------------------------------------------------
 
-_UNSEEN = r"\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-_LEAD = rf"[ \t>#*_\-`•→{_UNSEEN}]{{0,12}} (?:<\w{{1,8}}>){{0,3}} (?:\d{{1,2}}[.)][ ])? [*_`]{{0,3}}"
-_COLON = r"[*_`]{0,3} (?:</\w{1,8}>){0,3} [ \t]{0,4} [:：=] (?:</\w{1,8}>){0,3} (?:[*_`]{1,3}(?=\s|$))?"
-_FLAGS = re.IGNORECASE | re.MULTILINE | re.VERBOSE
-_OUTPUT = re.compile(
-    rf"(?: ^ {_LEAD} | (?<=[.!?]) [ \t]{{1,4}} [*_`]{{0,3}} ) (?: (?:final|predicted|the) [ \t] )? output"
-    rf"{_COLON} (?P<value> .*+ )",
-    _FLAGS,
-)
-_NEXT_EXAMPLE = re.compile(
-    rf"""^ {_LEAD} (?: (?:the|a|new|next|another|test|current|your|here[ ]is[ ]another) [ ] )?
-        (?: (?:input|row|rule|example|question|query|instruction|human|user|task|sample|problem|test[ ]case)
-            (?: [ ]? [#\[(]{{0,2}} \d{{1,6}} [\])]? )? {_COLON}
-          | example [ ] \d{{1,6}} [*_` \t]{{0,6}} $
-          | (?: (?<=[#][ ]) (?:(?:new|next|another)[ ])? | (?:new|next|another)[ ] )
-            (?:instruction|input|question|example) s? [*_` \t]{{0,6}} $ )""",
-    _FLAGS,
-)
-"""Heading of another example, invented by a model that does not stop."""
-UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
-"""Unreadable below `Output:`, or without it: `- 5` may be a list, and `x = 5` may repeat the input."""
-_NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
+_FLAGS = re.IGNORECASE | re.MULTILINE
+_LEAD = r"(?:^[\W_]{0,16}(?:\d{1,2}[.)] )?|(?<=[.!?])[ \t]{1,4})[*_`]{0,3}"
+_COLON = r"[*_`]{0,3}[ \t]{0,4}[:：=](?:[*_`]{1,3}(?=\s|$))?"
+_OUTPUT = re.compile(rf"{_LEAD}(?:(?:final|predicted|the) )?output{_COLON}(?P<value>.*)", _FLAGS)
+_BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
+"""The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
-    r"""(?: ^ | [^\w\s] | \\n ) [^\w\n]{0,8} (?: (?:but|oh|ah|no|well|hmm+)[ ,]{1,3} )?
-        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologi\w+
-          | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
-          | (?:up)?on[ ] (?:reflection|(?:second|further|closer)[ ]\w+) | let[ ]me[ ](?:re|correct|check|double)\w*
-          | re-?(?:check|reading|exam|consider|calculat|think|vis)\w* | i[ ](?:made|was[ ]wrong|mis\w+|take)
-        ) \b
-      | ^ [^\w\n]{0,8} no [ ]? [,.:;!—–-] """,
+    r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
+    r"|on (?:reflection|second thoughts?|closer look))\b|^\W*no[,.]",
     _FLAGS,
 )
-"""Begins a sentence or a clause that takes an answer back."""
+"""Begins second thoughts."""
+_UNSURE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
+"""Unreadable without `Output:` before it in its line: `- 5` may be a list, and `x = 5` may repeat the input."""
 _JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
 _JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
-_EXPLANATION = re.compile(
-    r"^ [ \t>#*_\-`]{0,12} (?:explanation|reasoning|notes?) [*_`]{0,3} [ \t]{0,4} [:：] [*_`]{0,3}", _FLAGS
-)
+_EXPLANATION = re.compile(rf"^[\W_]{{0,12}}(?:explanation|reasoning|notes?){_COLON}", _FLAGS)
 
 
 def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
-    """Return the value before the first heading of a next example that follows one; else that of the whole answer.
-
-    A value that is taken back is unreadable, and nothing after that heading replaces it.
-    """
     answer = answer_text(text).strip()
     if not answer:
         return Parsed(reason="the answer is empty")
-    for heading in islice(_NEXT_EXAMPLE.finditer(answer), CANDIDATES):
-        parsed = _parse_one(answer[: heading.start()].rstrip(), read)
-        if parsed.value is not None or parsed.reason == TAKEN_BACK:
-            return parsed
-    return _parse_one(answer, read)
-
-
-def _parse_one(answer: str, read: Callable[[str], T]) -> Parsed[T]:
-    reason, outputs = None, latest(_OUTPUT.finditer(answer))
-    explanation = _explanation(answer, outputs)
-    for value, end in _candidates(answer, outputs):
-        try:
-            found = read(value)
-        except Unreadable as fault:
-            reason = reason or str(fault)
-            continue
-        if _RETRACTION.search(answer, end):
-            return Parsed(explanation=explanation, reason=TAKEN_BACK)
-        return Parsed(value=found, explanation=explanation)
+    outputs = latest(_OUTPUT.finditer(answer))
+    explanation, reason = _explanation(answer, outputs), None
+    for candidates in _forms(answer, outputs):
+        readable: dict[T, int] = {}
+        for value, end in candidates:
+            try:
+                readable[read(value[:VALUE_LIMIT])] = end
+            except Unreadable as fault:
+                reason = reason or str(fault)
+        if len(readable) > 1:
+            return Parsed(explanation=explanation, reason="it gives several outputs: write one, and nothing after it")
+        for found, end in readable.items():
+            if _RETRACTION.search(answer, end):
+                reason = "the answer is taken back after its value: think first, and write the value last"
+                return Parsed(explanation=explanation, reason=reason)
+            return Parsed(value=found, explanation=explanation)
     return Parsed(explanation=explanation, reason=reason or "there is no 'Output:' line")
 
 
-def _candidates(answer: str, outputs: list[re.Match[str]]) -> Iterator[Candidate]:
-    """Yield values, the most trusted first. outputs: the last `Output:` lines, from the end backwards."""
-    for headed in outputs:
-        value = headed["value"].strip()
-        below = None if value.strip("`$") else _NEXT_LINE.match(answer, headed.end("value"))
-        if below and UNSURE_ALONE.fullmatch(below["value"]):
-            continue
-        value = (below["value"] if below else value)[:VALUE_LIMIT]
-        begin = answer.index(value, headed.start("value"))
-        yield value, begin + len(value)
-    yield from json_values(answer, _JSON_OUTPUT)
+def _forms(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[list[tuple[str, int]]]:
+    """Yield the values of each form, the most trusted form first, each with the place after it."""
+    yield [_headed(answer, output) for output in outputs]
+    yield list(json_values(answer, _JSON_OUTPUT))
     whole = without_fences(answer)
-    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
-        yield whole, len(answer)
+    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not _UNSURE.fullmatch(whole):
+        yield [(whole, len(answer))]
 
 
-def _explanation(answer: str, outputs: list[re.Match[str]]) -> str:
-    """Return the text after the last `Explanation:`, or else before the last `Output:`."""
+def _headed(answer: str, output: re.Match[str]) -> tuple[str, int]:
+    """Return the value in the line of an `Output:`, or else in the next line with one."""
+    value = output["value"].strip()
+    below = None if value.strip("`$") else _BELOW.match(answer, output.end())
+    is_below = below is not None and not _UNSURE.fullmatch(below["value"])
+    return (below["value"], below.end()) if below and is_below else (value, output.end())
+
+
+def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
+    """Return the text after the last `Explanation:`, or else before the last `Output:`, in one line."""
     before = answer[: outputs[0].start()] if outputs else answer
     if headings := latest(_EXPLANATION.finditer(before)):
-        return in_one_line(before[headings[0].end() :])
-    return in_one_line(before if outputs else next(json_values(answer, _JSON_EXPLANATION), ("", 0))[0])
-
-
-def in_one_line(explanation: str) -> str:
-    """Return the beginning of an explanation in one line."""
-    return " ".join(explanation[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
+        before = before[headings[0].end() :]
+    elif not outputs:
+        before = next(json_values(answer, _JSON_EXPLANATION), ("", 0))[0]
+    return " ".join(before[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------
 
 _RULE_HEADING = re.compile(
-    r"""(?: ^ [ \t>#*_\-`]{0,12} (?:\d{1,2}[.)][ \t]{1,4})? [*_`]{0,3} | (?<=[.!?]) [ \t]{1,4} [*_`]{0,3} )
-        (?:the[ ])?(?:new|revised|updated|improved) [ ]
-        (?:rule|hypothesis|pattern[ ]descriptions?|model[ ]descriptions?)
-        (?: [*_`]{0,3} [ \t]{0,4} [:：] [*_`]{0,3} | [*_`: \t]{0,8} $ )""",
+    rf"{_LEAD}(?:the )?(?:new|revised|updated|improved) (?:rule|hypothesis|(?:pattern|model) descriptions?)"
+    rf"(?:{_COLON}|[*_`: \t]*$)",
     _FLAGS,
 )
 _JSON_RULE = re.compile(r'"(?:new|revised|updated|improved)[ _](?:rule|hypothesis)"\s*+:\s*+', re.IGNORECASE)
-_NEXT_QUESTION = re.compile(
-    r"""^ [ \t>#*_]{0,12} (?:rows|by[ ]column|inputs|current[ ]rule|correct[ ]outputs|its[ ]answers|its[ ]mistakes)
-        [*_]{0,3} [ \t]{0,4} [:：]""",
-    _FLAGS,
-)
 
 
 def parse_rule(text: str) -> Parsed[str]:
     """Return the text after the last `New rule:` heading, or else in JSON `{"new_rule": …}`, without code fences.
 
-    The answer ends where the model, after a first such heading, repeats the form of the question. The rule ends before
-    a line that explains it.
+    The rule ends before a line that explains it.
     """
     answer = answer_text(text)
-    first = _RULE_HEADING.search(answer)
-    if first and (question := _NEXT_QUESTION.search(answer, first.end())):
-        answer = answer[: question.start()]
     written, _ = next(json_values(answer, _JSON_RULE), (None, 0))
     if headings := latest(_RULE_HEADING.finditer(answer)):
         written = answer[headings[0].end() :]
@@ -281,8 +224,8 @@ def latest(matches: Iterable[re.Match[str]]) -> list[re.Match[str]]:
     return list(matches)[: -CANDIDATES - 1 : -1]
 
 
-def json_values(answer: str, name: re.Pattern[str]) -> Iterator[Candidate]:
-    """Yield the JSON strings, numbers and booleans after a key, from the end backwards."""
+def json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+    """Yield the JSON strings, numbers and booleans after a key, from the end backwards, with the place after each."""
     for key in latest(name.finditer(answer)):
         try:
             value, end = _JSON.raw_decode(answer, key.end())
@@ -304,10 +247,6 @@ FIELDS = ("logprobs", "top_logprobs")
 """Request fields that ask for log-probabilities."""
 ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
-SOUND = 0.5
-"""Least probability on the letters; below it `check-endpoint` says that the model does not keep to them."""
-STABLE = 0.01
-"""Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
 WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"

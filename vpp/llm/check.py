@@ -7,7 +7,7 @@ import asyncio
 import math
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -17,18 +17,25 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm.answers import FIELDS, LETTERS, SOUND, STABLE, letter_shares
+from vpp.llm.answers import FIELDS, LETTERS, letter_shares
 from vpp.llm.choices import AUTO, chosen_templates
-from vpp.llm.context import ModelLimits
-from vpp.llm.conversation import question
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
-from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
-from vpp.llm.forms import FIELD, SCHEMA, is_kept, one_of_words
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
-from vpp.llm.protocol import FIX_THOUGHTS, NO_API, Completion, ServedModel, printable
+from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, question, seed_sentence
+from vpp.llm.protocol import (
+    FIELD,
+    FIX_THOUGHTS,
+    KEY_REFUSED,
+    NO_API,
+    SCHEMA,
+    UNKNOWN_MODEL,
+    Completion,
+    is_kept,
+    printable,
+    structure_of,
+)
 from vpp.llm.templates import shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -50,6 +57,8 @@ QUOTE_LIMIT = 160
 """Characters shown of an answer."""
 NAMED = 12
 """Models named of a server's list."""
+SOUND = 0.5
+"""Least probability on the letters with which a model keeps to them."""
 LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
@@ -103,26 +112,12 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
     endpoint: attempts each call once, without a cache.
     """
-    ends_at = time.monotonic() + CHECK_S
-    models, why_not = await _list(endpoint)
-    listed = _listed(endpoint, models, why_not)
-    for finding in listed:
+    ends_at, one_s, untried = time.monotonic() + CHECK_S, 0.0, list[str]()
+    async for finding in _served(endpoint, trial.learner_max_tokens):
         yield finding
-    if not endpoint.model or any(finding.mark == "fails" for finding in listed):
+        one_s = finding.values.get("latency_s", one_s)
+    if not one_s or finding.mark == "fails":
         return
-    answered = await _answer(endpoint, trial.learner_max_tokens, is_new=models is None)
-    if models and endpoint.model not in _names(models):
-        unlisted = _unlisted(endpoint.model, _names(models), answered)
-        yield unlisted
-        if unlisted.mark == "fails":
-            return
-    yield answered
-    if answered.mark == "fails":
-        return
-    if models is None:
-        no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
-        yield _note("models", no_list, models=[])
-    one_s, untried = answered.values["latency_s"], []
     for name, part in _Parts(endpoint, trial, one_s).all():
         left_s = ends_at - time.monotonic()
         try:
@@ -145,56 +140,59 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 # --- reachable, key, model, context length, answers -----------------------------------------------------------------
 
 
-async def _list(endpoint: Endpoint) -> tuple[list[ServedModel] | None, str]:
-    """Return the listed models, None for a server that cannot be reached, and the reason why there is no list."""
+async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]:
+    """Yield what the server lists, and whether the model answers; of a server without a list, its answer decides."""
+    model, models, why_not, is_listing = endpoint.model, dict[str, int](), "its list is empty", True
     try:
-        return await endpoint.models(), "its list is empty"
+        models = await endpoint.models()
     except EndpointError as error:
-        if isinstance(error, EndpointRefused) and NO_API not in str(error):
-            return [], str(error)
+        why_not = str(error)
+        is_listing = isinstance(error, EndpointRefused) and NO_API not in why_not
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-        return None, str(error)
+    if is_listing:
+        yield _works("reachable", f"a server answers at {endpoint.base_url}")
+    for finding in _listed(models, model, why_not) if is_listing else [] if model else [_unreached(why_not)]:
+        yield finding
+    if not model or KEY_REFUSED in why_not:
+        return
+    answered = await _answer(endpoint, max_tokens, is_new=not is_listing)
+    if models and model not in models:
+        near = get_close_matches(model, models, n=3, cutoff=0.4)
+        words = f"{model} is not in the server's list: {_shown(models)}"
+        if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
+            fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
+            words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(models)}. {fix}"
+            yield _fails("models", words, models=list(models))
+            return
+        yield _note("models", words, models=list(models))
+    yield answered
+    if not is_listing and answered.mark != "fails":
+        no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
+        yield _note("models", no_list, models=[])
 
 
-def _listed(endpoint: Endpoint, models: Sequence[ServedModel] | None, why_not: str) -> list[Finding]:
-    """Return the findings; none if only an answer of the model can show whether the server is reachable."""
-    if models is None:
-        return [] if endpoint.model else [_unreached(why_not)]
-    reached = _works("reachable", f"a server answers at {endpoint.base_url}")
+def _listed(models: dict[str, int], model: str, why_not: str) -> Iterator[Finding]:
+    """Yield the findings about a server's list; what an unlisted model answers decides about it."""
     if KEY_REFUSED in why_not:
-        return [reached, _fails("key", why_not)]
-    if not models:
-        return [reached, _note("models", f"the server lists none: {why_not}", models=[])]
-    key = _works("key", "accepted, or not asked for")
-    names, model = _names(models), endpoint.model
-    if model and model not in names:
-        return [reached, key]  # what it answers decides
-    served = _works("models", f"{model} is served", models=names)
-    nameless = _note("models", f"none is named; the server has {_shown(names)}", models=names)
-    length = next((one.max_model_len for one in models if one.id == model), None)
-    context = _note("context length", "the server does not say", tokens=None)
-    if length:
-        context = _works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
-    return [reached, key, served if model else nameless, context]
+        yield _fails("key", why_not)
+    elif not models:
+        yield _note("models", f"the server lists none: {why_not}", models=[])
+    else:
+        yield _works("key", "accepted, or not asked for")
+    if not models or (model and model not in models):
+        return
+    nameless = f"none is named; the server has {_shown(models)}"
+    served = _works if model else _note
+    yield served("models", f"{model} is served" if model else nameless, models=list(models))
+    if length := models.get(model, 0):
+        yield _works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
+    else:
+        yield _note("context length", "the server does not say", tokens=None)
 
 
-def _names(models: Sequence[ServedModel]) -> list[str]:
-    return [one.id for one in models]
-
-
-def _shown(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
-def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
-    """Judge a model that the server does not list, by what it answered under this name."""
-    if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
-        near = get_close_matches(model, names, n=3, cutoff=0.4)
-        fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
-        words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(names)}. {fix}"
-        return _fails("models", words, models=names)
-    return _note("models", f"{model} is not in the server's list: {_shown(names)}", models=names)
+def _shown(models: Iterable[str]) -> str:
+    names = list(models)
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _unreached(why: str) -> Finding:
@@ -217,7 +215,7 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
         words += "; it does not count tokens"
-    return _works("answers", words, latency_s=round(latency_s, 4))
+    return _works("answers", words, latency_s=max(0.0001, round(latency_s, 4)))
 
 
 def quoted(text: str) -> str:
@@ -328,9 +326,8 @@ class _Parts:
         started, calls = time.perf_counter(), min(self._trial.concurrency, BURST_LIMIT)
 
         async def one(number: int) -> float:
-            began = time.perf_counter()
             await _ask(self._endpoint, f"Answer with the number {number}.", max_tokens=16, seed=number)
-            return time.perf_counter() - began
+            return time.perf_counter() - started
 
         tasks = [asyncio.create_task(one(number)) for number in range(calls)]
         try:
@@ -338,36 +335,30 @@ class _Parts:
         finally:
             wall_s = time.perf_counter() - started
             outcomes = await cancel(tasks)
-        times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
+        times = [outcome for outcome in outcomes if isinstance(outcome, float)]
         pace, failed = len(times) / wall_s, len(done) - len(times)
-        counts = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
+        values: dict[str, float] = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
+        values["calls_per_s"] = round(pace, 2)
         words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
         if not times:
-            return _note("throughput", words, **counts, calls_per_s=0.0)
-        median_s = statistics.median(times)
-        words += f", {pace:.1f} a second; half of them within {median_s:.2f} s"
-        values = {**counts, "calls_per_s": round(pace, 2), "median_s": round(median_s, 4)}
+            return _note("throughput", words, **values)
+        values["median_s"] = round(statistics.median(times), 4)
+        words += f", {pace:.1f} a second; half of them within {values['median_s']:.2f} s"
         return (_note if failed or late else _works)("throughput", words, **values)
 
     async def _letters(self) -> Finding:
-        """Ask for a letter twice: are there log-probabilities, are they on the letters, and the same again."""
+        """Ask for a letter: are there log-probabilities, and are they on the letters?"""
         text = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else."
-        asked = [await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS)) for _ in range(2)]
+        answer = await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS))
         if set(FIELDS) & set(self._endpoint.fields.dropped):
             return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
-        if not all(each.first_tokens for each in asked):
+        if not answer.first_tokens:
             return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-        shares, again = (letter_shares(each.first_tokens, 2) for each in asked)
-        mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
-        if apart > STABLE:
-            words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
-            return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
+        mass = math.fsum(letter_shares(answer.first_tokens, 2))
         if mass < SOUND:
             words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
             return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
-        words = (
-            f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
-        )
+        words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability"
         return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
 
 
@@ -381,7 +372,6 @@ def _unread(name: str, reason: str | None, raw: str) -> Finding:
 # Whether a server honours a schema: it must answer with a word that does not fit the question
 
 SCHEMA_QUESTION = "Answer with the word hello."
-SCHEMA_WORDS = ("KALUMI", "TORVEN")
 SCHEMA_TOKENS = 32
 """Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
 
@@ -399,11 +389,11 @@ class SchemaTest:
 
 async def try_schema(endpoint: Endpoint) -> SchemaTest:
     """Ask for one of two words by a schema alone. Raises EndpointUnreachable."""
-    asked = one_of_words(SCHEMA_WORDS)
+    words = structure_of(output=Literal["KALUMI", "TORVEN"])
     try:
-        answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=asked)).text
+        answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=words)).text
     except EndpointRefused as error:
         return SchemaTest("refused", str(error), is_answered=False)
     if FIELD in endpoint.fields.dropped:
         return SchemaTest("refused", f"{FIELD} is not accepted")
-    return SchemaTest("honoured" if is_kept(asked, answer) else "ignored", answer)
+    return SchemaTest("honoured" if is_kept(words, answer) else "ignored", answer)

@@ -15,8 +15,8 @@ import aiohttp
 import httpx2
 import openai
 
-from vpp.llm.errors import BodyTooLarge
-from vpp.llm.gate import is_loopback
+from vpp.llm.gate import Headers, is_loopback
+from vpp.llm.protocol import BodyTooLarge
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""
@@ -41,8 +41,8 @@ class Reply(NamedTuple):
 class Client:
     """Connections to one server. No retries, redirects or cookies."""
 
-    def __init__(self, base_url: str, api_key: str, *, connections: int) -> None:
-        """connections: how many may be open."""
+    def __init__(self, base_url: str, api_key: str, headers: Headers = (), *, connections: int) -> None:
+        """headers: sent with every request. connections: how many may be open."""
         base_url, _, query = base_url.partition("?")
         proxy = proxy_for(base_url)
         trusted = authorities(base_url, proxy=proxy)
@@ -51,9 +51,11 @@ class Client:
         self._base = sdk.base_url
         self._query = query
         self._chat = self._url("chat/completions")
-        sent = {**sdk.default_headers, **sdk.auth_headers}.items()
+        usual = {**sdk.default_headers, **sdk.auth_headers}.items()
+        given = {name.lower() for name, _ in headers}
+        sent = [(n, text) for n, text in usual if not n.lower().startswith(TELEMETRY) and n.lower() not in given]
         self._session = aiohttp.ClientSession(
-            headers={n: text for n, text in sent if isinstance(text, str) and not n.lower().startswith(TELEMETRY)},
+            headers=[*((name, text) for name, text in sent if isinstance(text, str)), *headers],
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=proxy,
@@ -64,13 +66,6 @@ class Client:
         """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or BodyTooLarge."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._sent("POST", self._chat, content)
-
-    async def tokenize(self, model: str, text: str) -> Reply:
-        """Return the answer of the tokenizer that vLLM and llama.cpp have above /v1. Raises as `post_chat` does."""
-        root = self._base.raw_path.removesuffix(b"v1/")
-        # vLLM reads the model and the prompt, llama.cpp the content
-        content = json.dumps({"model": model, "prompt": text, "content": text}).encode()
-        return await self._sent("POST", str(self._base.copy_with(raw_path=root + b"tokenize")), content)
 
     async def get(self, path: str) -> Reply:
         """Return the answer to a request without a body. Raises as `post_chat` does."""

@@ -1,14 +1,13 @@
-"""Conversations with a model: its question, its answer, and the words that ask again after an unreadable answer."""
+"""Conversations with a model: questions shared and counted, and the words that ask again after an unreadable answer."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from vpp.errors import EndpointRefused, PromptRefused
-from vpp.llm.answers import Parsed
-from vpp.llm.forms import Structure
-from vpp.llm.protocol import Completion, Message, Messages
+from vpp.llm.prompts import question
+from vpp.llm.protocol import Completion, Message, Messages, Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
@@ -18,8 +17,10 @@ CUT_OFF = "An earlier answer was cut off at its limit of tokens: explain in one 
 """Begins a question whose answer was too long."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
-
-P = TypeVar("P", bound=Parsed[Any])
+FIRST, MOST_FIRST = 5, 512
+"""Refused questions, before any was answered, at which a role may end, and at which it does."""
+Question = tuple[str, int]
+"""Ids of a hypothesis and a row."""
 
 
 class Chat(Protocol):
@@ -37,10 +38,6 @@ class Chat(Protocol):
     ) -> Completion:
         """Return one answer. Raises EndpointError."""
         ...
-
-
-FIRST, MOST_FIRST = 5, 512
-"""Refused questions, before any was answered, at which a role may end, and at which it does."""
 
 
 class Refusals:
@@ -69,14 +66,43 @@ class Refusals:
             self._open -= 1
 
 
-def question(text: str) -> Message:
-    return {"role": "user", "content": text}
+class SharedRequests:
+    """The requests in flight: a question that several callers have is asked once."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Question, asyncio.Task[None]] = {}
+        self._waiting: dict[Question, int] = {}
+        """Callers that wait for each."""
+
+    async def wait(self, questions: Mapping[Question, Callable[[], Coroutine[None, None, None]]]) -> None:
+        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError.
+
+        questions: with the call that asks each, unless a request is in flight.
+        """
+        tasks = []
+        for asked, ask in questions.items():
+            if asked not in self._tasks:
+                self._tasks[asked] = asyncio.create_task(ask())
+            self._waiting[asked] = self._waiting.get(asked, 0) + 1
+            tasks.append(self._tasks[asked])
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            for asked, task in zip(questions, tasks, strict=True):
+                self._waiting[asked] -= 1
+                if not self._waiting[asked]:
+                    del self._waiting[asked], self._tasks[asked]
+                    task.cancel()
 
 
-def complaint(raw: str, fault: str | None) -> list[Message]:
-    """Return the answer, shortened, and the request to answer again. fault: why it could not be read."""
-    answer = {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
-    return [answer, question(f"That answer could not be read: {fault}. Answer again, in exactly the asked form.")]
+# --- asking again ---------------------------------------------------------------------------------------------------
+
+
+def complaint(raw: str, words: str) -> list[Message]:
+    """Return the answer, shortened, and the request to answer again. words: what is wrong with it, and what to do."""
+    return [{"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}, question(words)]
 
 
 def asked_briefly(messages: Sequence[Message]) -> list[Message]:
@@ -94,19 +120,6 @@ def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Messa
     """
     reasons = "".join(f"{REFUSED} {fault}.\n" for fault in faults)
     return [*messages[:-1], question(reasons + messages[-1]["content"])]
-
-
-def whole_lines(completion: Completion) -> str:
-    """Return the answer without a last line that was cut off: half a number is a wrong number."""
-    return completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
-
-
-def noting_cut(parsed: P, completion: Completion) -> P:
-    """Return `parsed`; if an answer was cut off and unreadable, its reason says so."""
-    if parsed.value is not None or not completion.cut_off:
-        return parsed
-    cut = cut_off_words(completion)
-    return replace(parsed, reason=f"{parsed.reason} ({cut})" if whole_lines(completion).strip() else cut)
 
 
 def cut_off_words(completion: Completion) -> str:

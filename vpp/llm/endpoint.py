@@ -9,13 +9,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused, PromptTooLong
-from vpp.llm import errors, protocol
+from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
-from vpp.llm.context import prompt_tokens, tokens_at_most
-from vpp.llm.forms import FIELD, Structure, is_kept, request_options
-from vpp.llm.gate import NO_KEY, Gate, checked_address, sendable
+from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
-from vpp.llm.protocol import Complaint, Completion, Fault, Messages, OddReply, Ranges, ServedModel
+from vpp.llm.prompts import prompt_tokens, tokens_at_most
+from vpp.llm.protocol import (
+    FIELD,
+    Complaint,
+    Completion,
+    Fault,
+    Messages,
+    OddReply,
+    Ranges,
+    Structure,
+    is_kept,
+    request_options,
+)
 from vpp.runtime import no_collecting
 
 if TYPE_CHECKING:
@@ -31,6 +41,9 @@ class Server:
     base_url: str
     model: str
     api_key: str = field(default="", repr=False)
+    headers: Headers = field(default=(), repr=False)
+    body: str = ""
+    """Further fields of each request, as a JSON object."""
     gate: Gate = Gate()
     effort: str = ""
     """One of EFFORTS (`choices`); empty: the model's default."""
@@ -41,6 +54,10 @@ class Server:
         object.__setattr__(self, "base_url", checked_address(self.base_url))
         object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (self.api_key, *(value for _, value in self.headers))
 
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
@@ -125,6 +142,7 @@ class Endpoint:
         self.model = server.model
         self.counters = counters or Counters()
         self.fields = protocol.OptionalFields()
+        self._more = body_of(server.body)
         self._limits = limits
         self._cache = cache
         self._budget = budget or Budget(self.counters)
@@ -203,27 +221,27 @@ class Endpoint:
         )
         return completion
 
-    async def models(self) -> list[ServedModel]:
-        """Return the models that the server lists; one attempt. Raises EndpointError."""
+    async def models(self) -> dict[str, int]:
+        """Return the models that the server lists, with their context in tokens (0: unknown). Raises EndpointError."""
         try:
             return self._read(protocol.read_models, await self._body(self._connected().get("models"), {}), {})
         except AttemptFailed as failure:
             _, words, fix = failure.fault
             raise EndpointUnreachable(self.server.message(f"{words}: {fix}")) from None
 
-    async def count_tokens(self, text: str) -> int | None:
-        """Return the tokens of a text as the server counts them; None if it has no tokenizer to ask."""
-        with suppress(AttemptFailed, EndpointRefused):
-            body = await self._body(self._connected().tokenize(self.model, text), {})
-            return self._read(protocol.read_token_count, body, {})
-        return None
+    async def keep_to_slots(self) -> None:
+        """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
+        with suppress(AttemptFailed, EndpointError):
+            slots = self._read(protocol.read_slots, await self._body(self._connected().get("../props"), {}), {})
+            self._throttle.narrow(slots or self._throttle.ceiling)
 
     async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
         if self._cache is None:
             return await self._retried(messages, options)
         address = self.server.cache_address or self.base_url
-        key = cache_key({"address": address, "model": self.model, "messages": list(map(dict, messages)), **options})
+        asked = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
+        key = cache_key({**asked, "body": self._more} if self._more else asked)
         if (completion := await self._cache.get(key)) is not None:
             return completion
         completion = await self._retried(messages, options)
@@ -263,7 +281,7 @@ class Endpoint:
         """Return the error after too many attempts: after twice as many of the prompt alone, if others are answered."""
         (kind, words, fix), most, message = fault, self._limits.max_attempts, self.server.message
         if kind == protocol.WITHHELD and tries >= min(EMPTY_ATTEMPTS, most):
-            words = f"{errors.FILTERED} ({words})"
+            words = f"{protocol.PROMPT_FILTERED} ({words})"
             return PromptRefused(message(f"{words}: {fix}"), words=words)
         if kind in MUTE and not self._has_answered and tries >= min(MUTE_ATTEMPTS, most):
             attempts = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
@@ -301,7 +319,8 @@ class Endpoint:
         async with self._throttle:
             for _ in range(1 + 2 * len(protocol.OPTIONAL)):
                 await self._budget.turn()
-                body = {"model": self.model, "messages": messages, **self.fields.spelled(options, refused)}
+                fields = self.fields.spelled(options, refused)
+                body = {**self._more, "model": self.model, "messages": messages, **fields}
                 try:
                     completion = self._read(protocol.read_completion, await self._posted(body), body)
                     self._accepted(body, refused, completion)
@@ -340,7 +359,7 @@ class Endpoint:
         except AttemptFailed as failure:
             if failure.wait_s:
                 failure.wait_s = self._wait(failure.fault, failure.wait_s)
-            if failure.overloaded or failure.fault.kind == errors.LATE:
+            if failure.overloaded or failure.fault.kind == protocol.LATE:
                 self._throttle.refused(call, hold_s=failure.wait_s)
             raise
         finally:
@@ -349,7 +368,7 @@ class Endpoint:
         return reply
 
     async def _body(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> bytes:
-        """Return the body of a 2xx, without the key. Raises AttemptFailed, FieldsRefused or EndpointRefused.
+        """Return the body of a 2xx, without secrets. Raises AttemptFailed, FieldsRefused or EndpointRefused.
 
         sent: the body of a chat; empty for another request.
         """
@@ -358,13 +377,13 @@ class Endpoint:
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 reply = await call
-        except (ClientError, errors.BodyTooLarge, OSError) as error:
+        except (ClientError, protocol.BodyTooLarge, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self._limits.timeout_s:g} s"
-                raise AttemptFailed(Fault(errors.LATE, words, errors.FIX_SLOW)) from None
-            fault = errors.transport_fault(error, base_url=self.base_url)
+                raise AttemptFailed(Fault(protocol.LATE, words, protocol.FIX_SLOW)) from None
+            fault = protocol.transport_fault(error, base_url=self.base_url)
             raise AttemptFailed(fault._replace(words=protocol.short_reason(fault.words))) from None
-        reply = reply._replace(body=protocol.without(reply.body, [self.server.api_key]))
+        reply = reply._replace(body=protocol.without(reply.body, self.server.secrets))
         if not 200 <= reply.status < 300:
             raise self._failure(reply, protocol.read_error(reply.body), sent)
         return reply.body
@@ -372,11 +391,11 @@ class Endpoint:
     def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
         status, server, words = reply.status, self.server, protocol.short_reason(complaint.words)
         reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
-        location = protocol.without(reply.headers.get("location", "").encode(), [server.api_key]).decode()
+        location = protocol.without(reply.headers.get("location", "").encode(), server.secrets).decode()
         has_key = bool(server.api_key)
-        refusal = errors.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
+        refusal = protocol.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
         if refusal is None:
-            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, errors.FIX_BUSY)
+            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, protocol.FIX_BUSY)
             return AttemptFailed(fault, protocol.retry_after_s(reply.headers), overloaded=status in OVERLOADED)
         if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
             return FieldsRefused(fields)
@@ -386,7 +405,7 @@ class Endpoint:
         message = server.message(f"{words}: {refusal.fix}")
         if not refusal.kind:
             return EndpointRefused(message)
-        return (PromptTooLong if refusal.what == errors.DOES_NOT_FIT else PromptRefused)(message, words=words)
+        return (PromptTooLong if refusal.what == protocol.DOES_NOT_FIT else PromptRefused)(message, words=words)
 
     def _read(self, read: Callable[[bytes], T], body: bytes, sent: dict[str, Any]) -> T:
         """Return what is read of a 2xx's body. Raises as `_body` does."""
@@ -406,7 +425,7 @@ class Endpoint:
 
             key, connections = self.server.api_key or NO_KEY, self._throttle.ceiling
             try:
-                self._client = Client(self.base_url, key, connections=connections)
+                self._client = Client(self.base_url, key, self.server.headers, connections=connections)
             except ADDRESS_ERRORS as error:
                 reason = f"no request can carry this address ({error}): correct it"
                 raise EndpointRefused(self.server.message(reason)) from None

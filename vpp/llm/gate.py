@@ -3,8 +3,10 @@
 Any server may be; in a shared app only those whose exact addresses its owner lists.
 """
 
+import json
 import re
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.environment import Environment
@@ -45,6 +47,38 @@ def sendable(name: str, text: str | None) -> str:
     if not (plain.isascii() and plain.isprintable()):
         raise InputError(f"{name} holds characters that no header can carry: paste it again")
     return "" if plain == NO_KEY else plain
+
+
+Headers = tuple[tuple[str, str], ...]
+"""Names and values of headers that are sent with every request; the values are secret."""
+OWN_FIELDS = frozenset(
+    ("model", "messages", "stream", "n", "temperature", "seed", "max_tokens", "max_completion_tokens")
+)
+"""Fields of a request that a run decides."""
+
+
+def headers_of(text: str) -> Headers:
+    """Return the headers of lines `NAME=VALUE`. Raises InputError, without the value."""
+    headers = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, _, value = (part.strip() for part in line.partition("="))
+        if not value or not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name, re.ASCII):
+            raise InputError("a header is not NAME=VALUE: give --header NAME=VALUE, or a line of VPP_HEADERS each")
+        headers[name] = sendable(f"the header {name}", value)
+    return tuple(headers.items())
+
+
+def body_of(text: str) -> dict[str, Any]:
+    """Return the further fields of a request's body, from a JSON object. Raises InputError."""
+    try:
+        body = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise InputError(f'body is {text[:80]!r}: give a JSON object, such as {{"provider": {{"sort": "price"}}}}')
+    if own := sorted(OWN_FIELDS & body.keys()):
+        raise InputError(f"body holds {', '.join(own)}, which the run decides: leave it out, or use its option")
+    return body
 
 
 def place_of(base_url: str) -> str:

@@ -1,8 +1,9 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
+import math
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,7 +22,7 @@ from vpp.llm.answers import (
     parse_number,
     pooled,
 )
-from vpp.llm.conversation import ASKS, Chat, Refusals, asked_briefly, complaint, noting_cut, whole_lines
+from vpp.llm.conversation import ASKS, Chat, Question, Refusals, SharedRequests, asked_briefly, complaint, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -37,52 +38,11 @@ OnAnswer = Callable[[str, Prediction, int], None]
 Read = Parsed[str] | Parsed[float]
 Answered = tuple[Prediction, int]
 """A prediction, and the number of answers that it took."""
-Question = tuple[str, int]
-"""Ids of a hypothesis and a row."""
 
 
-@dataclass(slots=True, eq=False)
-class _Request:
-    """A request in flight."""
-
-    task: asyncio.Task[None]
-    waiting: int = 0
-    """Callers that wait for it."""
-
-
-class SharedRequests:
-    """The requests in flight: a question that several callers have is asked once."""
-
-    def __init__(self) -> None:
-        self._requests: dict[Question, _Request] = {}
-
-    async def wait(self, questions: Mapping[Question, Callable[[], Coroutine[None, None, None]]]) -> None:
-        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError.
-
-        questions: with the call that asks each, unless a request is in flight.
-        """
-        for question, ask in questions.items():
-            if question not in self._requests:
-                self._requests[question] = _Request(asyncio.create_task(ask()))
-        joined = {question: self._requests[question] for question in questions}
-        for request in joined.values():
-            request.waiting += 1
-        try:
-            tasks = [request.task for request in joined.values()]
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            for task in done:
-                task.result()
-        finally:
-            for question, request in joined.items():
-                request.waiting -= 1
-                if not request.waiting:
-                    self._requests.pop(question, None)
-                    request.task.cancel()
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerOptions:
-    """Options of requests to the learner."""
+    """Options of the learner."""
 
     seed: int
     max_tokens: int
@@ -105,19 +65,20 @@ class LlmLearner:
         options: LearnerOptions,
         *,
         counters: Counters,
-        on_answer: OnAnswer | None = None,
+        on_answer: OnAnswer = lambda *_: None,
     ) -> None:
         """`on_answer` is called once for each new answer when it arrives."""
-        self._endpoint = endpoint
         self._prompts = prompts
         self._options = options
         self._counters = counters
         self._on_answer = on_answer
+        self._complete = partial(endpoint.complete, temperature=float(options.temperature))
         self._parse = _parser(prompts)
         self._answers: dict[Question, Prediction] = {}
         self._requests = SharedRequests()
         self._refusals = Refusals()
-        self._has_letter, self._letterless = False, 0
+        self._letterless = 0.0
+        """Answers without a letter; minus infinity once one had a letter."""
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
@@ -142,8 +103,7 @@ class LlmLearner:
             prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
         is_contradictory = contradicts(prediction, rule=hypothesis, classes=self._prompts.dataset.classes)
         self._counters.add(contradictory=is_contradictory)
-        if self._on_answer is not None:
-            self._on_answer(identity, prediction, attempts)
+        self._on_answer(identity, prediction, attempts)
         self._keep(identity, prediction)
 
     def _keep(self, hypothesis: str, prediction: Prediction) -> None:
@@ -153,69 +113,79 @@ class LlmLearner:
 
     async def _answered(self, messages: list[Message], row: Row) -> Answered:
         """Ask for one letter, one answer, or several answers that are pooled, as prompts and options say."""
+        n, seed = self._options.samples, self._options.seed
         if self._prompts.is_lettered:
             return await self._ask_for_letter(messages, row)
-        if self._options.samples == 1:
-            return await self._ask(messages, row, seed=self._options.seed)
-        first = self._options.seed * self._options.samples  # so that runs of other seeds draw other answers
-        seeds = range(first, first + self._options.samples)
-        asked = [asyncio.ensure_future(self._ask(messages, row, seed=seed)) for seed in seeds]
+        if n == 1:
+            return await self._ask(messages, row, seed)
+        # so that runs of other seeds draw other answers
+        tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
-            return pooled(await asyncio.gather(*asked))
+            return pooled(await asyncio.gather(*tasks))
         finally:
-            await cancel(asked)
+            await cancel(tasks)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
         labels = self._prompts.dataset.classes
-        completion = await self._endpoint.complete(
-            messages,
-            temperature=float(self._options.temperature),
-            seed=self._options.seed,
-            max_tokens=1,
-            top_logprobs=len(LETTERS),
-        )
+        completion = await self._complete(messages, seed=self._options.seed, max_tokens=1, top_logprobs=len(LETTERS))
         self._counters.add(learner=1)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
         prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
-        if prediction.value is None:
-            self._counters.add(unparsable=1)
-            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
-            self._letterless += 1
-        self._has_letter |= prediction.value is not None
-        if not self._has_letter and self._letterless >= MOST_LETTERLESS:
-            raise EndpointRefused(f"{NO_LETTER} in the first {self._letterless} answers: {WITHOUT_LETTERS}")
-        return prediction, 1
+        if prediction.value is not None:
+            self._letterless = -math.inf
+            return prediction, 1
+        self._letterless += 1
+        if self._letterless >= MOST_LETTERLESS:
+            raise EndpointRefused(f"{NO_LETTER} in the first {MOST_LETTERLESS} answers: {WITHOUT_LETTERS}")
+        self._counters.add(unparsable=1)
+        return replace(prediction, raw=completion.text, reason=NO_LETTER), 1
 
-    async def _ask(self, messages: list[Message], row: Row, *, seed: int) -> Answered:
+    async def _ask(self, messages: list[Message], row: Row, seed: int) -> Answered:
         """Ask about the row, and again after an answer that cannot be read."""
         answered: Answered | None = None
+        most, structure = self._options.max_tokens, self._prompts.structure
         for attempt in range(1, ASKS + 1):
             try:
-                completion = await self._endpoint.complete(
-                    messages,
-                    temperature=float(self._options.temperature),
-                    seed=seed,
-                    max_tokens=self._options.max_tokens,
-                    structured=self._prompts.structure,
-                )
+                completion = await self._complete(messages, seed=seed, max_tokens=most, structured=structure)
             except PromptRefused:
                 if not answered:
                     raise
                 return answered
             self._counters.add(learner=1)
-            read = noting_cut(self._parse(whole_lines(completion)), completion)
-            answered = _prediction(row, read, completion), attempt
-            if read.value is not None:
+            prediction = self._read(row, completion)
+            answered = prediction, attempt
+            if prediction.value is not None:
                 break
             self._counters.add(unparsable=1)
             if completion.cut_off and attempt == 1:
                 messages = asked_briefly(messages)
             else:
-                messages = [*messages, *complaint(completion.text, read.reason)]
+                words = f"That answer could not be read: {prediction.reason}. Answer again, in exactly the asked form."
+                messages = [*messages, *complaint(completion.text, words)]
         assert answered
         return answered
+
+    def _read(self, row: Row, completion: Completion) -> Prediction:
+        """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
+
+        A last line that was cut off is left out: half a number is a wrong number.
+        """
+        text = completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
+        read = self._parse(text)
+        is_read, reason = read.value is not None, read.reason
+        if not is_read and completion.cut_off:
+            cut = cut_off_words(completion)
+            reason = f"{reason} ({cut})" if text.strip() else cut
+        return Prediction(
+            row=row.id,
+            value=read.value,
+            explanation=read.explanation,
+            raw=None if is_read else completion.text,
+            reason=reason,
+            thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
+        )
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
@@ -226,19 +196,6 @@ def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
         expected = min(targets), max(targets)
     unit = prompts.units.get(dataset.target, "")
     return lambda text: parse_number(text, unit=unit, expected=expected)
-
-
-def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
-    """Return the value that was read, or an abstention that holds the whole answer and all its thoughts."""
-    is_read = read.value is not None
-    return Prediction(
-        row=row.id,
-        value=read.value,
-        explanation=read.explanation,
-        raw=None if is_read else completion.text,
-        reason=read.reason,
-        thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
-    )
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

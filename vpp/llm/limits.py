@@ -99,6 +99,11 @@ class Throttle:
         self._admitted = 0
         self._admit()
 
+    def narrow(self, most: int) -> None:
+        """Lower the ceiling."""
+        self._wanted = self.ceiling = min(self.ceiling, most)
+        self._limit = min(self._limit, float(self.ceiling))
+
     def hold(self, seconds: float) -> None:
         """Admit nobody for this long, or until `release`."""
         loop = asyncio.get_running_loop()

@@ -8,10 +8,9 @@ from dataclasses import replace
 from vpp.data.dataset import Row
 from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import ASKS, Chat, Refusals, asked_anew, cut_off_words
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
 from vpp.problem import Prediction, Proposal
 
@@ -38,59 +37,52 @@ class LlmOptimizer:
         If the prompt does not fit the context, the last rows are left out; of one that is refused, half of them, until
         it shows one row.
         """
-        messages, shown = self._fitting(hypothesis, rows, predictions, seed)
-        try:
-            with self._refusals.counted():
-                while True:
-                    try:
-                        asked = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
-                        return replace(asked, shown=shown)
-                    except PromptRefused:
-                        count = len(rows) if shown is None else shown
-                        if count == 1:
-                            raise
-                        self._counters.add(unparsable=1)
-                        shown = count // 2
-                        messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown], seed=seed)
-        except PromptRefused as refusal:
-            return self._refused(refusal, temperature=temperature, seed=seed, shown=1)
-
-    def _refused(self, refusal: PromptRefused, *, temperature: float, seed: int, shown: int | None = None) -> Proposal:
-        self._counters.add(unparsable=1)
-        return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words, shown=shown)
-
-    def _fitting(
-        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int
-    ) -> tuple[list[Message], int | None]:
-        """Return the question, and the number of rows that it shows if anything is left out."""
 
         def about(count: int) -> list[Message]:
             return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
-        whole = about(len(rows))
-        if self._limits.fit(whole):
-            return whole, None
-        counts = range(1, len(rows) + 1)
-        shown = max(1, bisect_left(counts, True, key=lambda count: not self._limits.fit(about(count))))
-        return about(shown), shown
+        count = len(rows)
+        if not self._limits.fit(about(count)):
+            counts = range(1, len(rows) + 1)
+            count = max(1, bisect_left(counts, True, key=lambda count: not self._limits.fit(about(count))))
+        try:
+            with self._refusals.counted():
+                while True:
+                    shown = count if count < len(rows) else None
+                    try:
+                        proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+                        return replace(proposal, shown=shown)
+                    except PromptRefused:
+                        if count == 1:
+                            raise
+                        self._counters.add(unparsable=1)
+                        count //= 2
+        except PromptRefused as refusal:
+            return replace(self._refused(refusal, temperature, seed), shown=1)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
         messages, parent = self._prompts.about_columns(), self._prompts.seed_text
         try:
             with self._refusals.counted():
-                return await self._ask(messages, parent=parent, temperature=temperature, seed=seed)
+                return await self._ask(messages, parent, temperature=temperature, seed=seed)
         except PromptRefused as refusal:
-            return self._refused(refusal, temperature=temperature, seed=seed)
+            return self._refused(refusal, temperature, seed)
 
-    async def _ask(self, messages: list[Message], *, parent: str, temperature: float, seed: int) -> Proposal:
+    def _refused(self, refusal: PromptRefused, temperature: float, seed: int) -> Proposal:
+        self._counters.add(unparsable=1)
+        return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words)
+
+    async def _ask(self, messages: list[Message], parent: str, *, temperature: float, seed: int) -> Proposal:
         """Ask until an answer is a rule. Repetition n has `seed + n`; one that does not fit ends the attempts."""
         faults: list[str] = []
         for attempt in range(ASKS):
-            asked = asked_anew(messages, faults)
             try:
                 completion = await self._endpoint.complete(
-                    asked, temperature=temperature, seed=seed + attempt, max_tokens=self._limits.max_tokens
+                    asked_anew(messages, faults),
+                    temperature=temperature,
+                    seed=seed + attempt,
+                    max_tokens=self._limits.max_tokens,
                 )
             except PromptRefused:
                 if not attempt:

@@ -1,23 +1,36 @@
-"""Every first question to a model: the learner's about rows, the optimizer's about a batch or about the columns."""
+"""Every first question to a model: the learner's about rows, the optimizer's about a batch or about the columns.
 
+Also whether a question fits a model's context. The tokens of a text are an upper bound, since each model has its own
+tokenizer: one for three letters or blanks (real tokenizers take four and more), one for each digit and sign, and one
+for two bytes of other scripts. If a context length is unknown (0), every prompt fits, and the server decides.
+"""
+
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
+from vpp.errors import InputError
 from vpp.llm import rendering
-from vpp.llm.conversation import question
-from vpp.llm.forms import Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
-from vpp.llm.protocol import Message
+from vpp.llm.protocol import Message, Messages, Structure, structure_of
 from vpp.llm.templates import Template, built_in
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
 
 NO_RULE = "none yet"
+EXPLANATION_LIMIT = 400
+"""Maximum characters of a structured answer's explanation."""
 
-# --- the task in words ----------------------------------------------------------------------------------------------
+
+def question(text: str) -> Message:
+    return {"role": "user", "content": text}
 
 
 def seed_sentence(dataset: Dataset, prior: str = "") -> str:
@@ -53,7 +66,13 @@ def described(dataset: Dataset, prompt: str) -> Message:
     return question(f"{meanings}\n\n{prompt}" if meanings else prompt)
 
 
-# --- the learner ----------------------------------------------------------------------------------------------------
+def structure(dataset: Dataset) -> Structure:
+    """Return the model of a learner's answer: an explanation, then a label as prompts show it, or a finite number."""
+    labels = [one_line(label) for label in dataset.classes]
+    return structure_of(
+        explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
+        output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +91,8 @@ class LearnerPrompts:
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
             input=rendering.render_input(row, self.units, self.cell_limit),
-            outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
+            outputs=rendering.outputs_of(self.dataset),
+            answer_form=rendering.answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
         )
         return [*self.template.opening, described(self.dataset, prompt)]
 
@@ -107,7 +126,7 @@ class ProgramPrompts:
         """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
         prompt = self.translating.fill(
             columns=rendering.render_arguments(self.columns, rendering.units(self.dataset)),
-            outputs=outputs_of(self.dataset).replace("one of:", "one of"),
+            outputs=rendering.outputs_of(self.dataset).replace("one of:", "one of"),
             rule=rule_of(self.dataset, hypothesis),
         )
         return [*self.translating.opening, described(self.dataset, prompt)]
@@ -115,9 +134,6 @@ class ProgramPrompts:
     def about_text(self, words: str, text: str) -> list[Message]:
         prompt = self.questioning.fill(question=one_line(words), text=rendering.cut(text, self.cell_limit))
         return [*self.questioning.opening, question(prompt)]
-
-
-# --- the optimizer --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +171,8 @@ class OptimizerPrompts:
             mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
             targets=rendering.render_targets(rows) if "targets" in slots else "",
             task=optimizer_task(self.dataset),
-            outputs=outputs_of(self.dataset),
-            answer_form=optimizer_form(self.refining.style),
+            outputs=rendering.outputs_of(self.dataset),
+            answer_form=rendering.optimizer_form(self.refining.style),
         )
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
@@ -171,26 +187,127 @@ class OptimizerPrompts:
             hypothesis=self.seed_text,
             rule=rule_of(self.dataset, self.seed_text),
             columns=rendering.render_columns(self.dataset),
-            outputs=outputs_of(self.dataset),
-            answer_form=prior_form(self.drawing.style),
+            outputs=rendering.outputs_of(self.dataset),
+            answer_form=rendering.prior_form(self.drawing.style),
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
-
-    @property
-    def instructions(self) -> str:
-        """All fixed words of both prompts: templates, task and answer forms."""
-        refining, drawing = self.refining, self.drawing
-        forms = optimizer_form(refining.style), prior_form(drawing.style)
-        return "\n".join((refining.instructions, drawing.instructions, optimizer_task(self.dataset), *forms))
-
-    @property
-    def examples(self) -> str:
-        """Worked examples of both prompts; empty if they have none."""
-        return f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
 
     @cached_property
     def guard(self) -> Guard:
         """The guard that refuses proposals which are no rule for this table."""
-        return Guard(
-            dataset=self.dataset, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
-        )
+        examples = f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
+        return Guard(dataset=self.dataset, seed_text=self.seed_text, examples=examples)
+
+
+# --- the context ----------------------------------------------------------------------------------------------------
+
+MESSAGE_TOKENS = 8
+"""Tokens that a chat template adds to a message, at most."""
+CHAT_TOKENS = 24
+"""Tokens that it adds to the whole conversation, at most."""
+LEAST_SHOWN = 500
+"""Characters of a cell that are always shown, unless the user asks for fewer."""
+LEAST_IN_BATCH = 1_500
+"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
+_STEP = 100
+_HYPOTHESIS = " answer" * 170
+"""Stands for a long hypothesis."""
+_LETTERS = re.compile(r"[A-Za-z\s]")
+_SIGNS = re.compile(r"[!-@\[-`{-~]")
+REMEDY = (
+    "leave out long columns, cut long texts, or serve the model with a longer context (--limit context=N says it "
+    "where the server does not)"
+)
+
+
+def tokens_at_most(text: str) -> int:
+    """Return an upper bound of the tokens of a text."""
+    letters, signs = len(_LETTERS.findall(text)), len(_SIGNS.findall(text))
+    other = len(text.encode("utf-8", "replace")) - letters - signs
+    return -(-letters // 3) + signs + -(-other // 2)
+
+
+def prompt_tokens(messages: Messages) -> int:
+    """Return an upper bound of the tokens of a conversation, with those that a chat template adds."""
+    return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLimits:
+    """Tokens that a model can read and write."""
+
+    max_tokens: int
+    """Tokens of one answer."""
+    context_length: int = 0
+    """Tokens of a prompt and its answer together; 0 if unknown."""
+
+    def bounded(self) -> "ModelLimits":
+        """Return these limits with at most half the context for an answer."""
+        if not self.context_length:
+            return self
+        return replace(self, max_tokens=max(1, min(self.max_tokens, self.context_length // 2)))
+
+    def fit(self, messages: Messages) -> bool:
+        """Return whether a conversation and its answer surely fit the context."""
+        return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
+
+    def check(self, messages: Messages, what: str) -> None:
+        """Raise InputError for a conversation that may not fit. what: names it."""
+        if not self.fit(messages):
+            raise InputError(
+                f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {self.max_tokens:,}, "
+                f"and the model's context is {self.context_length:,}: {REMEDY}"
+            )
+
+
+def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: tuple[ModelLimits, ModelLimits]) -> None:
+    """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
+    dataset = learner.dataset
+    longest = max(dataset.labelled, key=lambda row: prompt_bytes(row, learner.cell_limit))
+    limits[0].check(learner.messages(optimizer.seed_text, longest), f"the learner's prompt about row {longest.id + 1}")
+    row = max(dataset.train, key=lambda row: prompt_bytes(row, optimizer.cell_limit))
+    about = optimizer.about_batch(optimizer.seed_text, [row], [Prediction(row=row.id, value=None)])
+    limits[1].check(about, f"the optimizer's prompt about row {row.id + 1} alone")
+
+
+def prompt_bytes(row: Row, cell_limit: int) -> int:
+    """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
+    return len(rendering.render_input(row, limit=cell_limit).encode("utf-8", "replace"))
+
+
+def longest_cell(dataset: Dataset) -> int:
+    rows = (*dataset.labelled, *dataset.unlabelled)
+    return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
+
+
+def fitting_cell_limit(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    batches: Sequence[Sequence[Row]],
+    *,
+    limits: tuple[ModelLimits, ModelLimits],
+) -> int:
+    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
+
+    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
+    limits: of learner and optimizer.
+    """
+    dataset = learner.dataset
+    rows = (*dataset.labelled, *dataset.unlabelled)
+    text = f"{optimizer.seed_text}{_HYPOTHESIS}"
+
+    def fits(limit: int) -> bool:
+        size = {row.id: prompt_bytes(row, limit) for row in rows}
+        longest = max(rows, key=lambda row: size[row.id])
+        batch = tuple(max(batches, key=lambda rows: sum(size[row.id] for row in rows)))
+        given = [Prediction(row=row.id, value=None) for row in batch]  # all wrong: templates may list mistakes again
+        about_row = replace(learner, cell_limit=limit).messages(text, longest)
+        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given)
+        is_short = (limit or longest_cell(dataset)) <= LEAST_IN_BATCH
+        return limits[0].fit(about_row) and (is_short or limits[1].fit(about_batch))
+
+    if not batches or not any(each.context_length for each in limits) or fits(0):
+        return 0
+    lengths = range(LEAST_SHOWN, longest_cell(dataset), _STEP)
+    n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
+    return lengths[max(0, n_fitting - 1)] if lengths else 0

@@ -2,15 +2,27 @@
 
 import json
 import re
+import ssl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    create_model,
+    field_validator,
+)
 from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
 from vpp.llm.answers import FIELDS, ROUNDED_UP
+from vpp.llm.gate import place_of
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
@@ -21,6 +33,9 @@ FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
 )
+FIX_SLOW = "give it more time, or ask it for less at once"
+FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
+LATE = "no answer in time"
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
 REASONING_LIMIT = 20_000
@@ -65,15 +80,6 @@ class Completion:
     def cut_off(self) -> bool:
         """True if the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedModel:
-    """A line of /v1/models."""
-
-    id: str
-    max_model_len: int | None
-    """Tokens of prompt and answer together; None if the server does not say."""
 
 
 class Fault(NamedTuple):
@@ -289,31 +295,33 @@ class _Listed(_Object):
     meta: _Meta = _Meta()
 
 
-def read_models(body: bytes) -> list[ServedModel]:
-    """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
+def read_models(body: bytes) -> dict[str, int]:
+    """Return the models that a server lists, also as a bare array, by name, with their context in tokens, 0 if unknown.
+
+    Raises OddReply.
+    """
     reply = _read_json(body)
     if isinstance(reply, dict) and "data" in reply:
         reply = reply["data"] or []
     if not isinstance(reply, list):
         raise _other(body)
     entries = [_Listed.model_validate(each) for each in reply if isinstance(each, dict)]
-    return [
-        ServedModel(id=name, max_model_len=entry.max_model_len or entry.meta.n_ctx or None)
-        for entry in entries
-        if (name := printable(entry.id)[:ID_LIMIT])
-    ]
+    listed = {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.meta.n_ctx for each in entries}
+    return {name: length for name, length in listed.items() if name}
 
 
-def read_token_count(body: bytes) -> int | None:
-    """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
-    reply = _read_object(body)
-    counted, tokens = _Usage.model_validate({"prompt_tokens": reply.get("count")}), reply.get("tokens")
-    return counted.prompt_tokens or (len(tokens) if isinstance(tokens, list) else 0) or None
+class _Props(_Object):
+    total_slots: Tokens = 0
+
+
+def read_slots(body: bytes) -> int:
+    """Return the calls that a llama.cpp server answers at a time; 0 if it does not say. Raises OddReply."""
+    return _Props.model_validate(_read_object(body)).total_slots
 
 
 # --- any body -------------------------------------------------------------------------------------------------------
 
-_OPENAI_KEY = re.compile(r"\bsk-\S+|\S*\*\*\*\S*")
+_OPENAI_KEY = re.compile(r"\S*\*{3}\S*|\bsk-\S+")
 """A key, or one that a server has masked."""
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _LONE_SURROGATE = re.compile(rb"\\ud[89a-f]", re.IGNORECASE)
@@ -445,6 +453,158 @@ def short_reason(words: str) -> str:
 def printable(words: str) -> str:
     """Return the text as one line of printable characters, which no terminal takes for a command."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in words[:WORDS_LIMIT]).split())
+
+
+# --- refusals and connections that fail ------------------------------------------------------------------------------
+
+KEY_REFUSED = "key refused"
+UNKNOWN_MODEL = "unknown model"
+DOES_NOT_FIT = "the prompt does not fit"
+PROMPT_FILTERED = "withheld by the server's filter"
+NOT_ACCEPTED = "it did not accept the request"
+OF_PROMPT = {DOES_NOT_FIT: "prompt too long", PROMPT_FILTERED: "prompt withheld", NOT_ACCEPTED: "prompt refused"}
+"""Refusals of one prompt, and the kinds by which they are counted."""
+
+
+class BodyTooLarge(Exception):
+    """The reply is longer than any answer; its argument is the limit in bytes."""
+
+
+def transport_fault(error: BaseException, *, base_url: str) -> Fault:
+    """Explain a connection's error by its deepest cause; an unknown one is quoted."""
+    place, host = place_of(base_url), urlsplit(base_url).hostname
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    said = str(error)
+    if isinstance(error, BodyTooLarge):
+        words = f"the reply is longer than {error.args[0] // 1024:,} KiB"
+        return Fault("reply too long", words, "check that the address is a model's (/v1)")
+    if isinstance(error, ssl.SSLError):
+        fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
+        reason = getattr(error, "verify_message", "") or (error.reason or "no secure connection").replace("_", " ")
+        return Fault("TLS failed", f"TLS with {place} failed: {reason.lower()}", fix)
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in said:
+        return Fault("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
+    if type(error).__name__ == "gaierror":
+        return Fault("name not found", f"no machine called {host} is known", "check how the address is spelled")
+    words = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return Fault("connection failed", f"the connection with {place} failed ({words})", FIX_DOWN)
+
+
+NO_CHAT = frozenset({405, 501})
+"""Statuses of a server that takes no POST at this address."""
+_AGAIN = frozenset({200, 408, 409, 429})
+"""Statuses below 500 after which another attempt may succeed; 200: an error that stands in an answer's place."""
+_OF_PROMPT = frozenset({200, 400, 403, 413, 422, 451, 500})
+"""Statuses that may be about the prompt alone."""
+_LENGTH_CODES = frozenset(("context_length_exceeded", "exceed_context_size_error", "string_above_max_length"))
+_TOO_LONG = re.compile(
+    r"context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
+    r"|\b(messages?|request)\b.{0,20}too (long|large)"
+    r"|\b(prompt|inputs?|sequence)\b.{0,40}(too (long|large)|longer than)"
+    r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer))",
+    re.IGNORECASE,
+)
+_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
+"""Words of a rate limit that the request alone exceeds."""
+_FILTER_CODES = frozenset(
+    ("content_filter", "responsibleaipolicyviolation", "content_policy_violation", "invalid_prompt")
+)
+_FILTER = re.compile(
+    r"content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
+    r"|blocked by|inappropriate content|sensitive|敏感|content exists risk",
+    re.IGNORECASE,
+)
+_KEY_CODES = frozenset(("invalid_api_key", "api_key_invalid", "authentication_error"))
+_UNKNOWN_KEY = re.compile(r"no connected db|api key not (valid|found)", re.IGNORECASE)
+"""Answers under 400 to a key: of a LiteLLM proxy without a database, and of Gemini."""
+_UNKNOWN_MODEL = re.compile(
+    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.IGNORECASE
+)
+
+
+class Refusal(NamedTuple):
+    """A server's final no: the same request would be refused again."""
+
+    what: str
+    fix: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of a refusal of one prompt; empty for a refusal of every prompt."""
+        return OF_PROMPT.get(self.what, "")
+
+
+def refusal_of(status: int, complaint: Complaint, *, body: bytes, location: str, has_key: bool) -> Refusal | None:
+    """Explain a status that is no success; None if another attempt may succeed.
+
+    location: target of a redirect. has_key: whether a key was sent.
+    """
+    words, codes = complaint.words, complaint.codes
+    if status == 402 or (status in (403, 429) and "insufficient_quota" in codes):
+        return Refusal("the account has no credit left", "add credit, or give the key of another account")
+    if status in _OF_PROMPT or _NEVER_FITS.search(words):
+        if status == 413 or codes & _LENGTH_CODES or _TOO_LONG.search(words):
+            return Refusal(DOES_NOT_FIT, "show it less at once, or serve the model with a longer context")
+        if codes & _FILTER_CODES or _FILTER.search(words):
+            return Refusal(PROMPT_FILTERED, FIX_FILTER)
+    if status in _AGAIN or (status >= 500 and status not in NO_CHAT):
+        return None
+    if status in (401, 403) or codes & _KEY_CODES or (status == 400 and _UNKNOWN_KEY.search(words)):
+        if not has_key:
+            return Refusal(f"{KEY_REFUSED}, as none was given", "set OPENAI_API_KEY, or type the key on the page")
+        return Refusal(KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page")
+    if status in (400, 404) and _UNKNOWN_MODEL.search(words):
+        return Refusal(UNKNOWN_MODEL, "take one of those it lists")
+    if status in NO_CHAT or (status == 404 and not complaint.is_of_protocol) or (status == 400 and is_web_page(body)):
+        return Refusal(NO_API, FIX_ADDRESS)
+    if status == 404:
+        return Refusal(f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}")
+    if 300 <= status < 400:
+        return Refusal("it redirects", f"give the address it redirects to: {_target(location)}")
+    return Refusal(NOT_ACCEPTED, "change the option that it names, or try another model")
+
+
+def _target(location: str) -> str:
+    """Return the redirect's address as a base URL, without user name or query."""
+    address = re.sub(r"//[^/@]*@", "//", printable(location[:300])).partition("?")[0]
+    return re.sub(r"/(chat/completions|models)/*$", "", address)
+
+
+# --- structured answers ---------------------------------------------------------------------------------------------
+# A pydantic model's schema goes with the request (OpenAI, vLLM, llama.cpp, Ollama, LM Studio, SGLang, TGI). Servers
+# ignore fields that they do not know, so every answer is read as if it were free text.
+
+FIELD = "response_format"
+"""The request's field that carries a structure."""
+SCHEMA = "json_schema"
+"""Name under which a run records that its server honours that field."""
+Structure = type[BaseModel]
+"""The model that an answer's JSON follows."""
+
+
+def structure_of(**kinds: Any) -> Structure:
+    """Return the model of an object with fields of these types, all required, and no others."""
+    definitions: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
+    return create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
+
+
+@lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it
+def request_options(structured: Structure | None) -> dict[str, Any]:
+    """Return the request option that carries a structure."""
+    if structured is None:
+        return {}
+    schema = {"name": "answer", "strict": True, "schema": structured.model_json_schema()}
+    return {FIELD: {"type": SCHEMA, "json_schema": schema}}
+
+
+def is_kept(structured: Structure, text: str) -> bool:
+    """Return whether an answer has the requested structure."""
+    try:
+        structured.model_validate_json(text)
+    except ValidationError:
+        return False
+    return True
 
 
 # --- optional fields of a request -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-"""Renders rows, outputs and columns of a table as prompt text; text of the table begins no line of its own."""
+"""Renders rows, outputs, columns and answer forms as prompt text; text of the table begins no line of its own."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,6 +8,8 @@ from dataclasses import replace
 from vpp.data.answers import escaped, one_line
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
+from vpp.llm.answers import LETTERS
+from vpp.llm.templates import Style
 from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
@@ -262,3 +265,57 @@ def render_descriptions(dataset: Dataset) -> str:
 
 def render_labels(dataset: Dataset) -> str:
     return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])
+
+
+# --- answer forms: the words that tell a model how to answer ---------------------------------------------------------
+
+_ASKED = "Answer in exactly this form:"
+_EXPLAINED = "one or two short sentences"
+
+
+def optimizer_form(style: Style) -> str:
+    return _rule_form(style, "a few sentences on what the current rule gets right and wrong", "the whole new rule")
+
+
+def prior_form(style: Style) -> str:
+    """Return the optimizer's answer form for a draw from the prior, which shows no row."""
+    return _rule_form(style, "a few sentences on why such a rule could hold", "the whole rule")
+
+
+def _rule_form(style: Style, reasoning: str, rule: str) -> str:
+    if style == "shown":
+        return ""
+    return f"{_ASKED}\nReasoning: {reasoning}\nNew rule: {rule}, complete in itself, and nothing after it"
+
+
+def answer_kind(dataset: Dataset) -> str:
+    """Return the placeholder of a value in a form."""
+    if dataset.task == "classification":
+        return "one of the labels"
+    unit = units(dataset).get(dataset.target)
+    return f"a number (in {unit})" if unit else "a number"
+
+
+def outputs_of(dataset: Dataset) -> str:
+    """Describe the possible outputs in one line."""
+    if dataset.task == "classification":
+        return "one of: " + ", ".join(map(one_line, dataset.classes))
+    return answer_kind(dataset)
+
+
+def answer_form(style: Style, dataset: Dataset, *, is_structured: bool = False) -> str:
+    """Return the learner's answer form. style: the template's own."""
+    output = answer_kind(dataset)
+    if style == "letter":
+        lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
+        return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
+    if is_structured:
+        words = json.dumps({"explanation": _EXPLAINED, "output": output})
+        form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
+    elif style == "shown":
+        return ""
+    else:
+        form = f"{_ASKED}\nExplanation: {_EXPLAINED}\nOutput: {output}, nothing else"
+    labels = f"{render_labels(dataset)}\n\n" if dataset.task == "classification" else ""
+    gap = "\n\n" if style == "shown" else ""  # its slot follows the input
+    return f"{gap}{labels}{form}"

@@ -11,15 +11,19 @@ The last turn is the user's and holds every slot. The fixed turns before it hold
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 from vpp.errors import InputError
 from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
-from vpp.llm.forms import FORM_SLOTS, Style
 from vpp.llm.protocol import Message
 
+Style = Literal["text", "shown", "letter"]
+"""Form of an answer: an explanation and the answer below headings; the same, but worked examples show it, so that no
+words are added; or one letter, which the prompt gives each label, for log-probabilities."""
+FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_shown": "shown", "answer_form_letter": "letter"}
 NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
     "learner": (("hypothesis", "rule"), ("input",)),
     "optimizer": (
@@ -85,12 +89,6 @@ class Template:
         if not seed >> 4 & 1 or len(self.opening) < 4:
             return self.opening
         return (*self.opening[:-4], *self.opening[-2:], *self.opening[-4:-2])
-
-    @property
-    def instructions(self) -> str:
-        """Fixed words outside the worked examples: the system turn, and the question without its slots."""
-        fixed = [turn["content"] for turn in self.opening if turn["role"] == "system"]
-        return "\n\n".join([*fixed, "".join(words for words, _ in self._parts)])
 
     def fill(self, *, answer_form: str = "", **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
@@ -164,23 +162,25 @@ def _line(text: str, place: int) -> int:
 
 
 @cache
+def _packaged(role: Role, *path: str) -> Template:
+    return Template(files("vpp.llm").joinpath("templates", *path, f"{role}.txt").read_text("utf-8"), role=role)
+
+
 def shipped(role: Role, name: str = PAPER) -> Template:
     """Return a role's template of a shipped set. Raises InputError for an unknown name."""
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
-    return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+    return _packaged(role, name)
 
 
-@cache
 def built_in(role: Role) -> Template:
     """Return the one template of a role whose words no set and no user replaces."""
-    return Template((files("vpp.llm") / "templates" / f"{role}.txt").read_text("utf-8"), role=role)
+    return _packaged(role)
 
 
-@cache
 def lettered() -> Template:
     """Return the learner's template that asks for a label's letter, in place of a set's own."""
-    return Template((files("vpp.llm") / "templates" / "letters" / "learner.txt").read_text("utf-8"), role="learner")
+    return _packaged("learner", "letters")
 
 
 def template_of(text: str | None, *, role: Role) -> Template:

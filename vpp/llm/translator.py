@@ -9,8 +9,8 @@ from functools import partial
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals, question
-from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer, SharedRequests
+from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals, SharedRequests, complaint
+from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
 from vpp.llm.protocol import Message
@@ -45,8 +45,8 @@ class ProgramLearner:
         *,
         counters: Counters,
         falls_back: bool,
-        on_program: OnProgram | None = None,
-        on_answer: OnAnswer | None = None,
+        on_program: OnProgram = lambda _: None,
+        on_answer: OnAnswer = lambda *_: None,
     ) -> None:
         """by_row: reads rows where there is no program, if `falls_back`; else such rows have no answer.
 
@@ -58,7 +58,7 @@ class ProgramLearner:
         self._sandbox = sandbox
         self._counters = counters
         self._falls_back = falls_back
-        self._on_program = on_program or (lambda _: None)
+        self._on_program = on_program
         self._chat = partial(_say, endpoint, counters, Refusals(), options.seed)
         self._texts = TextQuestions(self._chat, prompts, options, counters=counters, on_answer=self._on_program)
         self._on_answer = on_answer
@@ -95,8 +95,7 @@ class ProgramLearner:
             answers[prediction.row] = prediction
             if len(rows) <= CHECKED:  # the predictions of a large table are not worth their memory
                 self._answers[identity, prediction.row] = prediction
-            if self._on_answer:
-                self._on_answer(identity, prediction, 0)
+            self._on_answer(identity, prediction, 0)
         return tuple(answers[row.id] for row in rows)
 
     def needs_model(self, hypothesis: str) -> bool:
@@ -142,7 +141,8 @@ class ProgramLearner:
             except ProgramFault as error:
                 fault = str(error)
             self._counters.add(unparsable=1)
-            messages = [*messages, *_complaint(answer, fault)]
+            words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
+            messages = [*messages, *complaint(answer, words)]
         return translated(code=None, reason=fault, attempts=ASKS)
 
     async def _check(self, program: Program, *, is_last: bool) -> None:
@@ -233,11 +233,6 @@ async def _say(
         completion = await endpoint.complete(messages, temperature=0.0, seed=seed, max_tokens=max_tokens)
     counters.add(learner=1)
     return completion.text
-
-
-def _complaint(answer: str, fault: str) -> list[Message]:
-    said: Message = {"role": "assistant", "content": answer.strip()[:REPEATED_LIMIT] or "(empty)"}
-    return [said, question(f"That cannot be used: {fault}. Write the whole function again, as code alone.")]
 
 
 def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:

@@ -22,8 +22,8 @@ from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.inference.proposing import log_likelihood
-from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.limits import Counters
+from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.rendering import render_input, render_rows
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture

@@ -14,8 +14,8 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_calls
-from vpp.llm.context import prompt_tokens
 from vpp.llm.limits import Cap, Counters
+from vpp.llm.prompts import prompt_tokens
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
 from vpp.llm.translator import LEAST_TOKENS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vpp.environment import Environment
 from vpp.errors import RunError
-from vpp.llm.gate import Gate, exact
+from vpp.llm.gate import Gate, Headers, exact, headers_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
 from vpp.runs.spec import EndpointSpec
@@ -18,27 +18,34 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """API keys by role, never written to disk, and the servers and model files that may be used."""
+    """API keys by role and headers, never written to disk, and the servers and model files that may be used."""
 
     learner: str | None = None
     optimizer: str | None = None
+    headers: Headers = ()
+    """Sent to the learner's server with every request."""
     gate: Gate = Gate()
     model_files: bool = False
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
-        """Read OPENAI_API_KEY, VPP_OPTIMIZER_API_KEY and the owner's limits."""
+        """Read OPENAI_API_KEY, VPP_OPTIMIZER_API_KEY, VPP_HEADERS and the owner's limits."""
         owners = Environment.of(environment)
         return cls(
             learner=environment.get("OPENAI_API_KEY") or None,
             optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
+            headers=headers_of(environment.get("VPP_HEADERS", "")),
             gate=Gate.of(owners),
             model_files=owners.may_use_model_files,
         )
 
     def variables(self) -> dict[str, str]:
         """Return the variables that give a process these keys, and no others from this environment."""
-        variables = {"OPENAI_API_KEY": self.learner or "", "VPP_OPTIMIZER_API_KEY": self.optimizer or ""}
+        variables = {
+            "OPENAI_API_KEY": self.learner or "",
+            "VPP_OPTIMIZER_API_KEY": self.optimizer or "",
+            "VPP_HEADERS": "\n".join(map("=".join, self.headers)),
+        }
         return variables if self.gate.servers is None else {**variables, "VPP_SHARED": "1"}
 
     def __repr__(self) -> str:
@@ -51,7 +58,7 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     typed: by `exact` address. own: the owner's, from the environment, with the gate.
     """
     if endpoint.is_started_here:
-        return replace(own, learner=None, optimizer=None)
+        return replace(own, learner=None, optimizer=None, headers=())
     home = exact(environment.base_url or OPENAI)
     keys = {address: key for address, key in typed.items() if key}
     learners = {home: own.learner, **keys}
@@ -60,6 +67,7 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     return replace(
         own,
         learner=learners.get(exact(endpoint.base_url)),
+        headers=own.headers if exact(endpoint.base_url) == home else (),
         optimizer=optimizers.get(exact(endpoint.optimizer_base_url or endpoint.base_url)),
     )
 

@@ -15,7 +15,7 @@ from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
 from vpp.llm.answers import LETTERS
 from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED
-from vpp.llm.gate import Gate, checked_address
+from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
 from vpp.problem import n_pool
@@ -121,6 +121,7 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
+    body_of(endpoint.body)
     choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
     for name, allowed in choices.items():
         if getattr(endpoint, name) not in allowed:

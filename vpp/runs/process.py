@@ -57,7 +57,7 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def is_secret(name: str) -> bool:
     """True if a variable may hold a secret, which a process without requests does not need."""
-    return re.search(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", name.upper()) is not None
+    return re.search(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|HEADERS", name.upper()) is not None
 
 
 class Slots:

@@ -8,10 +8,16 @@ from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
-from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
-from vpp.llm.forms import SCHEMA
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
-from vpp.llm.protocol import Message
+from vpp.llm.prompts import (
+    LearnerPrompts,
+    ModelLimits,
+    OptimizerPrompts,
+    ProgramPrompts,
+    check_fit,
+    fitting_cell_limit,
+    seed_sentence,
+)
+from vpp.llm.protocol import SCHEMA, Message
 from vpp.llm.templates import Template, built_in, lettered, template_of
 from vpp.problem import Prediction, Problem, n_pool
 from vpp.programs.columns import Columns
@@ -119,25 +125,8 @@ def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
     return fitted(spec, dataset, limits_of(spec.endpoint, context_length, context_length)) if context_length else spec
 
 
-COUNTED_ROWS, COUNTED_CHARACTERS = 3, 50_000
-"""Longest rows whose tokens a server counts, and the characters of each."""
-
-
-def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
-    """Return what the learner is asked about the longest rows, as text, for a server's tokenizer."""
-    rows = longest_rows(dataset.labelled, COUNTED_ROWS, spec.cell_limit)
-    prompts = learner_prompts(spec, dataset)
-    asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), row) for row in rows)
-    return ["\n".join(message["content"] for message in messages)[-COUNTED_CHARACTERS:] for messages in asked]
-
-
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
-    check_fit(
-        learner_prompts(spec, dataset),
-        optimizer_prompts(spec, dataset),
-        learner_limits=limits[0],
-        optimizer_limits=limits[1],
-    )
+    check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
 
 
 class PromptMaker:

@@ -14,12 +14,12 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
-from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
-from vpp.llm.forms import SCHEMA
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import ModelLimits
+from vpp.llm.protocol import SCHEMA
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.problem import Problem, Translation
 from vpp.programs.sandbox import Sandbox
@@ -33,7 +33,6 @@ from vpp.runs.prompts import (
     fitted,
     learner_prompts,
     limits_of,
-    longest_prompts,
     optimizer_prompts,
     problem_of,
     program_prompts,
@@ -53,8 +52,8 @@ class Access:
     keys: Keys
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
-    on_answer: OnAnswer | None = None
-    on_program: OnProgram | None = None
+    on_answer: OnAnswer = lambda *_: None
+    on_program: OnProgram = lambda _: None
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
@@ -103,8 +102,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
             counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
         )
         ends = await open_endpoints(stack, served, access.keys, connection)
-        texts = longest_prompts(spec, dataset) if longest_cell(dataset) > LEAST_SHOWN else []
-        limits = await _limits(spec.endpoint, *ends, texts)
+        limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], budget)
         cell_limit, spec = spec.cell_limit, fitted(spec, dataset, limits)
         if spec.cell_limit != cell_limit:
@@ -174,36 +172,20 @@ async def _programs(
     return learner
 
 
-async def _limits(
-    spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint, texts: Sequence[str]
-) -> tuple[ModelLimits, ModelLimits]:
-    """Return the limits of the two models: their context lengths as the user or else their servers state them.
-
-    texts: long prompts, whose tokens servers that state their length are asked to count.
-    """
-    ends = dict.fromkeys((learner, optimizer))
-    lengths = dict.fromkeys(ends, spec.context_length)
-    if not spec.context_length:
-        lengths = dict(zip(ends, await asyncio.gather(*map(_context_length, ends)), strict=True))
-    factors = {end: counted_factor(await _token_counts(end, texts)) if lengths[end] else 1.0 for end in ends}
-    limits = limits_of(spec, lengths[learner], lengths[optimizer])
-    return replace(limits[0], factor=factors[learner]), replace(limits[1], factor=factors[optimizer])
-
-
-async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for text in texts:
-        count = await endpoint.count_tokens(text)
-        if count is None:
-            return {}
-        counts[text] = count
-    return counts
+async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of the two models, as the user or else their servers state them."""
+    if spec.context_length:
+        return limits_of(spec, spec.context_length, spec.context_length)
+    asked = dict.fromkeys((learner, optimizer))
+    lengths = dict(zip(asked, await asyncio.gather(*map(_context_length, asked)), strict=True))
+    return limits_of(spec, lengths[learner], lengths[optimizer])
 
 
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
-        listed = await endpoint.models()
-        return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
+        if length := (await endpoint.models()).get(endpoint.model, 0):
+            await endpoint.keep_to_slots()
+        return length
     return 0
 
 
@@ -258,9 +240,10 @@ async def open_endpoints(
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
-    key = keys.optimizer or (None if elsewhere else keys.learner)  # a key goes to no server but its own
+    key = keys.optimizer or (None if elsewhere else keys.learner)  # secrets go to no server but their own
     url, model = spec.optimizer_base_url or spec.base_url, spec.optimizer_model or spec.model
-    other = replace(server, base_url=url, model=model, api_key=key or "")
+    headers = () if elsewhere else server.headers
+    other = replace(server, base_url=url, model=model, api_key=key or "", headers=headers)
     return learner, _open_endpoint(stack, other, spec, connection, connection.prices.of_optimizer)
 
 
@@ -291,11 +274,19 @@ async def _server(stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, on_load
     if spec.gguf:
         spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
         url, address, key = await stack.enter_async_context(model_server(spec, on_loading))
-        return Server(base_url=url, model=spec.model, api_key=key, effort=effort, cache_address=address)
+        return Server(base_url=url, model=spec.model, api_key=key, body=spec.body, effort=effort, cache_address=address)
     if spec.demo:
         url = await stack.enter_async_context(demo_server(spec.demo_latency_ms))
         return Server(base_url=url, model="demo", effort=effort, cache_address=f"demo:{DEMO_VERSION}")
-    return Server(base_url=spec.base_url, model=spec.model, api_key=keys.learner or "", gate=keys.gate, effort=effort)
+    return Server(
+        base_url=spec.base_url,
+        model=spec.model,
+        api_key=keys.learner or "",
+        headers=keys.headers,
+        body=spec.body,
+        gate=keys.gate,
+        effort=effort,
+    )
 
 
 def versions(*, gguf: bool = False) -> dict[str, str]:

@@ -53,6 +53,10 @@ class EndpointSpec:
     """Whether the server enforces the form of the learner's answers: off, or auto, if it honours a field for that.
 
     The command line, the app and `vpp.fit` with an address use auto."""
+    body: str = ""
+    """Further fields of each request, as a JSON object."""
+    header_names: tuple[str, ...] = ()
+    """Names of the headers that the run was started with; their values are secret and stored nowhere."""
     reasoning_effort: str = ""
     """Effort of a thinking model, one of `choices.EFFORTS`; empty leaves it to the model."""
 
