@@ -78,7 +78,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     report = Path(download.value.path()).read_text(encoding="utf-8")
     assert report.startswith("# ")
     assert "not a language model" in report
-    assert json.loads((app.runs / run / "run.json").read_text())["status"] == "stopped"
+    assert json.loads((app.runs / run / "summary.json").read_text())["phase"] == "stopped"
     assert page.locator('[data-testid="stException"]').count() == 0
     assert visit.outside == []
 
