@@ -1,11 +1,11 @@
 """Ask about new rows: one typed, or a CSV; every hypothesis answers, and their weights decide."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from pages.parts import blocks, opening, person
+from pages.parts.job import Job, plan_words
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
@@ -15,20 +15,17 @@ from vpp.findings import new_rows
 from vpp.findings.points import Vote, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import Asking, Background, Q
+from vpp.runs.asking import Asking, Background
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import markdown_text
 from vpp.show.words import counted, integer, seconds
 
 WHAT = ("row", "table")
+"""Names of the jobs."""
 ACROSS, AT_FIRST = 4, 12
 """Fields in a line; fields that are not folded away."""
 PREVIEWED = 20
-AT_ONCE_S = 1.0
-"""Seconds that a page waits for answers before it shows their progress."""
-FEW = 20
-"""Questions up to which no bar is drawn."""
 
 
 def draw(run: opening.OpenRun) -> None:
@@ -38,95 +35,46 @@ def draw(run: opening.OpenRun) -> None:
     if not snapshot.view.population:
         blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
-    for place, what, part in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
+    for place, name, section in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
         with place:
-            refreshed(run, what, part)
+            Job(run, name).draw(section)
     if asks_key(run):
         person.ask_keys(snapshot.spec.endpoint)
 
 
-# What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
+def asks_key(run: opening.OpenRun) -> bool:
+    return not run.snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in WHAT)
 
 
 def _key(run: opening.OpenRun, what: str) -> str:
     return f"posterior.ask.{what}.{run.directory.id}"
 
 
-def job_of(run: opening.OpenRun, what: str) -> Background[Any] | None:
-    job: Background[Any] | None = st.session_state.get(_key(run, what))
-    return job
-
-
-def asks_key(run: opening.OpenRun) -> bool:
-    jobs = [job_of(run, what) for what in WHAT]
-    return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
-
-
-def refreshed(run: opening.OpenRun, what: str, draw: Callable[[opening.OpenRun], None]) -> None:
-    """Draw a part of a page in a container of its own, every second while its job runs."""
-
-    def is_running() -> bool:
-        job = job_of(run, what)
-        return job is not None and job.is_running
-
-    with st.container():
-        blocks.refreshed(lambda: draw(run), is_live=is_running, every_s=1.0)
-
-
-def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
-    return ask_beside(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
-
-
-def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
-    keys = person.keys_of(run.snapshot.spec.endpoint)
-    job = Background(asking, keys=keys, cache_dir=person.cache_dir())
-    st.session_state[_key(run, what)] = job
-    if not job.wait(AT_ONCE_S) or job.outcome == "failed":
-        st.rerun()
-    return job
-
-
-def follow(run: opening.OpenRun, what: str, key: str, *, stop: str = "Stop and keep") -> bool:
-    """Draw how far a job is, with a button that stops it; return whether there is one that runs."""
-    job = job_of(run, what)
-    if job is None or not job.is_running:
-        return False
-    left = job.seconds_left()
-    done, total = job.asking.done, job.asking.total
-    words = f"{integer(done)} of {integer(total)} answers{f', about {seconds(left)} left' if left else ''}"
-    if total > FEW:
-        st.progress(done / total, text=words)
-    else:
-        blocks.captions(words)
-    if st.button(stop if total > FEW else "Stop", key=key, type="secondary" if total > FEW else "tertiary"):
-        job.stop()
-    return True
-
-
 def ask_row(run: opening.OpenRun) -> None:
-    fields = input_fields(run.reader.dataset())
-    cells, pressed = form(run, fields)
+    fields, job = input_fields(run.reader.dataset()), Job(run, "row")
+    cells, is_pressed = form(run, job, fields)
     try:
-        job = begin(run, "row", [typed_row(fields, cells)]) if pressed else job_of(run, "row")
+        if is_pressed:
+            job.ask_rows([typed_row(fields, cells)])
     except VppError as error:
         blocks.failed("This row cannot be asked about", str(error))
         return
-    if not follow(run, "row", "posterior.ask.stop") and job:
-        answered(run, job, fields)
+    if not job.follow() and job.now:
+        answered(run, job.now, fields)
 
 
-def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+def form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
-    allowed = consent(run, "row")
+    allowed = job.consent()
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
         by_use = new_rows.columns_of(opening.fresh(run).view, run.reader.dataset())
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
-        def draw_fields(places: Sequence[int]) -> None:
-            for column, place in blocks.in_columns(places, ACROSS):
+        def draw_fields(places: Sequence[int], across: int = ACROSS) -> None:
+            for column, place in blocks.in_columns(places, across):
                 with column:
                     cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
 
@@ -134,19 +82,12 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
         if more := short[AT_FIRST:]:
             with st.expander(counted(len(more), "more input")):
                 draw_fields(more)
-        for place, field in enumerate(fields):
-            if field.column.kind != "text":
-                continue
-            example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
-            label, about = markdown_text(field.column.name), meanings.get(field.column.name)
-            keep = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
-            cells[place] = st.text_area(label, **keep, placeholder=example, height="content")
+        draw_fields([place for place in range(len(fields)) if place not in short], across=1)
         left, right = st.columns([1, 3], vertical_alignment="center")
-        job = job_of(run, "row")
-        is_off = not allowed or bool(job and job.is_running)
-        pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
+        is_off = not allowed or job.is_running
+        is_pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
         right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
-    return cells, pressed
+    return cells, is_pressed
 
 
 def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
@@ -158,6 +99,9 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     keep = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
         return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
+    if field.column.kind == "text":
+        example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
+        return st.text_area(label, **keep, placeholder=example, height="content")
     example = f"e.g. {field.written(field.example)}" if field.example else ""
     return str(st.text_input(label, **keep, placeholder=example))
 
@@ -214,7 +158,7 @@ def unanswered(job: Background[Asking]) -> None:
 
 
 def ask_table(run: opening.OpenRun) -> None:
-    job, dataset = job_of(run, "table"), run.reader.dataset()
+    job, dataset = Job(run, "table"), run.reader.dataset()
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     table: Table | None = None
     rows: tuple[Row, ...] = ()
@@ -222,10 +166,10 @@ def ask_table(run: opening.OpenRun) -> None:
         if file:
             table = _read(file.getvalue(), file.name, dataset.columns)
             rows = unlabelled_rows(table, dataset.inputs)
-    if follow(run, "table", "posterior.ask.table_stop"):
+    if job.follow():
         return
     if file and table and rows:
-        allowed = consent(run, "table")
+        allowed = job.consent()
         left, right = st.columns([1, 3], vertical_alignment="center")
         right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
         label, key = f"Ask about {counted(len(rows), 'row')}", "posterior.ask.table"
@@ -233,9 +177,9 @@ def ask_table(run: opening.OpenRun) -> None:
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
-                job = begin(run, "table", rows)
-    if job:
-        draw_predictions(run, job)
+                job.ask_rows(rows)
+    if job.now:
+        draw_predictions(run, job.now)
     elif file is None:
         blocks.captions(f"It needs these columns: {', '.join(dataset.inputs)}. Others stay beside the answers.")
 
@@ -279,24 +223,3 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     notes = [Note(first)] if len(votes) > PREVIEWED else []
     table = new_rows.answers_table(votes[:PREVIEWED], dataset)
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
-
-
-def plan_words(run: opening.OpenRun, n_rows: int) -> str:
-    """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
-    view = opening.fresh(run).view
-    calls = view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
-    return f"{counted(calls, 'call')} {served_words(run, calls if n_rows > 1 else 0)}"
-
-
-def served_words(run: opening.OpenRun, calls: int) -> str:
-    view, endpoint = opening.fresh(run).view, run.snapshot.spec.endpoint
-    fresh = view.usage.calls - view.usage.cached
-    pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
-    where = "the demo model" if endpoint.is_demo else endpoint.model
-    return f"to {where}{f', about {seconds(pace)} at this run’s pace' if pace >= 1 else ''}"
-
-
-def consent(run: opening.OpenRun, what: str) -> bool:
-    endpoint = run.snapshot.spec.endpoint
-    label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{what}"
-    return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)

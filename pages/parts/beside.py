@@ -1,23 +1,18 @@
 """Jobs beside a run, offered with their cost: another wording, and the trial of its hypotheses."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import blocks, opening, person, pieces
-from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
+from pages.parts import blocks, opening, pieces
+from pages.parts.job import Job, describe_next, model_words, served_words
 from vpp.errors import RunError, VppError
 from vpp.findings.experiments import comparison_blocks, keeping_words, read_trial, rows_name, trial_blocks
-from vpp.findings.new_rows import plan_blocks
 from vpp.findings.scores import grouped
-from vpp.inference.plan import plan
 from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
-from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading
 from vpp.show.markup import one_line
-from vpp.show.page import html
 from vpp.show.words import counted, cut, percent
 from vpp.trials.trial import TrialAsking
 
@@ -30,12 +25,12 @@ ABOUT_TRIAL = (
 
 def draw_trial(run: opening.OpenRun) -> None:
     blocks.draw(Heading("Does the model obey the rule?", "changed rows, and what each clause is worth"))
-    refreshed(run, TRIAL, trial)
+    Job(run, TRIAL).draw(trial)
 
 
 def trial(run: opening.OpenRun) -> None:
     snapshot = opening.fresh(run)
-    if follow(run, TRIAL, "posterior.trial.stop", stop="Stop"):
+    if Job(run, TRIAL).follow(stop="Stop"):
         return
     if last := read_trial(run.directory, snapshot.view):
         blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
@@ -47,10 +42,10 @@ def trial(run: opening.OpenRun) -> None:
 
 def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:
     """Draw what became of the last trial, the cost of a new one, and its button."""
-    job, endpoint = job_of(run, TRIAL), snapshot.spec.endpoint
-    if job and job.outcome == "failed":
-        blocks.failed(REFUSED, job.failure)
-    elif job and job.outcome == "stopped":
+    job, endpoint = Job(run, TRIAL), snapshot.spec.endpoint
+    if job.now and job.has_failed:
+        blocks.failed(REFUSED, job.now.failure)
+    elif job.now and job.now.outcome == "stopped":
         rest = "the answers so far are in the cache, so asking again takes less"
         blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
     try:
@@ -60,17 +55,16 @@ def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> 
     except VppError as error:
         blocks.captions(str(error))
         return
-    allowed = consent(run, TRIAL)
+    allowed = job.consent()
     left, right = st.columns([1, 3], vertical_alignment="center")
     cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
     right.html(markup.block(markup.caption(cost if is_again else f"{ABOUT_TRIAL} {cost}")))
     label = "Test again" if is_again else "Test the hypotheses"
     if left.button(label, key="posterior.trial", width="stretch", disabled=not allowed):
         with opening.refusals(REFUSED):
-            ask_beside(run, TRIAL, asking)
+            job.begin(asking)
             st.rerun()
-    if job and job.outcome == "failed" and not endpoint.is_demo:
-        person.ask_keys(endpoint)
+    job.ask_key()
 
 
 # Another wording: a person's text beside a hypothesis on the same rows, and a new run with it if they say so
@@ -97,10 +91,10 @@ def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
         return
     with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
         if fold.open:
-            refreshed(run, REWORDING, form)
-            job = job_of(run, REWORDING)
-            if job and job.outcome == "failed" and not (has_key_field or snapshot.spec.endpoint.is_demo):
-                person.ask_keys(snapshot.spec.endpoint)
+            job = Job(run, REWORDING)
+            job.draw(form)
+            if not has_key_field:
+                job.ask_key()
 
 
 def _key(run: opening.OpenRun, what: str) -> str:
@@ -112,7 +106,8 @@ def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
 
 
 def form(run: opening.OpenRun) -> None:
-    if follow(run, REWORDING, "rewording.stop", stop="Stop"):
+    job = Job(run, REWORDING)
+    if job.follow(stop="Stop"):
         return
     snapshot = opening.fresh(run)
     view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
@@ -125,12 +120,11 @@ def form(run: opening.OpenRun) -> None:
         wording = rewording(view, config, slot, text)
     except VppError as error:
         wording, failure = None, str(error)
-    allowed = consent(run, REWORDING)
+    allowed = job.consent()
     left, right = st.columns([1, 2], vertical_alignment="center")
-    where = "the demo model" if endpoint.is_demo else endpoint.model
     cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
     rows = f"the {rows_name(view, config)} that scored it last"
-    right.html(markup.block(markup.caption(f"By {where}, on {rows}{cached}. The run stays as it is.")))
+    right.html(markup.block(markup.caption(f"By {model_words(run)}, on {rows}{cached}. The run stays as it is.")))
     questions = len(set(last_rows(view)))
     asking = asking_of(run.reader, wording, view) if wording else None
     calls = config.learner_samples * (asking.total if asking else questions)
@@ -141,7 +135,7 @@ def form(run: opening.OpenRun) -> None:
             return
         with opening.refusals("This wording cannot be scored"):
             st.session_state[_key(run, "scored")] = wording
-            ask_beside(run, REWORDING, asking)
+            job.begin(asking)
             st.rerun()
     compared(run, snapshot)
 
@@ -163,7 +157,7 @@ def sentence(view: RunView, hypothesis: str) -> str:
 
 
 def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    job, wording = job_of(run, REWORDING), st.session_state.get(_key(run, "scored"))
+    job, wording = Job(run, REWORDING).now, st.session_state.get(_key(run, "scored"))
     if job is None or wording is None:
         return
     dataset, config, answers = run.reader.dataset(), snapshot.spec.config, job.asking.whole()
@@ -190,12 +184,3 @@ def keep(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
     if describe_next(prepared, keeping_words(prepared, wording.old)).button("Keep as a new run", key="rewording.keep"):
         st.session_state[_key(run, "next")] = prepared
         st.rerun()
-
-
-def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
-    """Draw what a new run would be, beside what it takes; return the place below the words."""
-    whole = plan(prepared.spec.config, **prepared.dataset.sizes, given=len(prepared.spec.start))
-    left, right = st.columns([1.4, 1], gap="large")
-    right.html(markup.block(f'<div class="plan">{html(plan_blocks(whole))}</div>'))
-    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
-    return left
