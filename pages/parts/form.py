@@ -14,7 +14,6 @@ from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEE
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ALL_ROWS, Dataset, Task
-from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
 from vpp.errors import InputError, VppError
@@ -194,8 +193,7 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
     """Ask how many rows train, each number with its consequence. Raises InputError for a word that is no number."""
-    splitting = choice.splitting
-    held_out = 0 if splitting.test_table else splitting.held_out
+    held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
@@ -252,16 +250,16 @@ def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
 
 def split_rows(places: Places, source: table_part.Source, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
-    splitting, train = choice.splitting, choose_train(places, choice, config)
+    train = choose_train(places, choice, config)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
         notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
-        split=SplitPlan(is_whole=True) if config.is_weighing else splitting.plan(train=train, seed=config.seed),
-        test_table=None if config.is_weighing else splitting.test_table,
+        split=choice.split if config.is_weighing else replace(choice.split, train_size=train, seed=config.seed),
+        test_table=choice.test_table,
     )
-    above = {*source.notes, *choice.table.notes, *splitting.hints}
+    above = {*source.notes, *choice.table.notes, *choice.hints}
     notes = (note for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
