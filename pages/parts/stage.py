@@ -145,27 +145,21 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: N
 def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> list[str]:
     """Return the deck in each phase that the step has begun; the last is the one that stays."""
     view, config = snapshot.view, snapshot.spec.config
-    wanted = pieces.wanted(slider_key(run), most=config.size)
     if view.started is None:
         return [skeletons_html(config.size)]
-
-    def make() -> str:
-        dataset = run.reader.dataset()
-        prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = Cards(view, config, dataset, prompts, names=names, wanted=wanted)
-        if moment.newest is None:
-            waiting = 0 if view.has_ended else config.size - len(view.drawn)
-            return deck_html(maker.first()) + skeletons_html(waiting)
-        if moment.step is None:
-            return html(maker.end())
+    dataset = run.reader.dataset()
+    prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
+    wanted = pieces.wanted(slider_key(run), most=config.size)
+    maker = Cards(view, config, dataset, prompts, names=names, wanted=wanted)
+    if moment.newest is None:
+        waiting = 0 if view.has_ended else config.size - len(view.drawn)
+        return [deck_html(maker.first()) + skeletons_html(waiting)]
+    if moment.step is None:
+        decks = [maker.end()]
+    else:
         begun = phases(view.steps.get(moment.step, StepView(step=moment.step)))
-        seen = begun if config.size <= ANIMATED else begun[-1:]
-        return "\0".join(html(maker.at(moment.step, phase)) for phase in seen)
-
-    def html(cards: list[Card]) -> str:
-        return deck_html(cards, extra=programs(run, snapshot, cards))
-
-    return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make).split("\0")
+        decks = [maker.at(moment.step, phase) for phase in (begun if config.size <= ANIMATED else begun[-1:])]
+    return [deck_html(cards, extra=programs(run, snapshot, cards)) for cards in decks]
 
 
 def programs(run: opening.OpenRun, snapshot: Snapshot, cards: list[Card]) -> dict[int, str]:
@@ -179,9 +173,5 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     view, config = snapshot.view, snapshot.spec.config
     if moment.newest is None or config.is_weighing:
         return ""
-
-    def make() -> str:
-        curve = accuracy_curve(view, run.reader.dataset(), at=moment.step)
-        return page.html([curve, *([ess_bars(view, at=moment.step)] if config.is_weighted else [])])
-
-    return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
+    curve = accuracy_curve(view, run.reader.dataset(), at=moment.step)
+    return page.html([curve, *([ess_bars(view, at=moment.step)] if config.is_weighted else [])])
