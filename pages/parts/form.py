@@ -13,10 +13,10 @@ from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, choose_model, has_model
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
-from vpp.data.dataset import ALL_ROWS, Dataset, Task
+from vpp.data.dataset import Dataset, Task
 from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
-from vpp.errors import InputError, VppError
+from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
 from vpp.findings.counts import task_sentence, unlabelled_sentence
 from vpp.findings.options import demo_text_words
@@ -31,14 +31,9 @@ from vpp.show.markup import one_line
 from vpp.show.words import capitalised, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
-METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"
-"""Folds under Advanced."""
-LONGEST = 200
-"""Characters of a cell in the preview of the table."""
-TRAIN = 100
-"""Training rows unless a person takes more."""
-MORE = (500, 2_000, 10_000)
-"""Numbers of training rows on offer, below all of them."""
+METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
+LONGEST = 200  # characters of a cell in the preview of the table
+TRAIN, MORE = 100, (500, 2_000, 10_000)  # training rows by default, and others on offer, below all of them
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -88,7 +83,10 @@ def draw() -> None:
         with places.table:
             blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
             rows = rows_of_run() or rows_of_table(places)
-        config = choose_method(places, rows)
+        prior, task = (rows.prior, rows.task) if rows else ("", None)
+        trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
+        with places.trouble, trouble, places.method.expander(METHOD):
+            config = method.choose_config(prior=prior, task=task)
         with places.model:
             blocks.draw(markup.heading(MODEL))
             model = choose_model(settings=places.server, writes=not config.is_weighing)
@@ -102,12 +100,6 @@ def draw() -> None:
         draw_start(places, spec, dataset, model)
     except NotReady as missing:
         start_button(places, why_not=str(missing))
-
-
-def choose_method(places: Places, rows: Rows | None) -> Config:
-    prior, task = (rows.prior, rows.task) if rows else ("", None)
-    with places.trouble, part(f"{ADVANCED}, {METHOD}", "This option cannot be used"), places.method.expander(METHOD):
-        return method.choose_config(prior=prior, task=task)
 
 
 def complete(
@@ -192,7 +184,7 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train, each number with its consequence. Raises InputError for a word that is no number."""
+    """Ask how many rows train, each number with its consequence."""
     held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
@@ -203,11 +195,8 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
         return f"{integer(rows)} of {integer(n)} rows{more}"
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
-    field: dict[str, Any] = {"label_visibility": "collapsed", "accept_new_options": True}
-    rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field, **blocks.lasting(f"new.train.{n}"))
-    if not str(rows).isdecimal() or not 0 < int(rows) <= ALL_ROWS:
-        raise InputError(f"{rows!r} is no number of training rows: type one such as {TRAIN}")
-    return int(rows)
+    field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
+    return int(places.rows.selectbox("Training rows", sizes, format_func=label, **field))
 
 
 # Rows of a table

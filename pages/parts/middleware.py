@@ -17,7 +17,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.parts import person
-from vpp.errors import VppError
 
 
 def _inline_scripts() -> str:
@@ -90,18 +89,10 @@ def refusal_of(scope: Scope) -> Response | None:
         words = f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
         return PlainTextResponse(words, 403)
     upload = None if is_reading else UPLOAD.search(path)
-    if upload and not may_upload(upload[1]):
+    if upload and not person.may_upload(upload[1]):
         return PlainTextResponse("This server takes no files before a login.\n", 403)
     is_metrics = scope["type"] == "http" and path.rstrip("/").endswith(METRICS)
     return PlainTextResponse("This server has no such page.\n", 404) if is_metrics else None
-
-
-def may_upload(session: str) -> bool:
-    """Return whether a session may upload: with a login, only one whose user has entered."""
-    try:
-        return session in person.SESSIONS or not person.environment().login
-    except VppError:
-        return False
 
 
 ASSETS = Path(__file__).parents[2] / "assets"

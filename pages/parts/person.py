@@ -71,6 +71,14 @@ def is_let_in() -> bool:
         return False
 
 
+def may_upload(session: str) -> bool:
+    """Return whether a browser session may upload: with a login, only one whose user has entered."""
+    try:
+        return session in SESSIONS or not environment().login
+    except VppError:
+        return False
+
+
 def sign_in() -> None:
     """End the page here for a visitor who must log in first, or may not enter, or if a variable cannot be used."""
     try:
