@@ -1,30 +1,33 @@
-"""Ask about new rows: one typed, or a CSV; every hypothesis answers, and their weights decide."""
+"""What Posterior asks the models beside a run: new rows, another wording, and the trial of its hypotheses."""
 
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person
-from pages.parts.job import Job, plan_words
+from pages.parts import blocks, opening, person, pieces
+from pages.parts.job import Job, describe_next, model_words, plan_words, served_words
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
-from vpp.errors import VppError
+from vpp.errors import RunError, VppError
 from vpp.findings import new_rows
+from vpp.findings.experiments import comparison_blocks, keeping_words, read_trial, rows_name, trial_blocks
 from vpp.findings.points import Vote, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
+from vpp.findings.scores import grouped
 from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import Asking, Background
+from vpp.runs.asking import Asking, Background, Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import markdown_text
-from vpp.show.words import counted, integer, seconds
+from vpp.show.markup import markdown_text, one_line
+from vpp.show.words import counted, cut, integer, percent, seconds
+from vpp.trials.trial import TrialAsking
 
-WHAT = ("row", "table")
-"""Names of the jobs."""
-ACROSS, AT_FIRST = 4, 12
-"""Fields in a line; fields that are not folded away."""
+WHAT = ("row", "table")  # names of the jobs
+ACROSS, AT_FIRST = 4, 12  # fields in a line; fields that are not folded away
 PREVIEWED = 20
 
 
@@ -52,7 +55,7 @@ def _key(run: opening.OpenRun, what: str) -> str:
 
 def ask_row(run: opening.OpenRun) -> None:
     fields, job = input_fields(run.reader.dataset()), Job(run, "row")
-    cells, is_pressed = form(run, job, fields)
+    cells, is_pressed = row_form(run, job, fields)
     try:
         if is_pressed:
             job.ask_rows([typed_row(fields, cells)])
@@ -63,7 +66,7 @@ def ask_row(run: opening.OpenRun) -> None:
         answered(run, job.now, fields)
 
 
-def form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+def row_form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
     allowed = job.consent()
@@ -101,7 +104,7 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
         return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
     if field.column.kind == "text":
         example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
-        return st.text_area(label, **keep, placeholder=example, height="content")
+        return str(st.text_area(label, **keep, placeholder=example, height="content"))
     example = f"e.g. {field.written(field.example)}" if field.example else ""
     return str(st.text_input(label, **keep, placeholder=example))
 
@@ -223,3 +226,174 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     notes = [Note(first)] if len(votes) > PREVIEWED else []
     table = new_rows.answers_table(votes[:PREVIEWED], dataset)
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
+
+
+# The trial: does the model obey the rule?
+
+TRIAL, REFUSED = "trial", "The test could not be run"
+ABOUT_TRIAL = (
+    "It changes cells so that a hypothesis’s answer must change, or must stay, and asks the model. Then it leaves out "
+    "each clause, and the whole rule, and scores what is lost."
+)
+
+
+def draw_trial(run: opening.OpenRun) -> None:
+    blocks.draw(Heading("Does the model obey the rule?", "changed rows, and what each clause is worth"))
+    Job(run, TRIAL).draw(trial_section)
+
+
+def trial_section(run: opening.OpenRun) -> None:
+    snapshot = opening.fresh(run)
+    if Job(run, TRIAL).follow(stop="Stop"):
+        return
+    if last := read_trial(run.directory, snapshot.view):
+        blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
+    if snapshot.state in opening.LIVE and snapshot.state != "paused":
+        blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
+        return
+    offer_trial(run, snapshot, is_again=last is not None)
+
+
+def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:
+    """Draw what became of the last trial, the cost of a new one, and its button."""
+    job, endpoint = Job(run, TRIAL), snapshot.spec.endpoint
+    if job.now and job.has_failed:
+        blocks.failed(REFUSED, job.now.failure)
+    elif job.now and job.now.outcome == "stopped":
+        rest = "the answers so far are in the cache, so asking again takes less"
+        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
+    try:
+        asking = pieces.remembered(
+            f"trial.{run.directory.id}", snapshot.view.last_at, lambda: TrialAsking(run.reader, view=snapshot.view)
+        )
+    except VppError as error:
+        blocks.captions(str(error))
+        return
+    allowed = job.consent()
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
+    right.html(markup.block(markup.caption(cost if is_again else f"{ABOUT_TRIAL} {cost}")))
+    label = "Test again" if is_again else "Test the hypotheses"
+    if left.button(label, key="posterior.trial", width="stretch", disabled=not allowed):
+        with opening.refusals(REFUSED):
+            job.begin(asking)
+            st.rerun()
+    job.ask_key()
+
+
+# Another wording: a person's text beside a hypothesis on the same rows, and a new run with it if they say so
+
+REWORDING, TITLE = "reword", "Try another wording"
+FOLD = "rewording.fold"
+LONGEST = 110  # characters of a hypothesis in the list
+
+
+def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
+    """Draw the section, outside any fragment that has a timer, unless the run goes on or nothing is scored yet.
+
+    has_key_field: whether the page asks for the endpoint's key elsewhere.
+    """
+    if prepared := st.session_state.pop(wording_key(run, "next"), None):
+        opening.start_new(prepared)
+    snapshot = opening.fresh(run)
+    if snapshot.state in ("queued", "running", "stalled"):
+        return
+    try:
+        last_rows(snapshot.view)
+    except RunError:
+        return
+    with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
+        if fold.open:
+            job = Job(run, REWORDING)
+            job.draw(wording_form)
+            if not has_key_field:
+                job.ask_key()
+
+
+def wording_key(run: opening.OpenRun, what: str) -> str:
+    return f"rewording.{what}.{run.directory.id}"
+
+
+def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
+    return wording_key(run, f"text.{slot}.{view.population[slot].hypothesis}")
+
+
+def wording_form(run: opening.OpenRun) -> None:
+    job = Job(run, REWORDING)
+    if job.follow(stop="Stop"):
+        return
+    snapshot = opening.fresh(run)
+    view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
+    slot = choose_hypothesis(run, snapshot)
+    old = sentence(view, view.population[slot].hypothesis)
+    begins = blocks.begun(_text_key(run, slot, view), old)
+    text = str(st.text_area("Your text", height="content", **begins))
+    failure = ""
+    try:
+        wording = rewording(view, config, slot, text)
+    except VppError as error:
+        wording, failure = None, str(error)
+    allowed = job.consent()
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
+    rows = f"the {rows_name(view, config)} that scored it last"
+    right.html(markup.block(markup.caption(f"By {model_words(run)}, on {rows}{cached}. The run stays as it is.")))
+    questions = len(set(last_rows(view)))
+    asking = asking_of(run.reader, wording, view) if wording else None
+    calls = config.learner_samples * (asking.total if asking else questions)
+    label = f"Score it on {counted(questions, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
+    if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
+        if asking is None:
+            blocks.failed("This wording cannot be scored", failure)
+            return
+        with opening.refusals("This wording cannot be scored"):
+            st.session_state[wording_key(run, "scored")] = wording
+            job.begin(asking)
+            st.rerun()
+    compared(run, snapshot)
+
+
+def choose_hypothesis(run: opening.OpenRun, snapshot: Snapshot) -> int:
+    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    slots = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
+    weights = {hypothesis: sum(view.weights[slot] for slot in each) for hypothesis, each in slots.items()}
+    names = {}
+    for hypothesis in sorted(slots, key=lambda each: -weights[each]):
+        weight = f"{percent(weights[hypothesis])} · " if is_weighted else ""
+        names[slots[hypothesis][0]] = weight + cut(one_line(sentence(view, hypothesis)), LONGEST)
+    keep = blocks.lasting(wording_key(run, f"particle.{view.last_step}"))
+    return int(st.selectbox("Hypothesis", list(names), format_func=names.__getitem__, **keep))
+
+
+def sentence(view: RunView, hypothesis: str) -> str:
+    return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
+
+
+def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    job, wording = Job(run, REWORDING).now, st.session_state.get(wording_key(run, "scored"))
+    if job is None or wording is None:
+        return
+    dataset, config, answers = run.reader.dataset(), snapshot.spec.config, job.asking.whole()
+    if answers.texts != (wording.old, wording.new):  # a cap refused the last question
+        return
+    result = comparison_of(wording, answers, dataset, config)
+    if job.outcome == "failed":
+        blocks.failed("The wording could not be scored", job.failure)
+    elif result is None:
+        blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
+    else:
+        rows = rows_name(snapshot.view, config)
+        parts = comparison_blocks(wording, result, rows=rows, seed_text=snapshot.view.seed_text)
+        blocks.draw(*parts, label="both texts on the same rows")
+        keep_wording(run, snapshot, wording)
+
+
+def keep_wording(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
+    try:
+        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.directory.id)
+    except VppError as error:
+        blocks.captions(f"It cannot be kept: {error}.")
+        return
+    if describe_next(prepared, keeping_words(prepared, wording.old)).button("Keep as a new run", key="rewording.keep"):
+        st.session_state[wording_key(run, "next")] = prepared
+        st.rerun()

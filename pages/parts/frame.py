@@ -33,8 +33,7 @@ def enter() -> None:
     st.html(markup.glossary())
 
 
-AT_ONCE = 60
-"""Runs listed, and added by "Show more"; with more than these there is a field to find one by its name."""
+AT_ONCE = 60  # runs listed, and added by "Show more"; with more than these there is a field to find one by its name
 _RUNS = pieces.component("runs")
 
 
@@ -86,8 +85,7 @@ FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.pro
 """Modules of the first page, and of Watch."""
 LATER = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
 """Modules of the simple models, and of the matrix on Posterior."""
-REST_S = 10.0
-"""Delay in which a first page, and a first run, have the machine to themselves."""
+REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 
 @asynccontextmanager

@@ -17,10 +17,8 @@ from vpp.show import markup
 from vpp.show.page import html
 from vpp.show.words import counted, integer, seconds
 
-AT_ONCE_S = 1.0
-"""Seconds that a page waits for answers before it shows their progress."""
-FEW = 20
-"""Questions up to which no bar is drawn."""
+AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
+FEW = 20  # questions up to which no bar is drawn
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,7 @@ HEADERS = {
 }
 METRICS = "/_stcore/metrics"
 """Streamlit's counts of sessions, memory and caches: it shows them to anybody, and has no option against that."""
-UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")
-"""Path of an upload, with its session."""
+UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")  # path of an upload, with its session
 
 
 class Guard:

@@ -25,8 +25,7 @@ from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.show import markup
 
-TYPED = "frame.keys"
-"""Session key: the keys typed in this browser session, by their `exact` address."""
+TYPED = "frame.keys"  # session key: the keys typed in this browser session, by their `exact` address
 SESSIONS: set[str] = set()
 """Ids of the browser sessions whose user has logged in: only these upload files (pages/parts/middleware.py)."""
 _STARTING = Lock()

@@ -21,8 +21,7 @@ from vpp.show.blocks import Heading, Note, Say
 from vpp.show.page import html
 from vpp.show.words import counted
 
-AT_ONCE, USUAL, MOST = 8, 24, 200
-"""Rows listed unasked; rows asked about by default, and at most."""
+AT_ONCE, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
 
 
 def draw(run: opening.OpenRun) -> None:

@@ -22,8 +22,7 @@ from vpp.show import markup, page
 from vpp.show.deck import SQUARES, Card, deck_html, skeletons_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
-ANIMATED = 16
-"""Most cards whose phases are sent one by one: more do not move."""
+ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from vpp.show.words import capitalised
 
 AUTOMATIC = "Automatic"
 EXAMPLE = "An example"
-FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"
-"""Folds under Advanced."""
+FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"  # folds under Advanced
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Confi
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
-READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
-"""Names of `--read`."""
+READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))  # names of `--read`
 LIMITS = {
     "calls": "calls",
     "cost": "cost",
@@ -28,12 +27,10 @@ LIMITS = {
 }
 """Names of `--limit`, and the fields that they set."""
 CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "cell")
-DECIMAL = ("cost", "call", "wait")
-"""Limits that may be fractions."""
+DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
 INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --likelihood and --calibration-size set some."""
-MORE = {"likelihood": ", or of its share of N answers to each row"}
-"""Words on values that only the command line takes."""
+MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 
 def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:

@@ -44,10 +44,8 @@ from vpp.show.blocks import Note
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort")
-"""Options of every kind of endpoint."""
-NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
-"""Options that the environment may give."""
+SHARED = ("concurrency", "cache", "structured", "reasoning_effort")  # options of every kind of endpoint
+NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")  # options that the environment may give
 
 
 def run(options: Namespace) -> int:
