@@ -277,17 +277,8 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
     empty = is_blank.to_numpy().all(axis=1).nonzero()[0]
     if len(empty):
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
-    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
-
-
-def _csv(frame: "pd.DataFrame") -> bytes:
-    """Return the frame as CSV. Raises InputError if a cell is not Unicode text."""
-    text = io.StringIO()
-    frame.to_csv(text, index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
-    try:
-        return text.getvalue().encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
+    content = data.to_csv(index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
+    return replace(Table.read(content.encode(), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
 
 
 def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
