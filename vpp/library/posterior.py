@@ -277,7 +277,8 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
     empty = is_blank.to_numpy().all(axis=1).nonzero()[0]
     if len(empty):
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
-    content = data.to_csv(index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
+    # A carriage return in a cell is quoted only with this end of a line.
+    content = data.to_csv(index=False, lineterminator="\r\n")
     return replace(Table.read(content.encode(), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
 
 
