@@ -39,20 +39,16 @@ def baselines_of(run: Candidate) -> Baselines:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The runs that can be picked."""
+    """The runs that can be picked, by id, newest first: fingerprints of their rows; name, method and time of each."""
 
     directories: dict[str, RunDirectory]
-    """By id, newest first."""
     rows: dict[str, object]
-    """Fingerprint of each readable run's rows."""
     labels: dict[str, str]
-    """Name, method and time of each run."""
 
 
 def shelf(wanted: Sequence[str]) -> Shelf:
     """Return the newest runs and the wanted ones."""
     directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < MOST or run.id in wanted}
-
     specs = {run: opening.settings(directory) for run, directory in directories.items()}
     dates = {run: (spec, pieces.made(directories[run])) if spec else None for run, spec in specs.items()}
     rows = {run: spec.dataset.get("fingerprint") for run, spec in specs.items() if spec}
@@ -102,8 +98,9 @@ def draw_page() -> None:
         if now := read(runs, choice)[0]:
             draw_result(runs.labels, comparison_of(now, reference))
 
+    was_live = is_live()
     with st.container():
-        blocks.refreshed(part, is_live=is_live, every_s=5.0)
+        blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:

@@ -46,8 +46,10 @@ class Job:
 
     def draw(self, section: Callable[[opening.OpenRun], None]) -> None:
         """Draw the section in a container of its own, every second while the job runs."""
+        was_running = self.is_running
         with st.container():
-            blocks.refreshed(lambda: section(self.run), is_live=lambda: self.is_running, every_s=1.0)
+            every_s = 1.0 if was_running else None
+            blocks.refreshed(lambda: section(self.run), lambda: was_running and not self.is_running, every_s=every_s)
 
     def begin(self, asking: Questions) -> None:
         keys = person.keys_of(self.run.snapshot.spec.endpoint)

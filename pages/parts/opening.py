@@ -127,20 +127,13 @@ def fresh(run: OpenRun) -> Snapshot:
 
 
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
-    """Draw a part of a page, again and again while the run is live. A change of its state draws the whole page anew.
+    """Draw a part of a page, again and again while the run is live."""
 
-    Give each part a container of its own: Streamlit tells fragments apart by their place.
-    """
-    is_whole = bool(run.snapshot.view.population)
+    def has_changed() -> bool:
+        now, before = fresh(run), run.snapshot
+        return now.state != before.state or bool(now.view.population) != bool(before.view.population)
 
-    @st.fragment(run_every=every_s if run.snapshot.state in LIVE else None)
-    def part() -> None:
-        snapshot = fresh(run)
-        if snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole:
-            st.rerun()
-        draw(snapshot)
-
-    part()
+    blocks.refreshed(lambda: draw(fresh(run)), has_changed, every_s=every_s if run.snapshot.state in LIVE else None)
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
