@@ -120,7 +120,7 @@ def write_many(folder: Path) -> None:
         (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
 
 
-def test_a_fresh_server_has_start_in_view_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
+def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
     with serving(tmp_path) as fresh:
         page = visit.page
         for width, height in ((1440, 900), (390, 844)):
