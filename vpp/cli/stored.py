@@ -180,7 +180,8 @@ def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     result = verification(directory, ways(directory))
     if options.json:
-        facts = {name: getattr(result, name) for name in ("holds", "lines", "steps", "has_ended", "faults", "unchecked")}
+        names = ("holds", "lines", "steps", "has_ended", "faults", "unchecked")
+        facts = {name: getattr(result, name) for name in names}
         claims = {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in result.counts.items()}
         whole = {"run": directory.id, "tolerance": TOLERANCE, "claims": claims, **facts}
         print(to_json(whole, inf_nan_mode="strings").decode())
