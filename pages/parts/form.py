@@ -407,7 +407,7 @@ def ask(names: Sequence[str], *, across: int) -> None:
             place.text_input(label, **field)
         else:
             top = 1.0 if name in SHARES else None
-            step, form = (1, "%d") if isinstance(value, int) else (0.05, "%g")
+            step, form = (1, "%d") if isinstance(value, int) else (0.05, "%.3g")
             # The default stands in where a run of the page is cut short before the browser knows the state's value.
             place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)
 
