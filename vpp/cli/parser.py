@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
 from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, ReadAs, SplitRule
+from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
 from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Config, Preset, choices, option_docs
 
@@ -221,7 +222,7 @@ def _prices(text: str) -> tuple[float, ...]:
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
-        raise ArgumentTypeError("name at least one")
+        raise InputError(f"{text!r} is no list: name at least one, with commas between them")
     return names
 
 
