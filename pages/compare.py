@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, person, pieces
-from vpp.data.dataset import Dataset
 from vpp.errors import VppError
 from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.comparison import (
@@ -32,40 +31,28 @@ MOST = 300  # runs that can be picked: the newest
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
-def _simple(fingerprint: str, _dataset: Dataset) -> Baselines:
-    return baselines(_dataset)
-
-
 def baselines_of(run: Candidate) -> Baselines:
-    simple = _simple(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
+    dataset = run.snapshot.spec.dataset
+    simple = pieces.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
     return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The runs that can be picked."""
+    """The runs that can be picked, by id, newest first: fingerprints of their rows; name, method and time of each."""
 
     directories: dict[str, RunDirectory]
-    """By id, newest first."""
     rows: dict[str, object]
-    """Fingerprint of each readable run's rows."""
     labels: dict[str, str]
-    """Name, method and time of each run."""
 
 
 def shelf(wanted: Sequence[str]) -> Shelf:
-    """Return the newest runs and the wanted ones; made again only if a run has come, gone or changed its settings."""
+    """Return the newest runs and the wanted ones."""
     directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < MOST or run.id in wanted}
-
-    def make() -> Shelf:
-        specs = {run: opening.settings(directory) for run, directory in directories.items()}
-        dates = {run: (spec, pieces.made(directories[run])) if spec else None for run, spec in specs.items()}
-        rows = {run: spec.dataset.get("fingerprint") for run, spec in specs.items() if spec}
-        return Shelf(directories, rows, labels(dates))
-
-    times = [(run, opening.written_at(directory)) for run, directory in directories.items()]
-    return pieces.remembered("compare.shelf", times, make)
+    specs = {run: opening.settings(directory) for run, directory in directories.items()}
+    dates = {run: (spec, pieces.made(directories[run])) if spec else None for run, spec in specs.items()}
+    rows = {run: spec.dataset.get("fingerprint") for run, spec in specs.items() if spec}
+    return Shelf(directories, rows, labels(dates))
 
 
 def draw_page() -> None:
@@ -111,8 +98,9 @@ def draw_page() -> None:
         if now := read(runs, choice)[0]:
             draw_result(runs.labels, comparison_of(now, reference))
 
+    was_live = is_live()
     with st.container():
-        blocks.refreshed(part, is_live=is_live, every_s=5.0)
+        blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
@@ -126,9 +114,7 @@ def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
         placeholder="Pick runs",
     )
     if unknown := [run for run in link if run not in runs.directories]:
-        are = "is" if len(unknown) == 1 else "are"
-        words = f"The address names {counted(len(unknown), 'run')} that {are} not in the runs folder: "
-        blocks.captions(words + listed(unknown) + ".")
+        blocks.captions(f"Not in the runs folder: {listed(unknown)}.")
     return list(choice)
 
 

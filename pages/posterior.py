@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import asking, beside, blocks, frame, opening, pieces
+from pages.parts import asking, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
 from vpp.findings.hypotheses import Hypothesis, compared_words, deck, hypotheses, odds_words, order_words, shares_words
 from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
@@ -35,11 +35,11 @@ def draw_page(run: opening.OpenRun) -> None:
     if not run.snapshot.view.population:
         return
     with reworded:
-        beside.draw_rewording(run, has_key_field=asking.asks_key(run))
+        asking.draw_rewording(run, has_key_field=asking.asks_key(run))
     with questions:
         asking.draw(run)
     with trial:
-        beside.draw_trial(run)
+        asking.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
     if run.snapshot.state not in opening.LIVE and (figure := weights_figure(run.snapshot.view)):

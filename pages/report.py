@@ -1,6 +1,7 @@
 """Report: its two pages, and files to keep or send."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 import streamlit as st
@@ -13,11 +14,8 @@ from vpp.reporting.exports import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
-from vpp.runs.reader import RunReader
 from vpp.show import markup
 from vpp.show.render import html
-
-Key = tuple[str, float | None, str, str]  # changes with the run
 
 
 def page(run: opening.OpenRun) -> None:
@@ -26,8 +24,8 @@ def page(run: opening.OpenRun) -> None:
     if not snapshot.view.population:
         opening.not_yet(run, "Nothing to report yet", nothing_yet(snapshot.state))
         st.stop()
-    key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
-    python = python_of(key, run.reader) if snapshot.spec.config.has_programs else None
+    state = (run.directory.id, snapshot.view.last_at, snapshot.state, snapshot.spec.name)
+    preview, python = pieces.remembered("report.made", state, lambda: made(run))
     offer(run, python)
     notes = [python.words] if python else []
     if not is_available():
@@ -37,7 +35,16 @@ def page(run: opening.OpenRun) -> None:
     blocks.captions(
         *notes, "The files add an appendix: simple models, ruled-out texts, calibration, options, versions."
     )
-    blocks.draw(f'<div class="report">{preview_of(key, run.reader)}</div>')
+    blocks.draw(f'<div class="report">{preview}</div>')
+
+
+def made(run: opening.OpenRun) -> tuple[str, Standalone | None]:
+    """Return the two pages, and posterior.py, None if it can hold no hypothesis."""
+    python = None
+    if run.snapshot.spec.config.has_programs:
+        with suppress(InputError):
+            python = standalone(run.reader)
+    return html(two_pages(run.reader)), python
 
 
 def offer(run: opening.OpenRun, python: Standalone | None) -> None:
@@ -61,20 +68,6 @@ def offer(run: opening.OpenRun, python: Standalone | None) -> None:
             button("posterior.py", "Python", "text/x-python", lambda: python.content)
         if is_available():
             button("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader))
-
-
-@st.cache_data(max_entries=16, show_spinner="Writing the report")
-def preview_of(key: Key, _reader: RunReader) -> str:
-    return html(two_pages(_reader))
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def python_of(key: Key, _reader: RunReader) -> Standalone | None:
-    """Return posterior.py; None if it can hold no hypothesis."""
-    try:
-        return standalone(_reader)
-    except InputError:
-        return None
 
 
 frame.enter()

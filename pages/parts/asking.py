@@ -1,34 +1,34 @@
-"""Ask about new rows: one typed, or a CSV; every hypothesis answers, and their weights decide."""
+"""What Posterior asks the models beside a run: new rows, another wording, and the trial of its hypotheses."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person
+from pages.parts import blocks, opening, person, pieces
+from pages.parts.job import Job, describe_next, model_words, plan_words, served_words
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
-from vpp.errors import VppError
+from vpp.errors import RunError, VppError
 from vpp.findings import new_rows
+from vpp.findings.experiments import comparison_blocks, keeping_words, read_trial, rows_name, trial_blocks
 from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
+from vpp.findings.scores import grouped
 from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import Asking, Background, Q
+from vpp.runs.asking import Asking, Background, Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.runs.reader import Snapshot
+from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import markdown_text
-from vpp.show.words import counted, integer, seconds
+from vpp.show.markup import markdown_text, one_line
+from vpp.show.words import counted, cut, integer, percent, seconds
+from vpp.trials.trial import TrialAsking
 
-WHAT = ("row", "table")
-ACROSS, AT_FIRST = 4, 12
-"""Fields in a line; fields that are not folded away."""
+WHAT = ("row", "table")  # names of the jobs
+ACROSS, AT_FIRST = 4, 12  # fields in a line; fields that are not folded away
 PREVIEWED = 20
-AT_ONCE_S = 1.0
-"""Seconds that a page waits for answers before it shows their progress."""
-FEW = 20
-"""Questions up to which no bar is drawn."""
 
 
 def draw(run: opening.OpenRun) -> None:
@@ -38,95 +38,46 @@ def draw(run: opening.OpenRun) -> None:
     if not snapshot.view.population:
         blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
-    for place, what, part in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
+    for place, name, section in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
         with place:
-            refreshed(run, what, part)
+            Job(run, name).draw(section)
     if asks_key(run):
         person.ask_keys(snapshot.spec.endpoint)
 
 
-# What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
+def asks_key(run: opening.OpenRun) -> bool:
+    return not run.snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in WHAT)
 
 
 def _key(run: opening.OpenRun, what: str) -> str:
     return f"posterior.ask.{what}.{run.directory.id}"
 
 
-def job_of(run: opening.OpenRun, what: str) -> Background[Any] | None:
-    job: Background[Any] | None = st.session_state.get(_key(run, what))
-    return job
-
-
-def asks_key(run: opening.OpenRun) -> bool:
-    jobs = [job_of(run, what) for what in WHAT]
-    return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
-
-
-def refreshed(run: opening.OpenRun, what: str, draw: Callable[[opening.OpenRun], None]) -> None:
-    """Draw a part of a page in a container of its own, every second while its job runs."""
-
-    def is_running() -> bool:
-        job = job_of(run, what)
-        return job is not None and job.is_running
-
-    with st.container():
-        blocks.refreshed(lambda: draw(run), is_live=is_running, every_s=1.0)
-
-
-def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
-    return ask_beside(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
-
-
-def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
-    keys = person.keys_of(run.snapshot.spec.endpoint)
-    job = Background(asking, keys=keys, cache_dir=person.cache_dir())
-    st.session_state[_key(run, what)] = job
-    if not job.wait(AT_ONCE_S) or job.outcome == "failed":
-        st.rerun()
-    return job
-
-
-def follow(run: opening.OpenRun, what: str, key: str, *, stop: str = "Stop and keep") -> bool:
-    """Draw how far a job is, with a button that stops it; return whether there is one that runs."""
-    job = job_of(run, what)
-    if job is None or not job.is_running:
-        return False
-    left = job.seconds_left()
-    done, total = job.asking.done, job.asking.total
-    words = f"{integer(done)} of {integer(total)} answers{f', about {seconds(left)} left' if left else ''}"
-    if total > FEW:
-        st.progress(done / total, text=words)
-    else:
-        blocks.captions(words)
-    if st.button(stop if total > FEW else "Stop", key=key, type="secondary" if total > FEW else "tertiary"):
-        job.stop()
-    return True
-
-
 def ask_row(run: opening.OpenRun) -> None:
-    fields = input_fields(run.reader.dataset())
-    cells, pressed = form(run, fields)
+    fields, job = input_fields(run.reader.dataset()), Job(run, "row")
+    cells, is_pressed = row_form(run, job, fields)
     try:
-        job = begin(run, "row", [typed_row(fields, cells)]) if pressed else job_of(run, "row")
+        if is_pressed:
+            job.ask_rows([typed_row(fields, cells)])
     except VppError as error:
         blocks.failed("This row cannot be asked about", str(error))
         return
-    if not follow(run, "row", "posterior.ask.stop") and job:
-        answered(run, job, fields)
+    if not job.follow() and job.now:
+        answered(run, job.now, fields)
 
 
-def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+def row_form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
-    allowed = consent(run, "row")
+    allowed = job.consent()
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
         by_use = new_rows.columns_of(opening.fresh(run).view, run.reader.dataset())
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
-        def draw_fields(places: Sequence[int]) -> None:
-            for column, place in blocks.in_columns(places, ACROSS):
+        def draw_fields(places: Sequence[int], across: int = ACROSS) -> None:
+            for column, place in blocks.in_columns(places, across):
                 with column:
                     cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
 
@@ -134,19 +85,12 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
         if more := short[AT_FIRST:]:
             with st.expander(counted(len(more), "more input")):
                 draw_fields(more)
-        for place, field in enumerate(fields):
-            if field.column.kind != "text":
-                continue
-            example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
-            label, about = markdown_text(field.column.name), meanings.get(field.column.name)
-            keep = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
-            cells[place] = st.text_area(label, **keep, placeholder=example, height="content")
+        draw_fields([place for place in range(len(fields)) if place not in short], across=1)
         left, right = st.columns([1, 3], vertical_alignment="center")
-        job = job_of(run, "row")
-        is_off = not allowed or bool(job and job.is_running)
-        pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
+        is_off = not allowed or job.is_running
+        is_pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
         right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
-    return cells, pressed
+    return cells, is_pressed
 
 
 def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
@@ -158,6 +102,9 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     keep = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
         return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
+    if field.column.kind == "text":
+        example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
+        return str(st.text_area(label, **keep, placeholder=example, height="content"))
     example = f"e.g. {field.written(field.example)}" if field.example else ""
     return str(st.text_input(label, **keep, placeholder=example))
 
@@ -214,7 +161,7 @@ def unanswered(job: Background[Asking]) -> None:
 
 
 def ask_table(run: opening.OpenRun) -> None:
-    job, dataset = job_of(run, "table"), run.reader.dataset()
+    job, dataset = Job(run, "table"), run.reader.dataset()
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     table: Table | None = None
     rows: tuple[Row, ...] = ()
@@ -222,10 +169,10 @@ def ask_table(run: opening.OpenRun) -> None:
         if file:
             table = _read(file.getvalue(), file.name, dataset.columns)
             rows = unlabelled_rows(table, dataset.inputs)
-    if follow(run, "table", "posterior.ask.table_stop"):
+    if job.follow():
         return
     if file and table and rows:
-        allowed = consent(run, "table")
+        allowed = job.consent()
         left, right = st.columns([1, 3], vertical_alignment="center")
         right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
         label, key = f"Ask about {counted(len(rows), 'row')}", "posterior.ask.table"
@@ -233,9 +180,9 @@ def ask_table(run: opening.OpenRun) -> None:
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
-                job = begin(run, "table", rows)
-    if job:
-        draw_predictions(run, job)
+                job.ask_rows(rows)
+    if job.now:
+        draw_predictions(run, job.now)
     elif file is None:
         blocks.captions(f"It needs these columns: {', '.join(dataset.inputs)}. Others stay beside the answers.")
 
@@ -281,22 +228,172 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
-def plan_words(run: opening.OpenRun, n_rows: int) -> str:
-    """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
-    view = opening.fresh(run).view
-    calls = view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
-    return f"{counted(calls, 'call')} {served_words(run, calls if n_rows > 1 else 0)}"
+# The trial: does the model obey the rule?
+
+TRIAL, REFUSED = "trial", "The test could not be run"
+ABOUT_TRIAL = (
+    "It changes cells so that a hypothesis’s answer must change, or must stay, and asks the model. Then it leaves out "
+    "each clause, and the whole rule, and scores what is lost."
+)
 
 
-def served_words(run: opening.OpenRun, calls: int) -> str:
-    view, endpoint = opening.fresh(run).view, run.snapshot.spec.endpoint
-    fresh = view.usage.calls - view.usage.cached
-    pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
-    where = "the demo model" if endpoint.is_demo else endpoint.model
-    return f"to {where}{f', about {seconds(pace)} at this run’s pace' if pace >= 1 else ''}"
+def draw_trial(run: opening.OpenRun) -> None:
+    blocks.draw(Heading("Does the model obey the rule?", "changed rows, and what each clause is worth"))
+    Job(run, TRIAL).draw(trial_section)
 
 
-def consent(run: opening.OpenRun, what: str) -> bool:
-    endpoint = run.snapshot.spec.endpoint
-    label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{what}"
-    return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)
+def trial_section(run: opening.OpenRun) -> None:
+    snapshot = opening.fresh(run)
+    if Job(run, TRIAL).follow(stop="Stop"):
+        return
+    if last := read_trial(run.directory, snapshot.view):
+        blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
+    if snapshot.state in opening.LIVE and snapshot.state != "paused":
+        blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
+        return
+    offer_trial(run, snapshot, is_again=last is not None)
+
+
+def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:
+    """Draw what became of the last trial, the cost of a new one, and its button."""
+    job, endpoint = Job(run, TRIAL), snapshot.spec.endpoint
+    if job.now and job.has_failed:
+        blocks.failed(REFUSED, job.now.failure)
+    elif job.now and job.now.outcome == "stopped":
+        rest = "the answers so far are in the cache, so asking again takes less"
+        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
+    try:
+        asking = pieces.remembered(
+            f"trial.{run.directory.id}", snapshot.view.last_at, lambda: TrialAsking(run.reader, view=snapshot.view)
+        )
+    except VppError as error:
+        blocks.captions(str(error))
+        return
+    allowed = job.consent()
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
+    right.html(markup.block(markup.caption(cost if is_again else f"{ABOUT_TRIAL} {cost}")))
+    label = "Test again" if is_again else "Test the hypotheses"
+    if left.button(label, key="posterior.trial", width="stretch", disabled=not allowed):
+        with opening.refusals(REFUSED):
+            job.begin(asking)
+            st.rerun()
+    job.ask_key()
+
+
+# Another wording: a person's text beside a hypothesis on the same rows, and a new run with it if they say so
+
+REWORDING, TITLE = "reword", "Try another wording"
+FOLD = "rewording.fold"
+LONGEST = 110  # characters of a hypothesis in the list
+
+
+def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
+    """Draw the section, outside any fragment that has a timer, unless the run goes on or nothing is scored yet.
+
+    has_key_field: whether the page asks for the endpoint's key elsewhere.
+    """
+    if prepared := st.session_state.pop(wording_key(run, "next"), None):
+        opening.start_new(prepared)
+    snapshot = opening.fresh(run)
+    if snapshot.state in ("queued", "running", "stalled"):
+        return
+    try:
+        last_rows(snapshot.view)
+    except RunError:
+        return
+    with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
+        if fold.open:
+            job = Job(run, REWORDING)
+            job.draw(wording_form)
+            if not has_key_field:
+                job.ask_key()
+
+
+def wording_key(run: opening.OpenRun, what: str) -> str:
+    return f"rewording.{what}.{run.directory.id}"
+
+
+def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
+    return wording_key(run, f"text.{slot}.{view.population[slot].hypothesis}")
+
+
+def wording_form(run: opening.OpenRun) -> None:
+    job = Job(run, REWORDING)
+    if job.follow(stop="Stop"):
+        return
+    snapshot = opening.fresh(run)
+    view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
+    slot = choose_hypothesis(run, snapshot)
+    old = sentence(view, view.population[slot].hypothesis)
+    begins = blocks.begun(_text_key(run, slot, view), old)
+    text = str(st.text_area("Your text", height="content", **begins))
+    failure = ""
+    try:
+        wording = rewording(view, config, slot, text)
+    except VppError as error:
+        wording, failure = None, str(error)
+    allowed = job.consent()
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
+    rows = f"the {rows_name(view, config)} that scored it last"
+    right.html(markup.block(markup.caption(f"By {model_words(run)}, on {rows}{cached}. The run stays as it is.")))
+    questions = len(set(last_rows(view)))
+    asking = asking_of(run.reader, wording, view) if wording else None
+    calls = config.learner_samples * (asking.total if asking else questions)
+    label = f"Score it on {counted(questions, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
+    if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
+        if asking is None:
+            blocks.failed("This wording cannot be scored", failure)
+            return
+        with opening.refusals("This wording cannot be scored"):
+            st.session_state[wording_key(run, "scored")] = wording
+            job.begin(asking)
+            st.rerun()
+    compared(run, snapshot)
+
+
+def choose_hypothesis(run: opening.OpenRun, snapshot: Snapshot) -> int:
+    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    slots = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
+    weights = {hypothesis: sum(view.weights[slot] for slot in each) for hypothesis, each in slots.items()}
+    names = {}
+    for hypothesis in sorted(slots, key=lambda each: -weights[each]):
+        weight = f"{percent(weights[hypothesis])} · " if is_weighted else ""
+        names[slots[hypothesis][0]] = weight + cut(one_line(sentence(view, hypothesis)), LONGEST)
+    keep = blocks.lasting(wording_key(run, f"particle.{view.last_step}"))
+    return int(st.selectbox("Hypothesis", list(names), format_func=names.__getitem__, **keep))
+
+
+def sentence(view: RunView, hypothesis: str) -> str:
+    return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
+
+
+def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    job, wording = Job(run, REWORDING).now, st.session_state.get(wording_key(run, "scored"))
+    if job is None or wording is None:
+        return
+    dataset, config, answers = run.reader.dataset(), snapshot.spec.config, job.asking.whole()
+    if answers.texts != (wording.old, wording.new):  # a cap refused the last question
+        return
+    result = comparison_of(wording, answers, dataset, config)
+    if job.outcome == "failed":
+        blocks.failed("The wording could not be scored", job.failure)
+    elif result is None:
+        blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
+    else:
+        rows = rows_name(snapshot.view, config)
+        parts = comparison_blocks(wording, result, rows=rows, seed_text=snapshot.view.seed_text)
+        blocks.draw(*parts, label="both texts on the same rows")
+        keep_wording(run, snapshot, wording)
+
+
+def keep_wording(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
+    try:
+        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.directory.id)
+    except VppError as error:
+        blocks.captions(f"It cannot be kept: {error}.")
+        return
+    if describe_next(prepared, keeping_words(prepared, wording.old)).button("Keep as a new run", key="rewording.keep"):
+        st.session_state[wording_key(run, "next")] = prepared
+        st.rerun()

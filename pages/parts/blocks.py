@@ -45,16 +45,15 @@ def refuse(head: str, error: VppError) -> NoReturn:
     st.stop()
 
 
-def refreshed(draw: Callable[[], None], *, is_live: Callable[[], bool], every_s: float) -> None:
-    """Draw a part of a page, again and again while it is live; its end draws the whole page anew.
+def refreshed(draw: Callable[[], None], has_changed: Callable[[], bool], *, every_s: float | None) -> None:
+    """Draw a part of a page, again and again; once its state has changed, the whole page is drawn anew.
 
-    Give each part a container of its own: Streamlit tells fragments apart by their place.
+    every_s: None to draw it once. Give each part a container of its own: Streamlit tells fragments apart by place.
     """
-    was_live = is_live()
 
-    @st.fragment(run_every=every_s if was_live else None)
+    @st.fragment(run_every=every_s)
     def part() -> None:
-        if was_live and not is_live():
+        if has_changed():
             st.rerun()  # a timer left over would empty the page that is switched to
         draw()
 

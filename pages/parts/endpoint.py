@@ -44,8 +44,7 @@ SETTINGS = {
 }
 """Labels of how a server is asked."""
 CHOICES = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
-HAS_MODEL = ("context length", "answers")
-"""Findings after which a server is known to have the model."""
+HAS_MODEL = ("context length", "answers")  # findings after which a server is known to have the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,45 +1,57 @@
 """The form of a new run: a table, its target, a model, everything else under Advanced, and a bar with Start."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import blocks, method, opening, person
+from pages.parts import blocks, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, choose_model, has_model
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
-from vpp.data.dataset import ALL_ROWS, Dataset, Task
-from vpp.data.split import SplitPlan
+from vpp.data.dataset import Dataset, Task
 from vpp.data.table import ColumnChoice
 from vpp.data.text import shown_name
-from vpp.errors import InputError, VppError
+from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
-from vpp.findings.options import demo_text_words
+from vpp.findings.options import (
+    ABOUT,
+    OPEN,
+    config_of,
+    decided,
+    demo_text_words,
+    groups,
+    has_effect,
+    name_of,
+    value_words,
+)
 from vpp.findings.status import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
+from vpp.llm import templates as template_sets
+from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.limits import Cap, Price
+from vpp.llm.prompts import LearnerPrompts, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
+from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import Config
+from vpp.runs.prompts import as_text
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
 from vpp.show.markup import one_line
 from vpp.show.words import capitalised, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
-METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"
-"""Folds under Advanced."""
-LONGEST = 200
-"""Characters of a cell in the preview of the table."""
-TRAIN = 100
-"""Training rows unless a person takes more."""
-MORE = (500, 2_000, 10_000)
-"""Numbers of training rows on offer, below all of them."""
+METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
+LONGEST = 200  # characters of a cell in the preview of the table
+TRAIN, MORE = 100, (500, 2_000, 10_000)  # training rows by default, and others on offer, below all of them
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -89,7 +101,10 @@ def draw() -> None:
         with places.table:
             blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
             rows = rows_of_run() or rows_of_table(places)
-        config = choose_method(places, rows)
+        prior, task = (rows.prior, rows.task) if rows else ("", None)
+        trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
+        with places.trouble, trouble, places.method.expander(METHOD):
+            config = choose_config(prior=prior, task=task)
         with places.model:
             blocks.draw(markup.heading(MODEL))
             model = choose_model(settings=places.server, writes=not config.is_weighing)
@@ -105,12 +120,6 @@ def draw() -> None:
         start_button(places, why_not=str(missing))
 
 
-def choose_method(places: Places, rows: Rows | None) -> Config:
-    prior, task = (rows.prior, rows.task) if rows else ("", None)
-    with places.trouble, part(f"{ADVANCED}, {METHOD}", "This option cannot be used"), places.method.expander(METHOD):
-        return method.choose_config(prior=prior, task=task)
-
-
 def complete(
     places: Places, dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None
 ) -> tuple[RunSpec, Dataset]:
@@ -124,7 +133,7 @@ def complete(
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
-        templates = method.choose_templates(
+        templates = choose_templates(
             dataset,
             config=config,
             is_demo=endpoint.is_demo,
@@ -132,7 +141,7 @@ def complete(
             earlier=earlier.templates if earlier else None,
         )
     with places.last.expander(PRICES):
-        prices, cap = method.choose_budget(endpoint)
+        prices, cap = choose_budget(endpoint)
     spec = RunSpec(
         name=earlier.name if earlier else "",
         config=config,
@@ -146,7 +155,7 @@ def complete(
         cap=cap,
     )
     with places.trouble, part(f"{ADVANCED}, {METHOD}", "These hypotheses cannot be used"):
-        n_notes, text = len(dataset.provenance.notes), st.session_state.get(method.START, "")
+        n_notes, text = len(dataset.provenance.notes), st.session_state.get(START, "")
         start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[n_notes:]:
@@ -193,9 +202,8 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train, each number with its consequence. Raises InputError for a word that is no number."""
-    splitting = choice.splitting
-    held_out = 0 if splitting.test_table else splitting.held_out
+    """Ask how many rows train, each number with its consequence."""
+    held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
@@ -205,11 +213,8 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
         return f"{integer(rows)} of {integer(n)} rows{more}"
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
-    field: dict[str, Any] = {"label_visibility": "collapsed", "accept_new_options": True}
-    rows = places.rows.selectbox("Training rows", sizes, format_func=label, **field, **blocks.lasting(f"new.train.{n}"))
-    if not str(rows).isdecimal() or not 0 < int(rows) <= ALL_ROWS:
-        raise InputError(f"{rows!r} is no number of training rows: type one such as {TRAIN}")
-    return int(rows)
+    field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
+    return int(places.rows.selectbox("Training rows", sizes, format_func=label, **field))
 
 
 # Rows of a table
@@ -221,7 +226,7 @@ def rows_of_table(places: Places) -> Rows | None:
         source = table_part.choose(places.paper, places.table_fold)
     if source is None:
         return None
-    is_weighing = method.options()["method"] == "weigh"
+    is_weighing = options()["method"] == "weigh"
     split = None if is_weighing else places.table_fold
     try:
         with part(TABLE, "This table cannot be used as chosen"):
@@ -252,16 +257,16 @@ def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
 
 def split_rows(places: Places, source: table_part.Source, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
-    splitting, train = choice.splitting, choose_train(places, choice, config)
+    train = choose_train(places, choice, config)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
         notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
-        split=SplitPlan(is_whole=True) if config.is_weighing else splitting.plan(train=train, seed=config.seed),
-        test_table=None if config.is_weighing else splitting.test_table,
+        split=choice.split if config.is_weighing else replace(choice.split, train_size=train, seed=config.seed),
+        test_table=choice.test_table,
     )
-    above = {*source.notes, *choice.table.notes, *splitting.hints}
+    above = {*source.notes, *choice.table.notes, *choice.hints}
     notes = (note for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
@@ -275,8 +280,8 @@ def fill(run: str, spec: RunSpec) -> None:
     of, prices = spec.endpoint, spec.prices
     st.session_state[FROM] = run
     st.session_state.pop("new.templates", None)
-    st.session_state[method.START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
-    method.fill_from(spec.config)
+    st.session_state[START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
+    fill_from(spec.config)
     fields = {
         **{name: getattr(of, name) for name in ("gguf", *NAMES, *SETTINGS)},
         "who": DEMO if of.demo else MODEL_FILE if of.gguf else SERVER,
@@ -311,5 +316,171 @@ def rows_of_run() -> Rows | None:
 
 
 def forget_run() -> None:
-    for key in (FROM, method.BEYOND):
+    for key in (FROM, BEYOND):
         st.session_state.pop(key, None)
+
+
+# The method: options of `Config`
+
+PRESETS = {name: preset(name) for name in get_args(Preset)}
+SHARES = ("abstention_cost", "coverage")  # numbers between 0 and 1
+START = "new.start_from"  # key of the field of first hypotheses
+PRIOR_OF_TABLE, BEYOND = "new.came_with", "new.beyond"
+"""Session keys: the prior that came with the table, and options of an earlier run that have no field."""
+
+
+def choose_config(*, prior: str, task: Task | None) -> Config:
+    """Ask for the method and its options; a task of the paper brings its prior. Raises InputError.
+
+    task: None before there is a table.
+    """
+    options()
+    if st.session_state.get(PRIOR_OF_TABLE) != prior:
+        st.session_state[PRIOR_OF_TABLE] = prior
+        put("prior", prior)
+    left, right = st.columns(2)
+    field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
+    method = left.selectbox("Method", list(METHOD_NAMES), **field)
+    field = {**blocks.lasting("new.preset"), "help": f"Fills the fields below ({PRESET_WORDS})."}
+    right.selectbox("Preset", list(PRESETS), on_change=fill_from_preset, **field)
+    blocks.captions(ABOUT[method])
+    deciding = decided(options(), base(), task)
+    of_method = [name for name in OPEN if has_effect(name, deciding)]
+    ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
+    ask([name for name in of_method if name == "reading"], across=1)
+    example = "Petal size matters more than sepal size."
+    st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
+    label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"
+    example = "If the bill is longer than 50 mm, answer Gentoo."
+    st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
+    for title, group in groups().items():
+        if names := [name for name in group if name not in FOR_EXPERTS and has_effect(name, deciding, task)]:
+            blocks.draw(markup.group(title))
+            ask(names, across=3)
+    return config_of(options(), base(), task)
+
+
+def options() -> dict[str, Any]:
+    fields = {name: value for name, value in asdict(base()).items() if name not in FOR_EXPERTS}
+    values = {name: st.session_state.setdefault(key_of(name), value) for name, value in fields.items()}
+    return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
+
+
+def base() -> Config:
+    """Return the preset, with what an earlier run sets beyond the form's fields."""
+    chosen = PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
+    return replace(chosen, **st.session_state.get(BEYOND, {}))
+
+
+def fill_from_preset() -> None:
+    st.session_state.pop(BEYOND, None)
+    values = asdict(base())
+    for name in ("reading", *chain(*groups().values())):
+        put(name, values[name])
+
+
+def fill_from(config: Config) -> None:
+    """Fill the fields with the options of an earlier run."""
+    st.session_state[PRIOR_OF_TABLE] = config.prior
+    st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
+    for name, value in asdict(config).items():
+        put(name, value)
+
+
+def key_of(name: str) -> str:
+    return f"new.option.{name}"
+
+
+def put(name: str, value: Any) -> None:
+    st.session_state[key_of(name)] = value
+
+
+def ask(names: Sequence[str], *, across: int) -> None:
+    """Ask for options, so many in a line."""
+    for place, name in blocks.in_columns(names, across):
+        label, value = name_of(name), getattr(base(), name)
+        field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
+        if choices(name):
+            place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
+        elif isinstance(value, str):
+            place.text_input(label, **field)
+        else:
+            top = 1.0 if name in SHARES else None
+            step, form = (1, "%d") if isinstance(value, int) else (0.05, "%.3g")
+            # The default stands in where a run of the page is cut short before the browser knows the state's value.
+            place.number_input(label, type(value)(0), top, value, step=step, format=form, **field)
+
+
+# The prompts: a set of shipped templates, with a preview
+
+FIELD = "new.templates"
+AS_BEFORE = "as that run had them"
+TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
+Texts = dict[Role, str | None]
+
+
+def choose_templates(
+    dataset: Dataset,
+    *,
+    config: Config,
+    is_demo: bool,
+    is_structured: bool,
+    earlier: Mapping[Role, str | None] | None = None,
+) -> Texts:
+    """Ask for the text of each role's template, None for the set `paper`. Raises InputError.
+
+    is_structured: in the preview. earlier: templates of the run that is started again.
+    """
+    names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
+    first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
+    offer = [AS_BEFORE, *TEMPLATES] if first == AS_BEFORE else list(TEMPLATES)
+    if st.session_state.get(FIELD) not in offer:
+        st.session_state[FIELD] = first
+    choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
+    preset = st.session_state.get("new.preset", "")
+    named = chosen_templates(
+        choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text, is_regression=not dataset.classes
+    )
+    roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
+    texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
+    check_templates(texts)
+    blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
+    of_roles = {role: texts.get(role) for role in roles}
+    if config.likelihood == "logprobs" and dataset.classes:
+        of_roles["learner"], is_structured = lettered().text, False
+    _preview(of_roles, dataset, config.prior, is_structured)
+    return texts
+
+
+def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool) -> None:
+    """Show each template, and what the learner is asked about the first row."""
+    *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
+    for (role, text), tab in zip(texts.items(), templates, strict=True):
+        tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
+    template = template_of(texts.get("learner"), role="learner")
+    prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
+    messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
+    filled.code(as_text(messages), language=None, wrap_lines=True)
+    filled.html(markup.block(markup.caption(f"At most about {prompt_tokens(messages):,} tokens.")))
+
+
+# Prices and a cap
+
+
+def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
+    def amount(place: DeltaGenerator, label: str, name: str) -> float:
+        return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
+
+    def price(role: str = "", of: str = "") -> Price:
+        prompt = amount(left, f"Input price per million tokens{of}", f"{role}price_in")
+        answer = amount(right, f"Output price per million tokens{of}", f"{role}price_out")
+        return Price(prompt=prompt, completion=answer)
+
+    blocks.captions("At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: none.")
+    left, right = st.columns(2)
+    has_optimizer = endpoint.optimizer_model or endpoint.optimizer_base_url
+    prices = Prices(learner=price(), optimizer=price("optimizer_", ", optimizer") if has_optimizer else None)
+    calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
+    has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
+    money = amount(right, "Money at most", "max_cost") if has_cost else 0.0
+    return prices, Cap(calls=int(calls), cost=money)

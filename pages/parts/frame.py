@@ -33,8 +33,7 @@ def enter() -> None:
     st.html(markup.glossary())
 
 
-AT_ONCE = 60
-"""Runs listed, and added by "Show more"; with more than these there is a field to find one by its name."""
+AT_ONCE = 60  # runs listed, and added by "Show more"; with more than these there is a field to find one by its name
 _RUNS = pieces.component("runs")
 
 
@@ -80,23 +79,20 @@ def _listed(directory: RunDirectory) -> Listed:
     return listed(directory.id, spec, state, summary, pieces.made(directory)) if spec else unreadable(directory.id)
 
 
-# Imports ahead of the visitors who need them, in threads
+# Imports ahead of the visitors who need them
 
-FIRST = ("PIL.Image", "pages.parts.form")
-"""Modules of the first page, in its order; Streamlit reads the icon with PIL."""
-WATCH = ("vpp.findings.step", "vpp.findings.progress")
-"""Modules of the page of a first run, beyond those."""
-COMPARE = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
-"""Modules of the simple models on Disagreement and Compare, and of the matrix on Posterior, beyond those."""
-REST_S = 10.0
-"""Delay in which a first page, and a first run, have the machine to themselves."""
+FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
+"""Modules of the first page, and of Watch."""
+LATER = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
+"""Modules of the simple models, and of the matrix on Posterior."""
+REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 
 @asynccontextmanager
 async def warming(_: App) -> AsyncIterator[None]:
-    """Import ahead while the server is up.
+    """Import ahead in a thread while the server is up.
 
-    The thread is no daemon: in the middle of an import it would hold the lock that the server's end needs.
+    It is no daemon: in the middle of an import it would hold the lock that the server's end needs.
     """
     ends = Event()
     Thread(target=warm, args=(ends,)).start()
@@ -106,15 +102,14 @@ async def warming(_: App) -> AsyncIterator[None]:
         ends.set()
 
 
-def warm(ends: Event, rest_s: float = REST_S) -> None:
-    """Import everything, unless the server ends first; after a rest the rest of the pages."""
+def warm(ends: Event) -> None:
+    """Import what the first pages need, and after a rest what the others need, unless the server ends first."""
     # With its first element Streamlit looks through all modules for who called it, which takes a quarter of a second
     # the first time: `inspect` keeps what it has found.
     inspect.stack()
-    for name in (*FIRST, *WATCH):
-        if not ends.is_set():
-            import_module(name)
+    for name in FIRST:
+        import_module(name)
     # What is there now stays: a collection that looks through all of it would hold every watcher up for 0.1 s.
     gc.freeze()
-    for name in COMPARE if not ends.wait(rest_s) else ():
+    for name in LATER if not ends.wait(REST_S) else ():
         import_module(name)

@@ -8,7 +8,6 @@ request that may change something must come from a page of that host, or of one 
 import hashlib
 import re
 from base64 import b64encode
-from collections import defaultdict
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +17,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.parts import person
-from vpp.errors import VppError
 
 
 def _inline_scripts() -> str:
@@ -49,10 +47,7 @@ HEADERS = {
 }
 METRICS = "/_stcore/metrics"
 """Streamlit's counts of sessions, memory and caches: it shows them to anybody, and has no option against that."""
-UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)")
-"""Path of an upload: its session and its file."""
-FILES = 4
-"""Files of the largest size that one session may hold."""
+UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")  # path of an upload, with its session
 
 
 class Guard:
@@ -60,8 +55,6 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        """Bytes of each session's uploads, by file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -73,7 +66,7 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        refusal = refusal_of(scope) or self._upload_refusal(scope)
+        refusal = refusal_of(scope)
         if refusal is None:
             await self._app(scope, receive, with_headers)
         elif scope["type"] == "websocket":  # closed before it is accepted, which its client sees as a 403
@@ -81,29 +74,24 @@ class Guard:
         else:
             await refusal(scope, receive, with_headers)
 
-    def _upload_refusal(self, scope: Scope) -> Response | None:
-        """Return the refusal of an upload that is no user's or too much for its session, else count it."""
-        path = None if _is_reading(scope) else UPLOAD.search(scope["path"])
-        if path is None:
-            return None
-        session, file = path.groups()
-        try:  # with a login, only a session whose user has entered may
-            may_upload = session in person.SESSIONS or not person.environment().login
-        except VppError:
-            may_upload = False
-        if not may_upload:
-            return PlainTextResponse("This server takes no files before a login.\n", 403)
-        largest, sizes = int(st.get_option("server.maxUploadSize")) * 2**20, self._sizes[session]
-        if scope["method"] == "DELETE":
-            sizes.pop(file, None)
-            return None
-        headers = Headers(scope=scope)
-        length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
-        size = int(length) if re.fullmatch("[0-9]{1,15}", length) else largest
-        if sum(sizes.values()) - sizes.get(file, 0) + size > FILES * largest:
-            return PlainTextResponse("This session holds all the files that one may: load the page anew.\n", 413)
-        sizes[file] = size
-        return None
+
+def refusal_of(scope: Scope) -> Response | None:
+    """Return the refusal of a foreign host or origin, an upload before a login, or the server's metrics; else None."""
+    headers, path = Headers(scope=scope), scope["path"]
+    host, origin = headers.get("host", ""), headers.get("origin")
+    is_reading = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+    # By the server's knowledge, or that of the proxy before it.
+    is_secure = scope["scheme"] in ("https", "wss") or headers.get("x-forwarded-proto") == "https"
+    if not is_served(host):
+        return PlainTextResponse(f"This server does not answer to {host!a}: name it in server.allowedHosts.\n", 403)
+    if not is_reading and origin is not None and not is_own(origin, host, is_secure=is_secure):
+        words = f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
+        return PlainTextResponse(words, 403)
+    upload = None if is_reading else UPLOAD.search(path)
+    if upload and not person.may_upload(upload[1]):
+        return PlainTextResponse("This server takes no files before a login.\n", 403)
+    is_metrics = scope["type"] == "http" and path.rstrip("/").endswith(METRICS)
+    return PlainTextResponse("This server has no such page.\n", 404) if is_metrics else None
 
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -154,21 +142,6 @@ class Sheet:
         await self._app({**scope, "headers": kept}, receive, with_sheet)
 
 
-def refusal_of(scope: Scope) -> Response | None:
-    """Return the refusal of a foreign host or origin, or of the server's metrics; None for any other request."""
-    headers = Headers(scope=scope)
-    host, origin = headers.get("host", ""), headers.get("origin")
-    # By the server's knowledge, or that of the proxy before it.
-    is_secure = scope["scheme"] in ("https", "wss") or headers.get("x-forwarded-proto") == "https"
-    if not is_served(host):
-        return PlainTextResponse(f"This server does not answer to {host!a}: name it in server.allowedHosts.\n", 403)
-    if not _is_reading(scope) and origin is not None and not is_own(origin, host, is_secure=is_secure):
-        words = f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
-        return PlainTextResponse(words, 403)
-    is_metrics = scope["type"] == "http" and scope["path"].rstrip("/").endswith(METRICS)
-    return PlainTextResponse("This server has no such page.\n", 404) if is_metrics else None
-
-
 def is_served(host: str) -> bool:
     """Return whether server.allowedHosts names the host, whatever its port; `*` names all, `*.x` what ends in .x."""
     try:
@@ -188,7 +161,3 @@ def is_own(origin: str, host: str, *, is_secure: bool) -> bool:
     """
     schemes = ("https",) if is_secure else ("http", "https")
     return origin in st.get_option("server.corsAllowedOrigins") or origin in [f"{each}://{host}" for each in schemes]
-
-
-def _is_reading(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")

@@ -31,22 +31,16 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parents[2] / "assets"
 EXAMPLES = ASSETS / "examples"
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
-DELETED = "frame.deleted"
-"""Session key: id of the run that was just deleted, until a page has said so."""
+DELETED = "frame.deleted"  # session key: id of the run that was just deleted, until a page has said so
+FILE = "new.file"  # session key: the upload in use, as (name, bytes)
+FROM = "new.again"  # session key: id of the run that is started again
+SOURCE, TASK = "new.source", "new.task"  # session keys: where the table comes from, and the task of the paper
+MOST_READ = 24  # runs held in memory, besides those that somebody watches: a large one takes some 100 MB
 PICK = "Pick one of the list of runs, or begin here."
-MOST_READ = 24
-"""Runs held in memory, besides those that somebody watches: a large one takes some 100 MB. A list holds none."""
-FILE = "new.file"
-"""Session key: the upload in use, as (name, bytes)."""
-FROM = "new.again"
-"""Session key: id of the run that is started again."""
 UPLOAD = "Upload a file"
-SOURCE, TASK = "new.source", "new.task"
-"""Session keys: where the table comes from, and the task of the paper in its place."""
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-"""Link to the upload."""
 PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 54 rows they answer, “I don’t know” on 6."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
@@ -55,7 +49,6 @@ SHIPPED_WORDS = {
     REAL_EXAMPLE: "Titanic survivors, by a language model",
     TEXT_EXAMPLE: "Hypotheses about messages, by a language model",
 }
-"""Every shipped run in the menu of examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +71,16 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    return _settings(directory.path, written_at(directory))
-
-
-def written_at(directory: RunDirectory) -> int:
-    """Return when the run's settings were last written, in nanoseconds; 0 if they are missing."""
+    """Return the run's settings, read again once they have changed; None if they cannot be read."""
     try:
-        return (directory.path / "run.json").stat().st_mtime_ns
-    except OSError:
-        return 0
+        return _settings(directory.path, (directory.path / "run.json").stat().st_mtime_ns)
+    except (OSError, VppError):
+        return None
 
 
 @lru_cache(maxsize=2_000)
-def _settings(path: Path, changed_at: int) -> RunSpec | None:
-    try:
-        return RunDirectory(path).spec()
-    except VppError:
-        return None
+def _settings(path: Path, changed_at: int) -> RunSpec:
+    return RunDirectory(path).spec()
 
 
 def open_in(run: str, page: str) -> None:
@@ -141,20 +127,13 @@ def fresh(run: OpenRun) -> Snapshot:
 
 
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
-    """Draw a part of a page, again and again while the run is live. A change of its state draws the whole page anew.
+    """Draw a part of a page, again and again while the run is live."""
 
-    Give each part a container of its own: Streamlit tells fragments apart by their place.
-    """
-    is_whole = bool(run.snapshot.view.population)
+    def has_changed() -> bool:
+        now, before = fresh(run), run.snapshot
+        return now.state != before.state or bool(now.view.population) != bool(before.view.population)
 
-    @st.fragment(run_every=every_s if run.snapshot.state in LIVE else None)
-    def part() -> None:
-        snapshot = fresh(run)
-        if snapshot.state != run.snapshot.state or bool(snapshot.view.population) != is_whole:
-            st.rerun()
-        draw(snapshot)
-
-    part()
+    blocks.refreshed(lambda: draw(fresh(run)), has_changed, every_s=every_s if run.snapshot.state in LIVE else None)
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
@@ -214,20 +193,15 @@ def refusals(head: str = "That could not be done") -> Iterator[None]:
 
 # The penguins, explained by the demo model: live, and the finished run that is shipped
 
-READABLE_MS = 900
-"""Latency of the demo speed `readable`, at which a person can read along."""
+READABLE_MS = 900  # latency at which a person can read along
 SHIPPED = EXAMPLES / EXAMPLE
-"""The folder of the finished run."""
 TABLE = EXAMPLES / "penguins.csv"
 EXAMPLE_ROWS = {"n_train": 100, "n_test": 60}
-"""Rows of the live example."""
-EXAMPLE_CONFIG = Config(epochs=1, seed=210)
-"""Options of the finished and the live example. Most seeds end with one heavy hypothesis, this one with three."""
+EXAMPLE_CONFIG = Config(epochs=1, seed=210)  # most seeds end with one heavy hypothesis, this one with three
 COMMAND: tuple[str, ...] = (
     *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
     *("--epochs", "1", "--seed", "210"),
 )
-"""Arguments that repeat the finished run."""
 
 
 def prepare_example(config: Config = EXAMPLE_CONFIG, *, latency_ms: int = 0) -> "Preparation":
@@ -251,15 +225,18 @@ def prepare_example(config: Config = EXAMPLE_CONFIG, *, latency_ms: int = 0) -> 
 
 
 def introduce() -> None:
-    """Draw the page's title and the examples; for a newcomer the product, with a picture."""
+    """Draw the page's title and the examples in one menu; for a newcomer the product, with a picture."""
     if words := person.open_words():
         blocks.captions(words)
     is_begun = FILE in st.session_state or FROM in st.session_state or st.session_state.get(TASK)
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
     if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
+        acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
         with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
             blocks.draw(markup.title("New run"))
-            offer_examples()
+            chosen = st.menu_button("Examples", list(acts), key="new.examples")
+        if chosen:
+            acts[chosen]()
         return
     left, right = st.columns([1, 1.2], gap="large")
     with left:
@@ -273,13 +250,6 @@ def introduce() -> None:
             blocks.captions(PENGUINS)
             blocks.draw(OWN)
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
-
-
-def offer_examples() -> None:
-    """Draw every example in one menu."""
-    acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
-    if chosen := st.menu_button("Examples", list(acts), key="new.examples"):
-        acts[chosen]()
 
 
 def live_words() -> str:

@@ -25,8 +25,7 @@ from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
 from vpp.show import markup
 
-TYPED = "frame.keys"
-"""Session key: the keys typed in this browser session, by their `exact` address."""
+TYPED = "frame.keys"  # session key: the keys typed in this browser session, by their `exact` address
 SESSIONS: set[str] = set()
 """Ids of the browser sessions whose user has logged in: only these upload files (pages/parts/middleware.py)."""
 _STARTING = Lock()
@@ -67,6 +66,14 @@ def _auth() -> Mapping[str, object]:
 def is_let_in() -> bool:
     try:
         return not environment().login or user() is not None
+    except VppError:
+        return False
+
+
+def may_upload(session: str) -> bool:
+    """Return whether a browser session may upload: with a login, only one whose user has entered."""
+    try:
+        return session in SESSIONS or not environment().login
     except VppError:
         return False
 

@@ -1,7 +1,7 @@
 """Pieces of a page: header, decks, and parts that survive or skip refreshes."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -153,22 +153,3 @@ def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None)
             on_open(int(row))
 
     _STEADY(data={"html": html}, key=key, on_row_change=hear)
-
-
-# Drawings of a run, made once for all who look at it
-
-MOST_DRAWINGS = 256
-"""Drawings kept, of all runs: one of a run of 50 particles takes about 0.5 MB."""
-
-
-def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callable[[], str]) -> str:
-    """Return the HTML of a part of the run, made once for a snapshot and `of`, whose equals must print alike.
-
-    The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
-    """
-    return _drawing((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make)
-
-
-@st.cache_data(max_entries=MOST_DRAWINGS, show_spinner=False)
-def _drawing(key: Hashable, _make: Callable[[], str]) -> str:
-    return _make()

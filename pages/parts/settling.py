@@ -5,9 +5,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person, pieces
-from pages.parts.asking import begin, consent, follow, job_of, refreshed, served_words
-from pages.parts.beside import describe_next
+from pages.parts import blocks, opening, pieces
+from pages.parts.job import Job, calls_of, describe_next, served_words
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
@@ -22,9 +21,7 @@ from vpp.show.blocks import Heading, Note, Say
 from vpp.show.render import html
 from vpp.show.words import counted
 
-JOB = "settle"
-AT_ONCE, USUAL, MOST = 8, 24, 200
-"""Rows listed unasked; rows asked about by default, and at most."""
+AT_ONCE, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
 
 
 def draw(run: opening.OpenRun) -> None:
@@ -38,19 +35,19 @@ def draw(run: opening.OpenRun) -> None:
     if not snapshot.view.population:
         blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
-    refreshed(run, JOB, section)
+    Job(run, "settle").draw(section)
 
 
 def section(run: opening.OpenRun) -> None:
-    ask(run)
-    job = job_of(run, JOB)
-    if job and not job.is_running:
-        if job.outcome == "failed":
-            blocks.failed("The hypotheses could not be asked", job.failure)
-            if not run.snapshot.spec.endpoint.is_demo:
-                person.ask_keys(run.snapshot.spec.endpoint)
-        if job.asking.whole().rows:
-            list_questions(run, job.asking.whole())
+    job = Job(run, "settle")
+    if not job.follow():
+        ask(run, job)
+    if job.now and not job.is_running:
+        if job.has_failed:
+            blocks.failed("The hypotheses could not be asked", job.now.failure)
+            job.ask_key()
+        if job.now.asking.whole().rows:
+            list_questions(run, job.now.asking.whole())
     take_sheet(run)
     if answers_of(run):
         go_on(run)
@@ -60,10 +57,8 @@ def _key(run: opening.OpenRun, what: str) -> str:
     return f"disagreement.settle.{what}.{run.directory.id}"
 
 
-def ask(run: opening.OpenRun) -> None:
+def ask(run: opening.OpenRun, job: Job) -> None:
     """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
-    if follow(run, JOB, "disagreement.settle.stop"):
-        return
     view, dataset = opening.fresh(run).view, run.reader.dataset()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
@@ -77,12 +72,11 @@ def ask(run: opening.OpenRun) -> None:
     blocks.draw(Note(words))
     if not rows:
         return
-    allowed = consent(run, JOB)
-    calls = view.n_unique * run.snapshot.spec.config.learner_samples * len(rows)
+    allowed, calls = job.consent(), calls_of(run, len(rows))
     words = f"Ask about {counted(len(rows), 'row')}: {counted(calls, 'call')}"
     if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=served_words(run, calls)):
         st.session_state[_key(run, "draw")] = draws + 1
-        begin(run, JOB, rows)
+        job.ask_rows(rows)
         st.rerun()
 
 
@@ -132,18 +126,14 @@ def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequen
 
 def take_sheet(run: opening.OpenRun) -> None:
     """Take a filled sheet: its answers are noted once, so that a field may correct them."""
-    key = _key(run, "filled")
-    file = st.file_uploader("A filled labelling sheet", type=None, key=f"{key}.{st.session_state.get(key, 0)}")
-    if file is None:
+    file = st.file_uploader("A filled labelling sheet", type=None, key=_key(run, "filled"))
+    if file is None or st.session_state.get(_key(run, "taken")) == file.file_id:
         return
-    content = file.getvalue()
     with opening.refusals("This sheet cannot be used"):
-        answers = filled_rows(Table.read(content, name=file.name), run.reader.dataset())
-        if st.session_state.get(_key(run, "taken")) != (digest := sha256(content).hexdigest()):
-            st.session_state[_key(run, "taken")] = digest
-            rows = (Row(id=0, inputs=tuple(each.inputs.items()), target=None) for each in answers)
-            answers_of(run).update(zip(map(input_key, rows), answers, strict=True))
-        blocks.captions(f"{counted(len(answers), 'true answer')} read from {file.name}.")
+        answers = filled_rows(Table.read(file.getvalue(), name=file.name), run.reader.dataset())
+        rows = (Row(id=0, inputs=tuple(each.inputs.items()), target=None) for each in answers)
+        answers_of(run).update(zip(map(input_key, rows), answers, strict=True))
+        st.session_state[_key(run, "taken")] = file.file_id
 
 
 def answers_of(run: opening.OpenRun) -> dict[Key, Answered]:
@@ -159,7 +149,6 @@ def _field_key(run: opening.OpenRun, place: Key) -> str:
 def go_on(run: opening.OpenRun) -> None:
     answers, snapshot = list(answers_of(run).values()), opening.fresh(run)
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
-    place = None
     with opening.refusals("These answers cannot be used"):
         prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.directory.id)
         place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
@@ -168,17 +157,10 @@ def go_on(run: opening.OpenRun) -> None:
             answers_of(run).clear()
             st.session_state[_key(run, "next")] = prepared
             st.rerun()
-    with place or st.container():
-        forget(run)
+    st.button("Forget these answers", key="disagreement.settle.forget", on_click=forget, args=(run,))
 
 
 def forget(run: opening.OpenRun) -> None:
-    def clear() -> None:
-        for place in answers_of(run):
-            st.session_state.pop(_field_key(run, place), None)
-        answers_of(run).clear()
-        key = _key(run, "filled")
-        st.session_state[key] = st.session_state.get(key, 0) + 1  # another uploader, which is empty
-        st.session_state.pop(_key(run, "taken"), None)
-
-    st.button("Forget these answers", key="disagreement.settle.forget", on_click=clear)
+    for place in answers_of(run):
+        st.session_state.pop(_field_key(run, place), None)
+    answers_of(run).clear()

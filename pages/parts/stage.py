@@ -15,170 +15,158 @@ from vpp.findings.step import Cards, happened, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
-from vpp.runs.view import StepView
+from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show import markup, render
 from vpp.show.cards import SQUARES, Deck, StepCard, skeletons_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
-ANIMATED = 16
-"""Most cards whose phases are sent one by one: more do not move."""
+ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """The step that the page shows."""
-
-    step: int | None
-    """None for the end, and before the first step is there to see."""
-    newest: int | None
-    """The last step there is to see."""
-    is_live: bool
-    choice: int | None = None
-    """The reader's choice; None while the latest step is followed."""
-    is_film: bool = False
-    """Whether a film reached the step."""
-
-    @property
-    def deck_id(self) -> str:
-        """Name of the deck: while one is read its order is held, another one is sorted immediately."""
-        return "latest" if self.choice is None or self.is_film else str(self.choice)
-
-
-def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
-    """Return the latest step, or the one that is replayed. A run that has ended has one place more: its end."""
-    at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-    choice, newest = at.get("step"), shown_step(snapshot.view)
-    live = snapshot.state in opening.LIVE
-    if choice is None or newest is None or int(choice) - 1 > newest:
-        return Moment(newest if live else None, newest, live)
-    return Moment(int(choice) - 1, newest, live, choice=int(choice), is_film=bool(at.get("film")))
+def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
+    """Draw the stage under the run's state. now: Unix time."""
+    stage = Stage.of(run, snapshot)
+    parts = {
+        # Times and calls stand apart: they change without a step.
+        "status": status + stage.health_html(now),
+        "said": stage.happened_html(),
+        "rail": stage.rail_html(),
+    }
+    heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
+    header = {"parts": [*parts], **stage.header()}
+    message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *stage.decks())))).encode(errors="replace")
+    _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
 
 
 def slider_key(run: opening.OpenRun) -> str:
     return f"watch.step.{run.key}.slider"
 
 
-def slider(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> dict[str, Any] | None:
-    """Return the slider's places for assets/scrubber.js, counted from 1; None without steps to choose from."""
-    view, config = snapshot.view, snapshot.spec.config
-    if moment.newest is None or config.is_weighing:
-        return None
-    has_end = not moment.is_live
-    return {
-        "step": moment.choice,
-        "newest": moment.newest + 1,
-        "total": view.total_steps,
-        # A run that goes on has no place for its end, and no film.
-        "end": view.total_steps + 1 if has_end else None,
-        "plays": has_end and run.directory.id in EXAMPLES,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    run: opening.OpenRun
+    snapshot: Snapshot
+    view: RunView
+    config: Config
+    names: Names
+    newest: int | None
+    """The last step there is to see."""
+    choice: int | None
+    """The step that the reader chose; None while the latest one is followed."""
+    is_film: bool
+    """Whether a film reached the step."""
 
+    @classmethod
+    def of(cls, run: opening.OpenRun, snapshot: Snapshot) -> "Stage":
+        """Return the stage at the latest step, or at the one that is replayed."""
+        at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
+        view, newest, choice = snapshot.view, shown_step(snapshot.view), at.get("step")
+        if choice is None or newest is None or int(choice) - 1 > newest:
+            at = {}
+        return cls(
+            run=run,
+            snapshot=snapshot,
+            view=view,
+            config=snapshot.spec.config,
+            names=Names(view),
+            newest=newest,
+            choice=int(at["step"]) - 1 if at else None,
+            is_film=bool(at.get("film")),
+        )
 
-def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
-    """Draw the stage under the run's state. now: Unix time."""
-    moment, names = moment_of(run, snapshot), Names(snapshot.view)
-    at = snapshot.view.steps.get(moment.step) if moment.step is not None else None
-    parts = {
-        # Times and calls stand apart: they change without a step.
-        "status": status + health_html(run, snapshot, names, now=now),
-        "said": said_html(run, snapshot, moment, names),
-        "rail": rail_html(run, snapshot, moment),
-    }
-    decks = decks_html(run, snapshot, moment, names)
-    is_weighing = snapshot.spec.config.is_weighing
-    header = {
-        "parts": [*parts],
-        "at": slider(run, snapshot, moment),
-        "newest": moment.newest,
-        "place": place(snapshot, moment),
-        "deck": moment.deck_id,
-        "title": step_title(snapshot.view, moment.step),
-        "phases": [] if is_weighing else phase_names(snapshot.spec.config),
-        "begun": phases(at) if at else [],
-        "foot": foot_words(snapshot, moment),
-    }
-    heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
-    message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *decks)))).encode(errors="replace")
-    _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
+    @property
+    def is_live(self) -> bool:
+        return self.snapshot.state in opening.LIVE
 
+    @property
+    def step(self) -> int | None:
+        """The step in view; None for the end of a run, and before the first step is there to see."""
+        if self.choice is not None:
+            return self.choice
+        return self.newest if self.is_live else None
 
-def place(snapshot: Snapshot, moment: Moment) -> int:
-    """Number the moments in order: a step by its number from 1."""
-    if moment.newest is None:
-        return INITIAL_STEP + 1
-    return snapshot.view.total_steps + 1 if moment.step is None else moment.step + 1
+    def header(self) -> dict[str, Any]:
+        at = self.view.steps.get(self.step) if self.step is not None else None
+        end = self.view.total_steps + 1
+        place = INITIAL_STEP + 1 if self.newest is None else end if self.step is None else self.step + 1
+        rewriting = ["weigh", "copy", "rewrite"] if self.config.is_weighted else ["rewrite"]
+        # While a deck is read its order is held; another deck is sorted immediately.
+        deck = "latest" if self.choice is None or self.is_film else str(self.choice)
+        return {
+            "at": self.slider(end),
+            "newest": self.newest,
+            "place": place,
+            "deck": deck,
+            "title": step_title(self.view, self.step),
+            "phases": [] if self.config.is_weighing else rewriting,
+            "begun": phases(at) if at else [],
+            "foot": self.foot_words(),
+        }
 
+    def slider(self, end: int) -> dict[str, Any] | None:
+        """Return the slider's places for assets/scrubber.js, counted from 1; None without steps to choose from."""
+        if self.newest is None or self.config.is_weighing:
+            return None
+        return {
+            "step": None if self.choice is None else self.choice + 1,
+            "newest": self.newest + 1,
+            "total": self.view.total_steps,
+            # A run that goes on has no place for its end, and no film.
+            "end": None if self.is_live else end,
+            "plays": not self.is_live and self.run.directory.id in EXAMPLES,
+        }
 
-def phase_names(config: Config) -> list[str]:
-    return ["weigh", "copy", "rewrite"] if config.is_weighted else ["rewrite"]
+    def foot_words(self) -> str:
+        """Return the key to the cards, with what they show alone."""
+        is_label = self.snapshot.spec.dataset["task"] == "classification"
+        bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
+        words = [bars] if self.newest is not None else []
+        if self.step is not None and not self.config.is_weighing:
+            words.append("Underlined: added. Struck: removed.")
+            words.append(SQUARES if is_label and self.config.scored_on != "train" else "")
+        return " ".join(words)
 
+    def health_html(self, now: float) -> str:
+        """Return how a run does, or what a slow server is asked, in one line."""
+        if self.snapshot.state != "running":
+            return ""
+        words = flight_words(self.snapshot, now=now) or health(self.view, self.run.reader.dataset(), self.names)
+        return markup.caption(words)
 
-def foot_words(snapshot: Snapshot, moment: Moment) -> str:
-    """Return the key to the cards, with what they show alone."""
-    config, is_label = snapshot.spec.config, snapshot.spec.dataset["task"] == "classification"
-    bars = "Bar: weight." if config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
-    words = [bars] if moment.newest is not None else []
-    if moment.step is not None and not config.is_weighing:
-        words += ["Underlined: added. Struck: removed.", SQUARES if is_label and config.scored_on != "train" else ""]
-    return " ".join(words)
+    def happened_html(self) -> str:
+        step = INITIAL_STEP if self.newest is None else self.step
+        words = happened(self.view, step, self.config, self.names) if self.view.last_step is not None else ""
+        words = words or (asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state))
+        return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
+    def rail_html(self) -> str:
+        """Return the figures beside the cards."""
+        if self.newest is None or self.config.is_weighing:
+            return ""
+        curve = accuracy_curve(self.view, self.run.reader.dataset(), at=self.step)
+        return render.html([curve, *([ess_curve(self.view, at=self.step)] if self.config.is_weighted else [])])
 
-def health_html(run: opening.OpenRun, snapshot: Snapshot, names: Names, *, now: float) -> str:
-    """Return how a run does, or what a slow server is asked, in one line."""
-    if snapshot.state != "running":
-        return ""
-    words = flight_words(snapshot, now=now) or health(snapshot.view, run.reader.dataset(), names)
-    return markup.caption(words)
+    def decks(self) -> list[str]:
+        """Return the deck in each phase that the step has begun; the last is the one that stays."""
+        view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
+        if view.started is None:
+            return [skeletons_html(size)]
+        prompts = PromptMaker(self.snapshot.spec, dataset, answers=self.run.reader.read_answers)
+        wanted = pieces.wanted(slider_key(self.run), most=size)
+        maker = Cards(view, self.config, dataset, prompts, names=self.names, wanted=wanted)
+        if self.newest is None:
+            waiting = 0 if view.has_ended else size - len(view.drawn)
+            return [render.html([Deck(maker.first())]) + skeletons_html(waiting)]
+        if self.step is None:
+            return [self.deck(maker.end())]
+        begun = phases(view.steps.get(self.step, StepView(step=self.step)))
+        return [self.deck(maker.at(self.step, phase)) for phase in (begun if size <= ANIMATED else begun[-1:])]
 
-
-def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> str:
-    view, config = snapshot.view, snapshot.spec.config
-    step = INITIAL_STEP if moment.newest is None else moment.step
-    words = happened(view, step, config, names) if view.last_step is not None else ""
-    if not words:
-        words = asking_words(snapshot) if snapshot.state in opening.LIVE else nothing_yet(snapshot.state)
-    return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
-
-
-def decks_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment, names: Names) -> list[str]:
-    """Return the deck in each phase that the step has begun; the last is the one that stays."""
-    view, config = snapshot.view, snapshot.spec.config
-    wanted = pieces.wanted(slider_key(run), most=config.size)
-    if view.started is None:
-        return [skeletons_html(config.size)]
-
-    def make() -> str:
-        dataset = run.reader.dataset()
-        prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = Cards(view, config, dataset, prompts, names=names, wanted=wanted)
-        if moment.newest is None:
-            waiting = 0 if view.has_ended else config.size - len(view.drawn)
-            return render.html([Deck(maker.first())]) + skeletons_html(waiting)
-        if moment.step is None:
-            return html(maker.end())
-        begun = phases(view.steps.get(moment.step, StepView(step=moment.step)))
-        seen = begun if config.size <= ANIMATED else begun[-1:]
-        return "\0".join(html(maker.at(moment.step, phase)) for phase in seen)
-
-    def html(cards: list[StepCard]) -> str:
-        """Return the deck with each card's program, or why it has none."""
-        readings = pieces.readings(run, snapshot, {card.id for card in cards})
+    def deck(self, cards: list[StepCard]) -> str:
+        """Return the cards, each with a fold that has its program, or why it has none."""
+        readings = pieces.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)
-        whole = [replace(card, folds=(*card.folds, *more)) for card, more in zip(cards, folds, strict=True)]
-        return render.html([Deck(whole)])
-
-    return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make).split("\0")
-
-
-def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    """Return the figures beside the cards."""
-    view, config = snapshot.view, snapshot.spec.config
-    if moment.newest is None or config.is_weighing:
-        return ""
-
-    def make() -> str:
-        curve = accuracy_curve(view, run.reader.dataset(), at=moment.step)
-        return render.html([curve, *([ess_curve(view, at=moment.step)] if config.is_weighted else [])])
-
-    return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
+        return render.html(
+            [Deck([replace(card, folds=(*card.folds, *more)) for card, more in zip(cards, folds, strict=True)])]
+        )

@@ -1,6 +1,5 @@
 """The table of a new run: where it comes from, its target and columns, how its file is read, and its split."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -23,8 +22,7 @@ from vpp.show.words import capitalised
 
 AUTOMATIC = "Automatic"
 EXAMPLE = "An example"
-FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"
-"""Folds under Advanced."""
+FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"  # folds under Advanced
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,11 @@ class Choice:
     target: str
     task: Task
     inputs: tuple[str, ...]
-    splitting: "Splitting"
+    split: SplitPlan
+    """Without its number of training rows and its seed."""
+    test_table: Table | None
+    hints: tuple[str, ...]
+    """Why the columns suggest another split than by chance, a sentence each."""
     descriptions: dict[str, str]
     """Meanings of columns and labels, by key."""
 
@@ -180,20 +182,31 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     names, guess = list(table.names), target_guess(table)
     first = names.index(guess) if guess else 0
     target = left.selectbox("Target: the column to predict", names, first, **blocks.lasting("new.target"))
-    splitting = choose_split(table, target, split) if split else NO_SPLIT
-    default, left_out = choose_inputs(table, splitting.rule, target=target)
+    plan, test_table = choose_split(table, target, split) if split else (SplitPlan(is_whole=True), None)
+    by_chance = split and plan.rule == RANDOM and test_table is None
+    hints = split_hints(table, target) if by_chance else ()
+    default, left_out = choose_inputs(table, plan.rule, target=target)
     others = [name for name in names if name != target]
-    field = blocks.lasting(f"new.left_out.{table.sha256}.{target}.{splitting.rule.column}")
+    field = blocks.lasting(f"new.left_out.{table.sha256}.{target}.{plan.rule.column}")
     field |= {"default": [name for name in others if name not in default], "placeholder": "Every other column is used"}
     unused = right.multiselect("Columns left out", others, **field)
     notes = [f"A guess, {guess_reason(table)}. Choose another column if it is wrong."] if target == guess else []
     left.html(markup.block(*map(markup.caption, notes)))
-    right.html(markup.block(*map(markup.caption, (f"{capitalised(note)}." for note in (*left_out, *splitting.hints)))))
+    right.html(markup.block(*map(markup.caption, (f"{capitalised(note)}." for note in (*left_out, *hints)))))
     task = resolve_task(table, target, wanted)
     with meanings:
         descriptions = choose_meanings(table, target)
     inputs = tuple(name for name in others if name not in unused)
-    return Choice(table=table, target=target, task=task, inputs=inputs, splitting=splitting, descriptions=descriptions)
+    return Choice(
+        table=table,
+        target=target,
+        task=task,
+        inputs=inputs,
+        split=plan,
+        test_table=test_table,
+        hints=hints,
+        descriptions=descriptions,
+    )
 
 
 def choose_kinds(table: Table) -> tuple[Table, Task | Literal["auto"]]:
@@ -253,36 +266,14 @@ CALIBRATION = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Splitting:
-    """The chosen split of the rows."""
-
-    rule: SplitRule
-    test_table: Table | None
-    sizes: dict[str, Any]
-    hints: tuple[str, ...] = ()
-    """Why the columns suggest another split than by chance, a sentence each."""
-
-    @property
-    def held_out(self) -> int:
-        return int(self.sizes.get("test_size", 0)) + int(self.sizes.get("calibration_size", 0))
-
-    def plan(self, *, train: int, seed: int) -> SplitPlan:
-        """Return the split for `build_dataset`."""
-        return SplitPlan(rule=self.rule, train_size=train, seed=seed, **self.sizes)
-
-
-NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
-"""Splitting of a run that uses every row."""
-
-
-def choose_split(table: Table, target: str, place: DeltaGenerator) -> Splitting:
+def choose_split(table: Table, target: str, place: DeltaGenerator) -> tuple[SplitPlan, Table | None]:
+    """Ask how the rows are split; return the plan, and the table of a test file."""
+    test_table = None
     with place.expander(SPLIT):
         field = {"default": CHANCE, **blocks.lasting("new.split"), "required": True}
         kind = st.segmented_control("How to split training and test rows", list(ABOUT), **field)
         blocks.captions(ABOUT[kind])
-        rule = _rule(table, target, kind) if kind in RULES else RANDOM
-        test_table = None
+        rule = _rule(table, target, RULES[kind]) if kind in RULES else RANDOM
         if kind == SECOND_FILE:
             label = "A file of test rows, with the same columns"
             if file := _uploaded(label, "new.test_file", "Take another test file"):
@@ -290,32 +281,25 @@ def choose_split(table: Table, target: str, place: DeltaGenerator) -> Splitting:
             else:
                 blocks.captions("Until there is one, rows are drawn by chance.")
         one, two = st.columns(2)
+        n_test = int(one.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")))
         more = {"help": CALIBRATION, **blocks.lasting("new.calibration")}
-        sizes = {
-            "test_size": one.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
-            "calibration_size": two.number_input("Calibration rows", 0, 10_000, 0, **more),
-        }
-    hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
-    return Splitting(rule=rule, test_table=test_table, sizes=sizes, hints=hints)
+        n_calibration = int(two.number_input("Calibration rows", 0, 10_000, 0, **more))
+    return SplitPlan(rule=rule, test_size=n_test, calibration_size=n_calibration), test_table
 
 
-def _rule(table: Table, target: str, kind: str) -> SplitRule:
-    names = parting_columns(table, target, RULES[kind])
-    if not names:
-        what = "groups" if kind == GROUP else "dates or numbers"
+def _rule(table: Table, target: str, kind: RuleKind) -> SplitRule:
+    """Ask for the column of a split; the likeliest first: repeated values for groups, dates before numbers."""
+    columns = [column for column in table.columns if column.name != target and column.n_distinct > 1]
+    if kind == "time":
+        columns = [column for column in columns if column.kind in ("date", "number")]
+        columns.sort(key=lambda column: column.kind != "date")
+    else:
+        columns.sort(key=lambda column: (2 * column.n_distinct > table.n_rows, column.kind == "number"))
+    if not columns:
+        what = "dates or numbers" if kind == "time" else "groups"
         blocks.captions(f"No column holds {what}: rows are drawn by chance.")
         return RANDOM
-    label = "Column of the groups" if kind == GROUP else "Column of the time"
-    field = blocks.lasting(f"new.split_by.{RULES[kind]}.{table.sha256}.{target}")
-    column = st.selectbox(label, names, format_func=shown_name, **field)
-    return SplitRule(kind=RULES[kind], column=str(column))
-
-
-def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
-    """Return the columns that can split the rows, likeliest first: repeated values for groups, dates before numbers."""
-    others = [column for column in table.columns if column.name != target and column.n_distinct > 1]
-    if kind == "time":
-        able = [column for column in others if column.kind in ("date", "number")]
-        return [column.name for column in sorted(able, key=lambda column: column.kind != "date")]
-    able = sorted(others, key=lambda column: (2 * column.n_distinct > table.n_rows, column.kind == "number"))
-    return [column.name for column in able]
+    label = "Column of the groups" if kind == "group" else "Column of the time"
+    field = blocks.lasting(f"new.split_by.{kind}.{table.sha256}.{target}")
+    names = [column.name for column in columns]
+    return SplitRule(kind=kind, column=str(st.selectbox(label, names, format_func=shown_name, **field)))

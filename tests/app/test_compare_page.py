@@ -61,7 +61,7 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
     html = opened(app, compare=f"{NEW},{FAR},gone", against=FAR)
     assert picked(app) == [NEW, FAR]
     assert "A has other test rows than B" in html
-    assert "1 run that is not in the runs folder: gone." in html
+    assert "Not in the runs folder: gone." in html
     app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
     assert "A and C have other test rows than B" in shown(app)
     assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"

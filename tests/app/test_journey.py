@@ -120,9 +120,15 @@ def write_many(folder: Path) -> None:
         (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
 
 
-def test_a_fresh_server_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
+def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
     with serving(tmp_path) as fresh:
         page = visit.page
+        for width, height in ((1440, 900), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto(fresh.url)
+            expect(page.get_by_role("button", name="Start the run")).to_be_in_viewport(ratio=1)
+            expect(page.get_by_text("Choose a table first.")).to_be_in_viewport(ratio=1)
+        page.set_viewport_size({"width": 1440, "height": 1000})
         page.goto(f"{fresh.url}/posterior")
         expect(page.get_by_text("No runs yet")).to_be_visible()
         links = page.locator('[data-testid="stSidebarNavLink"]')

@@ -1,6 +1,5 @@
 """The Report page: what it offers, what it shows, and files that are made when they are asked for."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
-from tests.reporting.builders import run
 
 
 def offered(app: AppTest) -> list[str]:
@@ -24,15 +22,6 @@ def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> 
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
     assert "The command that repeats the run" not in page
-
-
-def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: AppTest, tmp_path: Path) -> None:
-    config = replace(inspected.LABEL_CONFIG, reading="auto")
-    reader = run(tmp_path, *inspected.label_events(), data=inspected.LABELS, config=config)
-    inspected.translate(reader, {inspected.EVEN: "def predict(a):\n    return 'no' if a % 2 else 'yes'"})
-    assert offered(opened(app, reader, "report"))[4] == "Python"
-    words = "posterior.py predicts new rows in plain Python, without a model: python posterior.py new.csv."
-    assert f"{words} 60 % of the weight is left out, and the weights of the others are rescaled." in shown(app)
 
 
 def test_without_arviz_the_page_says_how_to_get_it(

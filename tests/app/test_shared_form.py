@@ -22,16 +22,6 @@ def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> 
     return app.run()
 
 
-def keys() -> None:
-    import streamlit as st
-
-    from pages.parts.person import keys_of
-    from vpp.runs.spec import EndpointSpec
-
-    urls = ("https://llm.lab.org/v1", "https://evil.org/v1")
-    st.session_state["sent"] = [keys_of(EndpointSpec(base_url=url, model="big")).learner for url in urls]
-
-
 def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,17 +39,3 @@ def test_a_public_demo_offers_the_demo_model_alone(tmp_path: Path, monkeypatch: 
     assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
-
-
-def test_the_owners_key_is_not_for_an_address_that_somebody_types(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn(tmp_path, monkeypatch)
-    app = AppTest.from_function(keys, default_timeout=WITHIN_S).run()
-    assert app.session_state["sent"] == [SECRET, None]
-    app.session_state["frame.keys"] = {"https://evil.org:443/v1": "sk-typed"}
-    app.run()
-    assert app.session_state["sent"] == [SECRET, "sk-typed"]
-    monkeypatch.setenv("VPP_ENDPOINT_FIXED", "1")
-    app.run()
-    assert app.session_state["sent"] == [SECRET, None]

@@ -8,8 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, SERVER
-from pages.parts.form import GOES_ON
-from pages.parts.method import START
+from pages.parts.form import GOES_ON, START
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.processes import free_port

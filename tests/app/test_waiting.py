@@ -49,17 +49,5 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     assert "That could not be done" in shown(app)
 
 
-def test_a_run_whose_journal_cannot_be_read_is_one_line(app: AppTest, tmp_path: Path) -> None:
-    reader = run(tmp_path, *UNFINISHED, data=LABELS, config=LABEL_CONFIG)
-    journal = reader.directory.journal
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([*lines[:6], b"{\n", *lines[7:]]))
-    opened(app, reader, "watch")
-    html = shown(app)
-    assert html.count('role="alert"') == 1
-    assert "This run cannot be opened" in html
-    assert "events.jsonl: line 7 cannot be read" in html
-
-
 def refuse(path: Path, _: bytes) -> None:
     raise OSError(28, "No space left on device", str(path))

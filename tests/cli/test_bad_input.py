@@ -37,14 +37,11 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
     ("words", "said"),
     [
         ("run nofile.csv --target kind --demo", "nofile.csv cannot be read"),
-        ("run . --target kind --demo", ". cannot be read"),
         ("run t.csv --target colour --demo", "colour"),
         ("run t.csv --target same --demo", "same"),
         ("run t.csv --target kind --gguf t.csv", "'t.csv' is no GGUF file that can be read: give the path of a model"),
-        ("run t.csv --target kind --gguf nofile.gguf", "'nofile.gguf' is no GGUF file that can be read"),
         ("run t.csv --target kind", "no endpoint"),
         ("run t.csv --target kind --base-url http://127.0.0.1:9/v1", "no model"),
-        ("run t.csv --target kind --base-url localhost --model m", "write it as http://localhost/v1"),
         ("run t.csv --target kind --demo --batch-size 200", "fewer than a batch of 200"),
         ("run t.csv --target kind --demo --method gibbs", "invalid choice: 'gibbs'"),
         ("run t.csv --target kind --demo --particles many", "invalid int value: 'many'"),
@@ -54,74 +51,52 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --calibration-size 9@all", "'9@all' is not N or N@COVERAGE"),
         ("run t.csv --target kind --demo --read encoding=utf-99", "encoding 'utf-99' is unknown"),
         ("run t.csv --target kind --demo --read delimiter=::", "delimiter '::' is unknown"),
-        ("run t.csv --target kind --demo --read delimiter=;", "t.csv has no column 'kind'"),
-        ("run t.csv --target kind --demo --read decimal=dot", "decimal is 'dot': give point or comma"),
-        ("run t.csv --target kind --demo --read skip-lines=90", "no lines below the 90 skipped ones"),
-        (f"run t.csv --target kind --demo --read skip-lines={BEYOND}", f"no lines below the {BEYOND} skipped ones"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
-        (f"run t.csv --target kind --demo --train-size {BEYOND}", "train_size is beyond 64 bits"),
         (f"run t.csv --target kind --demo --seed {BEYOND}", "seed is beyond 64 bits: give a smaller number"),
         (f"run t.csv --target kind --demo --limit calls={BEYOND}", "calls is beyond 64 bits"),
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
-        ("run t.csv --target kind --demo --plan --particles 100001", "more than 100,000 particles"),
-        ("run t.csv --target kind --demo --read encoding=utf-7 --test surrogate.csv", "surrogate.csv is not text in"),
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
         ("run t.csv --target kind --demo --read header=maybe", "header is 'maybe': give yes or no"),
         ("run t.csv --target kind --demo --read skip-lines=-1", "skip-lines is '-1': give a number of lines"),
         ("run t.csv --target kind --demo --limit learner=many", "'learner=many' is not NAME=N with one of calls"),
         ("run t.csv --target kind --demo --split by:a", "split 'by:a' is unknown: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --split group:zebra", "zebra"),
-        ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),
         ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
         ("run t.csv --target kind --demo --inputs ,", "name at least one"),
-        ("run t.csv --target kind --demo --inputs zebra", "zebra"),
         ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
         ("run t.csv --target kind --demo --describe a", "'a' is not COLUMN=TEXT or label:LABEL=TEXT"),
-        ("run t.csv --target kind --demo --describe zebra=x", "its columns are 'a', 'b', 'kind', 'same'"),
         ("run two.csv --target kind --demo", "two.columns.csv and two.columns.json both describe the columns"),
         ("run odd.csv --target kind --demo", "odd.columns.json is not UTF-8 text: save it as UTF-8"),
         ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
         ("run t.csv --target kind --demo --limit cost=3", "a cap on cost, and no price to count by"),
         ("run t.csv --target kind --demo --limit calls=-1", "'calls=-1' is not NAME=N with one of calls, cost"),
-        ("run t.csv --target kind --demo --price nan,1", "the price of prompt tokens is nan"),
-        ("run t.csv --target kind --demo --price 1,1,2,2", "one model for both roles"),
         ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
-        ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
         ("run t.csv --target kind --demo --price 1", "'1' is not IN,OUT: give two numbers such as"),
         ("run t.csv --target kind --demo --templates nofile", "nor a folder with one of learner.txt"),
         ("run t.csv --target kind --demo --templates wrong", "learner.txt is not UTF-8 text"),
         ("run t.csv --target kind --demo --templates odd", "the prior template lacks {answer_form}, {columns}"),
-        ("run t.csv --target kind --demo --templates curt", "--templates curt: not one of auto, examples"),
         ("run t.csv --target kind --demo --limit context=90", "and the model's context is 90"),
         ("run empty.csv --target kind --demo", "empty.csv"),
-        ("run bytes.csv --target kind --demo", "bytes.csv"),
         ("run t.csv --target kind --demo --test other.csv", "other.csv"),
         ("run t.csv --target kind --demo --paritcles 3", "--paritcles"),
         ("run t.csv --target kind --demo --name \udcff", "UTF-8"),
         ("run", "DATA.csv"),
         ("fly", "fly"),
         ("resume nowhere", "no run 'nowhere'"),
-        ("resume taken", "no run 'taken'"),
         ("stop elsewhere/nowhere", "no run 'elsewhere/nowhere'"),
-        ("report nowhere", "no run"),
         ("predict nowhere t.csv -o out.csv", "no run"),
         ("delete .", "no run"),
-        ("delete taken", "no run"),
-        ("rename nowhere name", "no run"),
         ("task flying -o out.csv", "flying"),
         ("task linear -o nowhere/out.csv", "nowhere/out.csv cannot be written"),
         ("cache shrink", "invalid choice: 'shrink'"),
         ("check-endpoint", "no endpoint"),
-        ("check-endpoint --base-url nothing --model m", "write it as http://nothing/v1"),
     ],
 )
 def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, said: str) -> None:
     (tmp_path / "t.csv").write_text(TABLE)
     (tmp_path / "other.csv").write_text("z\n1\n")
     (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "surrogate.csv").write_text("a,b,kind,same\n+2AA-,1,x,1\n")
-    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
     for folder, role, content in (("wrong", "learner", bytes(range(256))), ("odd", "prior", b"{hypothesis}")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"{role}.txt").write_bytes(content)
@@ -160,12 +135,6 @@ def test_a_setting_that_cannot_be_used_is_named(
     assert code == 2
     assert value.split("/")[0] in err
     assert err.count("\n") == 1
-
-
-def test_a_real_process_complains_alike(desk: Desk) -> None:
-    outcome = desk.vpp("run", "nofile.csv", "--demo")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.complaint == "nofile.csv cannot be read (No such file or directory): check the path"
 
 
 def test_an_endpoint_that_nobody_serves_is_not_reachable(vpp: Vpp) -> None:

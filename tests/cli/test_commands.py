@@ -62,17 +62,13 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
 
 
-def test_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
+def test_a_run_is_renamed_and_deleted_and_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
+    assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
+    assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
     assert vpp("delete", "vml") == "vml: deleted\n"
     assert not (desk.runs / "vml").exists()
     assert "no runs yet" in vpp("list")
     assert json.loads(vpp("list", "--json")) == []
-
-
-def test_rename_changes_the_name_alone(vpp: Vpp, desk: Desk) -> None:
-    assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
-    assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
-    assert desk.runs.joinpath("vml").is_dir()
 
 
 def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
@@ -154,13 +150,6 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
     assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
 
 
-def test_used_options_are_not_reported_and_no_hypothesis_is_the_heaviest_without_weights(desk: Desk, toy: str) -> None:
-    outcome = desk.vpp("run", toy, *SMALLEST, "--method", "mh", "--particles", "2")
-    assert "without effect" not in outcome.err
-    assert "one of 2 hypotheses that count alike · " in outcome.out
-    assert "heaviest" not in outcome.out
-
-
 def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
     first, second = (desk.vpp(*words) for _ in range(2))
@@ -201,13 +190,6 @@ def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
     names = [[finding["name"] for finding in server["findings"]] for server in text["servers"]]
     assert ("learner prompt" in names[0], "optimizer prompt" in names[0]) == (True, False)
     assert ("learner prompt" in names[1], "optimizer prompt" in names[1]) == (False, True)
-
-
-def test_an_endpoint_without_a_model_is_asked_for_its_list(desk: Desk) -> None:
-    with model() as served:
-        outcome = desk.vpp("check-endpoint", "--base-url", served.base_url)
-    assert outcome.code == 2
-    assert "none is named; the server has demo" in outcome.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

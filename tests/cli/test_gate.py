@@ -7,11 +7,6 @@ import pytest
 
 from tests.cli.test_bad_input import TABLE, Vpp, vpp
 from tests.processes import Model
-from vpp.errors import InputError
-from vpp.llm.gate import Gate
-from vpp.runs.keys import Keys
-from vpp.runs.session import checking
-from vpp.runs.spec import EndpointSpec
 
 __all__ = ["vpp"]
 BARRED = "http://b.com/v1"
@@ -51,10 +46,3 @@ def test_a_public_demo_asks_no_server_and_loads_no_model_file(
     code, _, said = vpp("run", "t.csv", "--target", "kind", "--gguf", "m.gguf")
     assert (code, "model files are off" in said) == (2, True)
     assert vpp("check-endpoint", "--demo")[0] == 0
-
-
-def test_an_old_run_is_refused_if_its_server_is_no_longer_allowed(served: Model) -> None:
-    spec = EndpointSpec(base_url=served.base_url, model="demo")
-    gate = Gate(servers=("https://api.a.com/v1",))
-    with pytest.raises(InputError, match="is not among the endpoints"):
-        list(checking(spec, Keys(gate=gate)))

@@ -118,14 +118,6 @@ def test_labels_that_a_table_would_lose_are_refused(labels: tuple[str, str]) -> 
         vpp.VPPClassifier(**SMALL).fit(rows, np.where(rows[:, 0] < 10, *labels))
 
 
-def test_label_probabilities_make_the_vote(server: EndpointSpec) -> None:
-    rows, species = penguins()
-    model = vpp.VPPClassifier(**SMALL, likelihood="logprobs", endpoint=server).fit(rows, species)
-    shares = model.predict_proba(rows)
-    assert np.allclose(shares.sum(axis=1), 1)
-    assert shares.min() > 0, "the demo model gives every label a little"
-
-
 def test_a_line_is_found_and_extended() -> None:
     x = np.arange(30.0).reshape(-1, 1)
     model = vpp.VPPRegressor(particles=3, epochs=1).fit(x, 3 * x[:, 0] + 4)

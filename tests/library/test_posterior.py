@@ -48,17 +48,6 @@ def test_disagreement_is_a_frame_with_the_most_divided_row_first(labels: vpp.Pos
     assert frame.loc[8, "entropy_bits"] == pytest.approx(-0.6 * math.log2(0.6) - 0.4 * math.log2(0.4))
 
 
-def test_disagreement_about_numbers_is_a_spread(numbers: vpp.Posterior) -> None:
-    frame = numbers.disagreement()
-    # Row 4 says 1, 2, 0 around 1; row 6 says 4, 6, 4 around 4.5; weights 0.5, 0.25, 0.25.
-    assert frame.loc[[4, 6], "spread"].tolist() == pytest.approx([math.sqrt(0.5), math.sqrt(0.75)])
-    # Row 7 says 2, nothing, 4: weights 2/3 and 1/3 around 8/3.
-    assert frame.loc[7, "spread"] == pytest.approx(math.sqrt(8 / 9))
-    assert frame.loc[5, "spread"] == 0
-    assert frame.index.tolist() == [7, 6, 4, 5]
-    assert frame.loc[4, ["low", "high"]].tolist() == [0.0, 2.0]
-
-
 def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) -> None:
     assert [(each.step, each.slot, each.changed) for each in labels.lineage(1)] == [
         (-1, 0, True),
@@ -68,15 +57,6 @@ def test_a_lineage_goes_from_the_first_hypothesis_to_now(labels: vpp.Posterior) 
     assert labels.lineage(1)[-1].text == inspected.BIG
     with pytest.raises(InputError, match="has no particle 4"):
         labels.lineage(4)
-
-
-def test_ruled_out_texts_have_their_reasons(labels: vpp.Posterior) -> None:
-    assert {(out.reason, out.text) for out in labels.ruled_out} == {
-        ("rejected", inspected.LUCK),
-        ("rejected", inspected.SEVEN),
-        ("resampled away", inspected.NONE),
-        ("unparsable", "Sorry."),
-    }
 
 
 def test_a_notebook_and_a_terminal_get_a_line_an_idea(labels: vpp.Posterior) -> None:

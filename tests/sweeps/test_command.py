@@ -199,7 +199,7 @@ def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: P
         (("--tasks", "poly", "--methods", "mh-k1"), "makes no cell"),
         (("--seeds", "0"), "seeds is 0"),
         (("--jobs", "0"), "jobs is 0"),
-        (("--tasks", ","), "--tasks names nothing"),
+        (("--tasks", ","), "name at least one"),
         (("--train-size", "5"), "batch"),
         (("--ray-address", "auto"), "--engine ray"),
     ):

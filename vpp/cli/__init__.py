@@ -20,11 +20,11 @@ def main(argv: Sequence[str]) -> int:
     # Python turns bytes that are not UTF-8 into lone surrogates.
     if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
         return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
-    options = build_parser().parse_args(argv)
-    if headers := getattr(options, "header", []):
-        os.environ["VPP_HEADERS"] = "\n".join((os.environ.get("VPP_HEADERS", ""), *headers))
-    module, function = options.command.split(":")
     try:
+        options = build_parser().parse_args(argv)
+        if headers := getattr(options, "header", []):
+            os.environ["VPP_HEADERS"] = "\n".join((os.environ.get("VPP_HEADERS", ""), *headers))
+        module, function = options.command.split(":")
         with no_collecting():
             command = getattr(importlib.import_module(module), function)
         return int(command(options))

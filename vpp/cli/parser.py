@@ -28,12 +28,10 @@ LIMITS = {
 }
 """Names of `--limit`, and the fields that they set."""
 CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "cell")
-DECIMAL = ("cost", "call", "wait")
-"""Limits that may be fractions."""
+DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
 INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --likelihood and --calibration-size set some."""
-MORE = {"likelihood": ", or of its share of N answers to each row"}
-"""Words on values that only the command line takes."""
+MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 
 def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
@@ -96,7 +94,8 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
     group.add_argument("--body", metavar="JSON", default="", help=about)
     limit_option(group, [name for name in LIMITS if of_run or name not in OF_RUN])
-    if not of_run:
+    if not of_run:  # a check asks anew, and the methods of a sweep ask the same questions, which would be timed wrongly
+        parser.set_defaults(cache=False)
         return
     about = "neither read nor write the response cache"
     group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
@@ -222,10 +221,6 @@ def _calibration(text: str) -> tuple[int, float | None]:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 
 
-def _train_size(text: str) -> int:
-    return ALL_ROWS if text == "all" else int(text)
-
-
 def _prices(text: str) -> tuple[float, ...]:
     try:
         amounts = tuple(map(float, text.split(",")))
@@ -236,17 +231,10 @@ def _prices(text: str) -> tuple[float, ...]:
     return amounts
 
 
-def _split_rule(text: str) -> SplitRule:
-    try:
-        return SplitRule.read(text)
-    except InputError as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
-        raise ArgumentTypeError("name at least one")
+        raise InputError(f"{text!r} is no list: name at least one, with commas between them")
     return names
 
 
@@ -275,10 +263,12 @@ def _run(commands: Commands) -> None:
     data = data_options(parser)
     data.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
-    data.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
-    about = "training rows at most, or all that are not held out (100)"
-    data.add_argument("--train-size", type=_train_size, default=100, metavar="N|all", help=about)
-    data.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
+    data.add_argument("--split", type=SplitRule.read, default=RANDOM, metavar="RULE", help=about)
+    about = "training rows at most, or all that are not held out"
+    _number(
+        data, "--train-size", about, 100, type=lambda text: ALL_ROWS if text == "all" else int(text), metavar="N|all"
+    )
+    _number(data, "--test-size", "test rows at most; 0: all rows train", 60)
     about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
     about += "rows has its label among those called possible (0, 0.9)"
     calibration: dict[str, Any] = {"type": _calibration, "default": (0, None), "metavar": "N[@COVERAGE]"}
@@ -346,9 +336,18 @@ def _control(commands: Commands) -> None:
     cache.add_argument("action", choices=("info", "clear"))
 
 
+def _number(parser: Options, name: str, about: str, default: int | None = None, **more: Any) -> None:
+    words = about if default is None else f"{about} ({default})"
+    parser.add_argument(name, **{"type": int, "default": default, "metavar": "N", "help": words, **more})
+
+
+def _file(parser: Options, metavar: str, about: str | None = None, **more: Any) -> None:
+    parser.add_argument("-o", "--output", metavar=metavar, help=about, **more)
+
+
 def _reading(commands: Commands) -> None:
     report = on_run(commands, "report", "stored:report", "write the report of a run")
-    report.add_argument("-o", "--output", metavar="FILE", help="report file (report.md in the run's directory)")
+    _file(report, "FILE", "report file (report.md in the run's directory)")
     report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
     about = "also write the particles for ArviZ (posterior.nc next to the report)"
     report.add_argument("--nc", action="store_true", help=about)
@@ -356,47 +355,42 @@ def _reading(commands: Commands) -> None:
     export = on_run(commands, "export", "stored:export", about)
     to = export.add_mutually_exclusive_group(required=True)
     to.add_argument("--python", metavar="FILE", help="a file of plain Python that predicts without a model")
-    where = "a tracking server's address, such as http://localhost:5000"
-    to.add_argument("--mlflow", metavar="URI", help=where)
+    to.add_argument("--mlflow", metavar="URI", help="a tracking server's address, such as http://localhost:5000")
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about = "replay a run on its recorded answers, and report differences from its journal and exports"
     json_option(on_run(commands, "verify", "stored:verify", about))
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
-    about = "learner calls of the vote over several draws of examples (as many as the run's)"
-    baseline.add_argument("--calls", type=int, metavar="N", help=about)
+    _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
     about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
-    baseline.add_argument("--examples", type=int, metavar="K", help=about)
+    _number(baseline, "--examples", about, metavar="K")
     json_option(baseline)
-    about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
+    about = "put a run's hypotheses on trial: does the learner follow them, and what is each clause worth"
     trial = on_run(commands, "trial", "asking:trial", about)
-    trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
-    about = "rows for each idea and kind (must change, must stay) (20)"
-    trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
-    about = "training rows that score sentences without a clause, and the learner without a rule (40)"
-    trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
+    _number(trial, "--ideas", "hypotheses on trial, the heaviest", 3)
+    _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
+    _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
     json_option(trial)
     about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
     sheet = on_run(commands, "sheet", "asking:sheet", about)
-    sheet.add_argument("-o", "--output", metavar="SHEET.csv", required=True)
-    sheet.add_argument("--rows", type=int, default=24, metavar="N", help="rows at most (24)")
+    _file(sheet, "SHEET.csv", required=True)
+    _number(sheet, "--rows", "rows at most", 24)
     predict = on_run(commands, "predict", "asking:predict", "predict new rows with a posterior")
     predict.add_argument("data", metavar="NEW.csv")
-    predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
+    _file(predict, "OUT.csv", required=True)
     predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")
     file_options(predict)
     task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
-    task.add_argument("--seed", type=int, default=0)
-    task.add_argument("--train-size", type=int, default=100)
-    task.add_argument("--test-size", type=int, default=60)
-    task.add_argument("-o", "--output", metavar="FILE.csv", required=True)
+    for name, default in (("seed", 0), ("train-size", 100), ("test-size", 60)):
+        _number(task, f"--{name}", name.replace("-", " "), default)
+    _file(task, "FILE.csv", required=True)
 
 
 def _serving(commands: Commands) -> None:
     parser = command(commands, "app", "serving:app", "serve the app in a browser")
-    parser.add_argument("--port", type=int, default=8501, metavar="N", help="port (8501)")
+    _number(parser, "--port", "port", 8501)
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     parser.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
@@ -405,7 +399,6 @@ def _serving(commands: Commands) -> None:
     check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
     model_options(check, of_run=False)
     json_option(check)
-    check.set_defaults(cache=False)
 
 
 BENCH_METHODS = """\
@@ -421,19 +414,17 @@ def _bench(commands: Commands) -> None:
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
     parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
     parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
-    parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
-    about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
-    parser.add_argument("--jobs", type=int, metavar="N", help=about)
+    _number(parser, "--seeds", "seeds 0 to N - 1 (3)")
+    _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
     about = "where worker processes run: on this machine, or on those of a Ray cluster (processes)"
     parser.add_argument("--engine", choices=("processes", "ray"), default="processes", help=about)
     about = "address of the Ray cluster; auto = this machine's cluster, local = start one for this sweep (local)"
     parser.add_argument("--ray-address", metavar="ADDRESS", help=about)
-    parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
-    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
-    parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
+    _number(parser, "--train-size", "training rows (100)")
+    _number(parser, "--test-size", "test rows (60)")
+    _number(parser, "--epochs", "passes over the training rows (2)")
     model_options(parser, of_run=False)
-    # Methods ask the same questions: with a cache, times would depend on the order of cells.
-    parser.set_defaults(cache=False)
-    where = "the sweep's folder: new, empty, or a sweep to continue (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
-    parser.add_argument("-o", "--output", metavar="DIR", help=where)
+    _file(
+        parser, "DIR", "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")

@@ -13,6 +13,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
+from vpp.cli.parser import INSTEAD
 from vpp.cli.progress import Progress
 from vpp.cli.system import (
     descriptions_beside,
@@ -90,7 +91,7 @@ def run(options: Namespace) -> int:
         return 0
     if not options.quiet:
         _print_plan(preparation, sys.stderr)
-        if unused := unused_words(given, config, dataset.task):
+        if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return work_on(directory, options)
 

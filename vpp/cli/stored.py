@@ -178,30 +178,14 @@ def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     result = verification(directory, ways(directory))
     if options.json:
-        print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
+        names = ("holds", "lines", "steps", "has_ended", "faults", "unchecked")
+        facts = {name: getattr(result, name) for name in names}
+        claims = {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in result.counts.items()}
+        whole = {"run": directory.id, "tolerance": TOLERANCE, "claims": claims, **facts}
+        print(to_json(whole, inf_nan_mode="strings").decode())
     else:
         print("\n".join(verification_lines(result, run=directory.id)))
     return 0 if result.holds else 1
-
-
-def _verification_json(result: Verification, run: str) -> dict[str, Any]:
-    names = {"claim": "claim", "line": "line", "step": "step", "particle": "slot"}
-    values = ("what", "written", "follows")
-    return {
-        "run": run,
-        "holds": result.holds,
-        "tolerance": TOLERANCE,
-        "lines": result.lines,
-        "steps": result.steps,
-        "has_ended": result.has_ended,
-        "claims": {claim: {"hold": n_held, "of": n} for claim, (n_held, n) in result.counts.items()},
-        "faults": [
-            {name: getattr(fault, field) for name, field in (names | dict(zip(values, values, strict=True))).items()}
-            | {"file": fault.file or None}
-            for fault in result.faults
-        ],
-        "unchecked": result.unchecked,
-    }
 
 
 def verification_lines(result: Verification, *, run: str) -> Iterator[str]:

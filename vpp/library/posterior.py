@@ -368,8 +368,7 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
 if TYPE_CHECKING:
     import pandas as pd
 
-FILE = "file:"
-"""Prefix of an endpoint that is a model file on this machine."""
+FILE = "file:"  # prefix of an endpoint that is a model file on this machine
 
 
 def fit(
