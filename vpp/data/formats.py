@@ -5,7 +5,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -226,7 +226,7 @@ def _check_unpacked(unpacked: int, name: str) -> None:
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
-    """Read all rows and columns with pyarrow; columns of lists and of bytes that are not text are left out.
+    """Read all rows and columns with pyarrow; columns of lists and objects are left out.
 
     Raises DataError for a file that is broken, has no rows, or is too large unpacked.
     """
@@ -235,7 +235,7 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check_size(file, name)
+        _check_size(file.metadata, name)
         schema = [file.schema.column(i) for i in range(len(file.schema))]
         # Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the
         # process on a damaged file.
@@ -243,17 +243,25 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         lists = [column.path for column in schema if column.max_repetition_level]
         if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
             raise ValueError("two columns have one name")
+        # A long text that repeats is one in memory.
         dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
         reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
         table = reader.read(columns=[column.path for column in single] if lists else None)
         table.validate(full=True)
-        return _grid(table, name, dict.fromkeys(path.split(".")[0] for path in lists))
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        columns = {column: cells for column in table.column_names if (cells := _texts(table[column])) is not None}
+    except (pa.ArrowException, KeyError, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
+    names, notes = unique_names(list(columns), file=name)
+    bytes_in = [column for column in table.column_names if column not in columns]
+    lists_in = list(dict.fromkeys(path.split(".")[0] for path in lists))
+    left_out = (
+        *(f"column {column!r} holds bytes that are not text: left out" for column in bytes_in),
+        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists_in),
+    )
+    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=(*notes, *left_out))
 
 
-def _check_size(file: Any, name: str) -> None:
-    meta = file.metadata
+def _check_size(meta: Any, name: str) -> None:
     if meta.num_rows == 0 or meta.num_columns == 0:
         raise DataError(f"{name} has no rows: rows are needed")
     if meta.num_columns > MAX_COLUMNS:
@@ -265,26 +273,6 @@ def _check_size(file: Any, name: str) -> None:
     if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
         raise ValueError("the row counts of its parts do not add up")
     _check_unpacked(sum(group.total_byte_size for group in groups), name)
-
-
-def _grid(table: Any, name: str, lists: Iterable[str]) -> Grid:
-    columns: list[list[str]] = []
-    bytes_at: list[int] = []
-    for place, column in enumerate(table.columns):
-        try:
-            columns.append(_texts(column))
-        except UnicodeDecodeError:
-            bytes_at.append(place)
-            columns.append([])
-    names, notes = unique_names(table.column_names, without=bytes_at, file=name)
-    left_out = (
-        *(f"column {table.column_names[i]!r} holds bytes that are not text: left out" for i in bytes_at),
-        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists),
-    )
-    readable = [cells for place, cells in enumerate(columns) if place not in bytes_at]
-    if not readable:
-        raise DataError(f"{name} has no column of text, numbers or dates: give one")
-    return Grid(names=names, columns=_filled(readable, name), notes=(*notes, *left_out))
 
 
 def _filled(columns: list[list[str]], name: str) -> list[list[str]]:
@@ -307,15 +295,18 @@ def read_frame(frame: Any) -> Grid:
     return Grid(names=names, columns=_filled(columns, "frame"), notes=notes)
 
 
-def _texts(column: Any) -> list[str]:
-    """Stripped texts of a column; a dictionary column shares equal texts in memory."""
+def _texts(column: Any) -> list[str] | None:
+    """Stripped texts of a column, None if it holds other bytes; a dictionary column shares equal texts in memory."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         unified = column.unify_dictionaries().combine_chunks()
         unified = unified.chunk(0) if isinstance(unified, pa.ChunkedArray) else unified
-        texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
+        try:
+            texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
+        except UnicodeDecodeError:
+            return None
         return ["" if place is None else texts[place] for place in unified.indices.to_pylist()]
     if pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
         # the shortest text that reads back as the same float of this precision
@@ -451,7 +442,7 @@ def _loads(text: str) -> Any:
 def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
     """Return the cells by column, None for a missing one. Raises DataError if the value is no table."""
     if isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
-        lengths = {len(cells) for cells in value.values()}
+        lengths = set(map(len, value.values()))
         if len(lengths) > 1:
             raise DataError(
                 f"{name} has columns of {min(lengths):,} to {max(lengths):,} cells: give each the same number"

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, islice, pairwise
-from typing import NamedTuple
 
-from vpp.data.columns import MISSING, is_date, is_quantity, is_sequence, is_written_number
+from vpp.data.cells import MISSING, is_date
+from vpp.data.columns import is_quantity, is_sequence, is_written_number
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.text import (
     NO_DELIMITER,
@@ -134,22 +134,17 @@ def _is_like_data(cell: str) -> bool:
 
 def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """True if the numbers of the first line are names: years, or 1, 2, 3, … as on no other line."""
-    own = _integers(first)
-    if own is None:
-        return False
-    others = [numbers for cells in below if (numbers := _integers(cells)) is not None]
-    if all(number in _YEARS for number in own):
-        return not any(all(number in _YEARS for number in numbers) for numbers in others if numbers)
-    return len(own) > 2 and _is_run(own) and not any(map(_is_run, others))
+    return _are_names(first) and not any(map(_are_names, below))
 
 
-def _integers(cells: Sequence[str]) -> list[int] | None:
+def _are_names(cells: Sequence[str]) -> bool:
     numbers = [cell for cell in cells if _is_like_data(cell)]
-    return [int(cell) for cell in numbers] if all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers) else None
-
-
-def _is_run(numbers: Sequence[int]) -> bool:
-    return len(numbers) > 1 and all(b == a + 1 for a, b in pairwise(numbers))
+    if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
+        return False
+    values = list(map(int, numbers))
+    return all(value in _YEARS for value in values) or (
+        len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
+    )
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -159,39 +154,30 @@ _IN_CELLS = 1.5
 """Handicap of the comma in cells a line: decimals and names contain commas too."""
 
 
-class _Agreement(NamedTuple):
-    """Evenness of a delimiter's division of a text; the greatest tuple is the best."""
-
-    divides: bool
-    n_alike: int
-    """Records as wide as the table's first record, minus the others."""
-    from_top: bool
-    """True if the table starts at the first record."""
-    width: float
-    """Cells of the table's first record, minus the handicap of the comma."""
-
-
 def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
 
     Ties go to the delimiter that gives more cells. Either is NO_DELIMITER if there is none.
     """
-    agreement = {
-        delimiter: _agreement(sample(text, delimiter, has_quotes=has_quotes), delimiter) for delimiter in DELIMITERS
-    }
-    best, other = sorted(DELIMITERS, key=agreement.__getitem__, reverse=True)[:2]
-    if not agreement[best].divides:
+    evenness = {mark: _evenness(sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
+    best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
+    if not evenness[best][0]:
         return NO_DELIMITER, NO_DELIMITER
-    return best, other if agreement[other][:-1] == agreement[best][:-1] else NO_DELIMITER
+    return best, other if evenness[other][:-1] == evenness[best][:-1] else NO_DELIMITER
 
 
-def _agreement(records: Sequence[Record], delimiter: str) -> _Agreement:
+def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
+    """Tuple that is greatest for the delimiter that divides best.
+
+    Whether it divides; the records as wide as the table's first one, minus the others; whether the table starts at the
+    first record; the cells of the table's first record, minus the handicap of the comma.
+    """
     start = table_start(records)
     widths = [len(record.cells) for record in records[start:]]
     if not widths or widths[0] == 1:
-        return _Agreement(False, -len(records), False, 1)
+        return False, -len(records), False, 1
     n_alike = 2 * widths.count(widths[0]) - len(widths)
-    return _Agreement(True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0))
+    return True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0)
 
 
 # --- names and cells --------------------------------------------------------------------------------------------------
