@@ -66,7 +66,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "wide.xlsx": lambda: workbook("".join(f'<row><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 100_000))),
     "rows.csv": lambda: b"a,b\n" + b"1,2\n" * 6_000_000,
     "lines.csv": lambda: b"a,b\n" + b'"x\ny",1\n' * 3_000_000,
-    "list.json": lambda: b'{"a":[' + b"1," * 6_000_000 + b"1]}",
+    "list.json": lambda: b"[" + b'{"a":1},' * 5_000_001 + b'{"a":1}]',
 }
 """By file name."""
 

@@ -156,7 +156,7 @@ _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
 _UNITS = re.compile(
     r"[kmµ]?g|t|lbs?|oz|[kcmdµn]?m[²³23]?|ft|in|mi|yd|[cmdh]?l|gal|[kKMGTP]i?[Bb](?:ps)?|[kMGmT]?(?:Hz|Wh?|VA?|A|J|Pa)|"
     r"mAh|MP|M?px|dpi|rpm|mph|kmh|kph|km/h|km/l|kmpl|m/s|[mnµ]?s|secs?|mins?|hr?s?|hours?|d|days?|w|weeks?|months?|yrs?|"
-    r"years?|k?cal|bar|m?bar|psi|hPa|dB|b?hp|PS|[cC][cC]m?|Nm|x|pts?|pcs?|mol|mM|[°]?[CFK]"
+    r"years?|k?cal|bar|m?bar|psi|hPa|dB|b?hp|PS|[cC][cC]m?|Nm|x|pts?|pcs?|mol|mM|[°]?[CFK]|[kM]|[bm]n"
 )
 """Units that may follow a number without a blank. Others may so only in a column with decimals: `3D` is a name."""
 SCALES = {"k": 3, "K": 3, "m": 6, "mn": 6, "M": 6, "bn": 9, "B": 9}
@@ -635,7 +635,7 @@ def _not_dates(draft: _Draft) -> Iterator[str]:
 def _though_mostly(what: str, draft: _Draft, other: str) -> str:
     row = draft.cells.index(other)
     held = f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
-    is_word = len(other) <= LONGEST_WORD and "," not in other
+    is_word = len(other) <= LONGEST_WORD and other.isprintable() and "," not in other
     return f"{held}; if that means a missing cell, --missing '{draft.name}={other}' says so" if is_word else held
 
 

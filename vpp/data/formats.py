@@ -389,7 +389,7 @@ def _find_format(content: bytes, name: str) -> Format:
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
-SHAPES = "give a list of objects, an object a line, or an object with a list for each column"
+SHAPES = "give a list of objects, or an object a line"
 
 
 def read_json(text: str, *, name: str) -> Grid | None:
@@ -441,13 +441,6 @@ def _loads(text: str) -> Any:
 
 def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
     """Return the cells by column, None for a missing one. Raises DataError if the value is no table."""
-    if isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
-        lengths = set(map(len, value.values()))
-        if len(lengths) > 1:
-            raise DataError(
-                f"{name} has columns of {min(lengths):,} to {max(lengths):,} cells: give each the same number"
-            )
-        return value
     records = [value] if isinstance(value, dict) else value
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")

@@ -1,6 +1,7 @@
 """A grid of named columns from records: where the table begins and ends, its header, its names and its cells."""
 
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 
 from vpp.data.cells import MISSING, is_date
-from vpp.data.columns import is_quantity, is_sequence, is_written_number
+from vpp.data.columns import is_number, is_quantity, is_sequence, is_written_number
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.text import (
     NO_DELIMITER,
@@ -191,8 +192,6 @@ MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
-MAX_FILLED = 2_000_000
-"""Empty cells that may be added to short lines in total: each takes memory that the file does not."""
 _ROWS_AT_ONCE = 8_192
 _MAX_INTERNED = 200_000
 
@@ -300,24 +299,23 @@ class _Rows:
         self.short: list[int] = []
         self.long: list[int] = []
         self.multiline: list[Record] = []
-        self.n_filled = 0
         self.lines: list[int] = []
         """Numbers of the first line and of the last ones."""
 
     def columns(self, records: Iterable[Record]) -> list[list[str]]:
-        """(column, row) stripped cells. Raises DataError for text beyond the table, and for too many cells."""
+        """(column, row) stripped cells. Raises DataError for text beyond the table and for too many cells."""
         columns: list[list[str]] = [[] for _ in range(self.width)]
         stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
         records = iter(records)
         while chunk := list(islice(records, _ROWS_AT_ONCE)):
-            self.lines = [*self.lines, *(record.line for record in chunk[-MAX_END:])]
-            self.lines = [self.lines[0], *self.lines[1:][-MAX_END:]]
+            if (len(columns[0]) + len(chunk)) * self.width > MAX_CELLS:
+                raise too_many_cells(self.name)
+            lines = [*self.lines, *(record.line for record in chunk)]
+            self.lines = [lines[0], *lines[1:][-MAX_END:]]
             self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
             rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(stripped, cells))
-            if len(columns[0]) * self.width > MAX_CELLS:
-                raise too_many_cells(self.name)
         return columns
 
     def _even(self, record: Record) -> Sequence[str]:
@@ -333,12 +331,6 @@ class _Rows:
             return cells[: self.width]
         if len(cells) < self.n_named:
             self.short.append(line)
-        self.n_filled += n_lacking
-        if self.n_filled > MAX_FILLED:
-            raise DataError(
-                f"{self.name} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
-                "missing in total: keep the columns that are filled, or choose the delimiter"
-            )
         return [*cells, *[""] * n_lacking]
 
     def notes(self) -> list[str]:
@@ -381,11 +373,14 @@ def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool
         broken = [cells for cells in quantities if _breaks(cells[row])]
         if len(broken) > 1 or (broken and len(filled) == 1):
             return True
-        if row == 0 or not filled or not cells[0] or _is_like_data(cells[0]):
+        if row == 0 or not filled:
             return False
-        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[0].count(cells[0]) == 1:
+        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
             return True
-        return len(filled) == 1 and len(columns) > 2 and not _has_such(columns, n_rows - margin)
+        if not cells[0] and "" not in columns[0][: n_rows - margin] and _are_sums(columns, row):
+            return True
+        is_alone = len(filled) == 1 and cells[0] == filled[0] and len(columns) > 2 and not _is_like_data(cells[0])
+        return is_alone and not _has_such(columns, n_rows - margin)
 
     top = 1 if has_header and margin and is_apart(0) else 0
     end = n_rows
@@ -409,7 +404,7 @@ def _is_broken_at(cells: Sequence[str], ends: Sequence[int], body: slice) -> boo
     """True if a cell at an end is no quantity, and every present cell between the ends is one."""
     if not any(_breaks(cells[row]) for row in ends):
         return False
-    if any(map(_breaks, islice(cells, body.start, body.start + ROWS_COMPARED))):
+    if any(map(_breaks, cells[body][:ROWS_COMPARED])):
         return False
     present = {cell for cell in cells[body] if cell.lower() not in MISSING}
     return len(present) >= FEWEST_QUANTITIES and all(map(is_quantity, present))
@@ -423,6 +418,15 @@ def _has_such(columns: Sequence[Sequence[str]], n_rows: int) -> bool:
     """True if one of the first rows has a single cell too."""
     rows = zip(*(column[:n_rows] for column in columns), strict=True)
     return any(sum(cell.lower() not in MISSING for cell in cells) == 1 for cells in rows)
+
+
+def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
+    """True if every filled cell of a row is the sum of its column above."""
+    filled = [column[: row + 1] for column in columns if column[row]]
+    if not all(is_number(cell) for column in filled for cell in column if cell):
+        return False
+    sums = [math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled]
+    return all(math.isclose(own, float(column[-1]), abs_tol=0.01) for own, column in zip(sums, filled, strict=True))
 
 
 def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:
