@@ -7,7 +7,6 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -73,23 +72,14 @@ MOST_NOTED = 100_000
 """Most merged ranges, and cells with formulas, of a sheet that are looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    name: str
-    names: tuple[str, ...]
-    """Names of all sheets of the workbook."""
-    records: list[Record]
-    """Lines with any text, numbered as in the sheet."""
-    notes: tuple[str, ...] = ()
-
-
-def read_sheet(content: bytes, *, name: str, sheet: str | None = None, as_is: bool = False) -> Sheet:
-    """Read the named sheet, or the first sheet with two lines of text. as_is: leave merged cells empty.
+def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+    """Read the chosen sheet, or the first sheet with two lines of text.
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
     """
     from openpyxl import load_workbook
 
+    sheet = read_as.sheet
     try:
         scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
@@ -98,19 +88,26 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None, as_is: bo
                 raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
             for each in (sheet,) if sheet is not None else names:
                 lines = _lines(book[each], name)
-                path = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
-                notes = [_formula_note(lines, scan.formulas.get(path, []))]
-                notes += [] if as_is else [_fill_merged(lines, scan.merged.get(path, []))]
                 if len(lines) > 1 or sheet is not None:
-                    records = list(_records(lines))
-                    return Sheet(name=each, names=names, records=records, notes=tuple(filter(None, notes)))
+                    part = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
+                    break
+            else:
+                raise DataError(f"{name} has no sheet with a header line and a row: give one")
+            own = [_formula_note(lines, scan.formulas.get(part, []))]
+            own += [] if read_as.as_is else [_fill_merged(lines, scan.merged.get(part, []))]
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
         raise DataError(
             f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV"
         ) from error
-    raise DataError(f"{name} has no sheet with a header line and a row: give one")
+    if len(names) > 1 and not sheet:
+        own.insert(0, f"sheet {each!r} of {len(names)} was read")
+    skipped = read_as.skip_lines or 0
+    records = (record for record in _records(lines) if record.line > skipped)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=each, sheets=names)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
+    return grid, reading, (*filter(None, own), *notes)
 
 
 class _Scan:
@@ -337,7 +334,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
     file_format = _find_format(content, name)
     if file_format == "parquet":
         return read_parquet(content, name=name), Reading(format="parquet"), ()
-    return (_read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
+    return (read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
 
 
 def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
@@ -353,17 +350,6 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     if grid is not None:
         return grid, Reading(format="json", encoding=decoded.encoding), decoded.notes
     return read_csv(decoded, name, read_as)
-
-
-def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
-    sheet = read_sheet(content, name=name, sheet=read_as.sheet, as_is=bool(read_as.as_is))
-    skipped = read_as.skip_lines or 0
-    records = (record for record in sheet.records if record.line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
-    grid, reading, notes = read_below_titles(records, reading, name, read_as)
-    if len(sheet.names) > 1 and not read_as.sheet:
-        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
-    return grid, reading, (*notes, *sheet.notes)
 
 
 def _find_format(content: bytes, name: str) -> Format:
@@ -404,11 +390,8 @@ def read_json(text: str, *, name: str) -> Grid | None:
     if value is None:
         return None
     columns = _json_columns(value, name)
-    if len(columns) > MAX_COLUMNS:
-        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
-    filled = _filled([list(_json_texts(column, cells, name)) for column, cells in columns.items()], name)
     names, notes = unique_names(list(columns), file=name)
-    return Grid(names=names, columns=filled, notes=notes)
+    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=notes)
 
 
 def _json_parsed(text: str, name: str) -> Any:
@@ -439,26 +422,24 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
 
 
-def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the cells by column, None for a missing one. Raises DataError if the value is no table."""
+def _json_columns(value: Any, name: str) -> dict[str, list[str]]:
+    """Return the texts by column, empty for a missing cell. Raises DataError if the value is no table of cells."""
     records = [value] if isinstance(value, dict) else value
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = dict.fromkeys(key for record in records for key in record)
-    if len(names) * len(records) > MAX_CELLS and len(names) <= MAX_COLUMNS:
+    if len(names) > MAX_COLUMNS:
+        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
+    if len(names) * len(records) > MAX_CELLS:
         raise too_many_cells(name)
-    return {key: [record.get(key) for record in records] for key in list(names)[: MAX_COLUMNS + 1]}
-
-
-def _json_texts(column: str, cells: Sequence[Any], name: str) -> Iterator[str]:
-    """Yield the text of each cell, empty if missing. Raises DataError for a nested value and for no Unicode text."""
-    for number, cell in enumerate(cells, 1):
-        where = f"{name}: row {number:,} of the column {shown_name(column)!r}"
-        if isinstance(cell, list | dict):
-            raise DataError(f"{where} holds a list or an object: give one text or number a cell")
-        if isinstance(cell, str):
-            if NO_TEXT.search(cell):
-                raise DataError(f"{where} holds a character that is no text: remove it")
-            yield cell.strip()
-        else:
-            yield "" if cell is None else str(cell).lower()
+    columns: dict[str, list[str]] = {}
+    for column in names:
+        cells = [record.get(column) for record in records]
+        for number, cell in enumerate(cells, 1):
+            if isinstance(cell, list | dict) or (isinstance(cell, str) and NO_TEXT.search(cell)):
+                what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
+                where = f"row {number:,} of the column {shown_name(column)!r}"
+                raise DataError(f"{name}: {where} holds {what}: give one text or number a cell")
+        texts = (cell if isinstance(cell, str) else "" if cell is None else str(cell).lower() for cell in cells)
+        columns[column] = list(map(str.strip, texts))
+    return columns
