@@ -21,7 +21,7 @@ from vpp.data.cells import (
     labels_among,
     words_by_column,
 )
-from vpp.data.dataset import Column, Kind, Notation
+from vpp.data.dataset import DETECT, Column, Kind, Notation, ReadAs
 from vpp.errors import DataError
 
 FEW_VALUES = 20
@@ -400,20 +400,18 @@ def read_columns(
     names: Sequence[str],
     texts: Sequence[Sequence[str]],
     *,
-    decimal: str | None = None,
+    read_as: ReadAs = DETECT,
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
-    missing: Sequence[str] = (),
     is_typed: bool = False,
 ) -> Columns:
     """Detect the kind of each column and read its cells.
 
-    texts: (column, row) stripped. decimal: the user's decimal mark. chosen: the user's kinds, by column. missing: the
-    user's words for a missing cell. is_typed: the source has its own missing cells, so words such as NA are values,
-    except in a column of numbers or dates.
+    texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
+    so words such as NA are values, except in a column of numbers or dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
-    kinds, words = chosen or {}, words_by_column(missing, names)
+    kinds, words, decimal = chosen or {}, words_by_column(read_as.missing or (), names), read_as.decimal
     drafts = [
         _Draft.of(name, column, kinds.get(name), words.get(name), is_typed)
         for name, column in zip(names, texts, strict=True)
