@@ -210,8 +210,8 @@ def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> st
         return ""
     have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
     return (
-        f"{have} without a stored value (first {empty[0]}) and are read as missing: open the workbook in a spreadsheet "
-        "program and save it, which stores the values"
+        f"{have} without a stored value, first {empty[0]}, read as missing: open the workbook in a spreadsheet program "
+        "and save it, which stores the values"
     )
 
 
