@@ -1,5 +1,6 @@
 """`python -m vpp`, and the command `vpp` of an installed package."""
 
+import io
 import os
 import sys
 
@@ -11,6 +12,10 @@ def run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The client's models ask every installed package for plugins of pydantic; none has a part in a run.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # A terminal in Latin-1 shows a question mark for a sign that it lacks.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(main(sys.argv[1:]))
 
 

@@ -5,6 +5,8 @@ import re
 import runpy
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,6 +150,23 @@ def test_the_plan_comes_after_how_the_file_was_read(desk: Desk) -> None:
     assert "note: column 'x': '10,5' is read as 10.5" in said
     assert "calls" in outcome.out
     assert desk.vpp("run", "halves.csv", *SMALLEST, "--target", "kind", "--plan", "--quiet").err == ""
+
+
+def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
+    lines = "".join(f'{i},"z {i}",{":" if i % 5 else i},{"ab"[i % 2]}\n' for i in range(40))
+    (desk.folder / "odd.csv").write_text(f'"x, raw",z,rate,kind\n{lines}')
+    options = ("--missing", "rate=:", "--inputs", "x, raw,rate", "--read", "as-is=yes", "--target", "kind", "--plan")
+    outcome = desk.vpp("run", "odd.csv", *SMALLEST, *options)
+    assert outcome.code == 0
+    assert "note: 32 cells are missing, written as ':' (32)" in outcome.err.splitlines()
+
+
+def test_a_terminal_without_a_sign_shows_a_question_mark(toy: str, desk: Desk) -> None:
+    words = [sys.executable, "-m", "vpp", "run", toy, *SMALLEST, "--plan"]
+    variables = {**desk.variables, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(words, cwd=desk.folder, env=variables, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"?At most? counts" in done.stdout
 
 
 def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:

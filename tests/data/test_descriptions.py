@@ -61,12 +61,7 @@ def test_what_is_no_description_of_the_table_is_refused_in_one_line(given: Any, 
         ("heart.columns.csv", "Column;Description\nx1;a, b\nlabel:yes;ill\n"),
         ("heart.columns.json", '{"x1": "a, b", "label:yes": "ill"}'),
         ("heart.columns.json", '{"x1": "a, b", "labels": {"yes": "ill"}}'),
-        (
-            "heart.columns.json",
-            '{"task_name": "…", "features": {"x1": {"type": "numerical", "description": "a, b"}, "label:yes": "ill"}, '
-            '"labels": {"num": {"values": ["yes", "no"], "description": "…"}}}',
-        ),
-        ("HEART.COLUMNS.JSON", '{"truth": ["…"], "features": {"x1": "a, b"}, "labels": {"yes": "ill"}}'),
+        ("HEART.COLUMNS.JSON", '{"x1": "a, b", "label:yes": "ill"}'),
     ],
 )
 def test_a_file_has_one_of_few_forms(name: str, text: str) -> None:
@@ -84,7 +79,6 @@ def test_a_file_has_one_of_few_forms(name: str, text: str) -> None:
         ("h.json", "[" * 100_000, "h.json is not valid JSON"),
         ("h.json", "[1]", "h.json holds no descriptions: write {column: description}"),
         ("h.json", '{"x1": 3}', "h.json describes 'x1' with something else than text"),
-        ("h.json", '{"features": {"x1": ["a", "b"]}}', "h.json describes 'x1' with something else than text"),
         ("h.json", '{"labels": {"yes": null}}', "h.json describes 'label:yes' with something else than text"),
         ("h.json", '{"age": "…"}', "h.json: a description is given for the column 'age'"),
         ("h.json", '{"label:yess": "…", "label:no": "…"}', "h.json: a description is given for the label 'yess'"),

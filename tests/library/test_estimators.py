@@ -92,6 +92,15 @@ def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpe
     assert clone(model).get_params() == model.get_params()
 
 
+def test_a_row_without_any_value_is_answered_in_its_place(server: EndpointSpec) -> None:
+    rows, species = penguins()
+    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, species)
+    few = rows.head(4).copy()
+    few.iloc[1] = np.nan
+    assert (model.predict(few)[[0, 2, 3]] == model.predict(rows.head(4))[[0, 2, 3]]).all()
+    assert model.predict_proba(few).shape == (4, 3)
+
+
 def test_start_sentences_and_other_options_are_passed_on() -> None:
     rows, species = penguins()
     start = ["If island is Torgersen, output Adelie; otherwise output Gentoo."]

@@ -56,7 +56,7 @@ def predict(options: Namespace) -> int:
     reader = RunReader(directory)
     dataset = reader.dataset()
     table = read_like(table, dataset.columns)
-    for note in table.column_notes:
+    for note in table.notes:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     asking = Asking(directory, rows)

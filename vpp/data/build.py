@@ -9,7 +9,7 @@ import numpy as np
 
 from vpp.data.answers import quoted
 from vpp.data.columns import is_integer
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule, Value
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, Value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
 from vpp.data.split import Examples, Parted, SplitPlan, counted, part
@@ -33,7 +33,7 @@ UNLABELLED = 103
 UNUSED = 106
 """Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
-"""Most rows of each of these kinds that a run keeps."""
+"""Most rows of each of these kinds that a run stores."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -53,29 +53,32 @@ def build_dataset(
     notes: put before the notes made here. Raises DataError for unsuitable columns and too few rows.
     """
     rule = split.rule
-    _check_rule(rule, table, target=target, test_table=test_table)
+    if rule.column and test_table is not None:
+        raise InputError(f"the test rows come from {test_table.file}: leave out the split by {rule.column!r}")
+    if rule.column and table.column(rule.column).name == target:
+        raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     resolved = resolve_task(table, target, columns.task)
     chosen, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
     examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=rule.column)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
     parted = part(files, split)
-    unlabelled, draw_notes = _unlabelled(files, seed=split.seed)
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
-    hints = split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()
-    n_left = sum(len(file.labelled) for file in files) - parted.n
-    covered = coverage_notes(parted, classes, n_left=n_left)
-    own_notes = (
+    unlabelled = [row for file in files for row in file.unlabelled]
+    some = _at_most(len(unlabelled), seed=split.seed, purpose=UNLABELLED)
+    own_notes = [
         *parted.notes,
-        *hints,
-        *covered,
+        *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
+        *coverage_notes(parted, classes, n_left=sum(len(file.labelled) for file in files) - parted.n),
         *copy_notes(parted),
         *label_notes(classes),
-        *draw_notes,
-        *described.notes,
-        *_test_file_notes(files),
-    )
+    ]
+    if len(some) < len(unlabelled):
+        own_notes.append(
+            f"of {len(unlabelled):,} rows without a target, {len(some):,} were drawn by seed for labelling"
+        )
+    own_notes += (*described.notes, *_test_file_notes(files))
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
@@ -87,21 +90,10 @@ def build_dataset(
         test=parted.test,
         calibration=parted.calibration,
         provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
-        unlabelled=unlabelled,
+        unlabelled=tuple(unlabelled[i] for i in some),
         unused=_unused(examples, parted, split),
         descriptions=described,
     )
-
-
-def _check_rule(split: SplitRule, table: Table, *, target: str, test_table: Table | None) -> None:
-    """Raises InputError for a rule beside a test file, and DataError for an unknown column or the target."""
-    if not split.column:
-        return
-    if test_table is not None:
-        raise InputError(f"the test rows come from {test_table.file}: leave out the split by {split.column!r}")
-    table.column(split.column)
-    if split.column == target:
-        raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
 
 
 def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
@@ -129,15 +121,12 @@ def _test_examples(examples: Examples, table: Table) -> Examples:
     return replace(examples, table=table, first_id=examples.table.n_rows)
 
 
-def _unlabelled(files: Sequence[Examples], *, seed: int) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """Rows without a target in file order, drawn by seed if there are too many, and a note on that draw."""
-    rows = [row for file in files for row in file.unlabelled]
-    if len(rows) <= MOST_UNLABELLED:
-        return tuple(rows), ()
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(UNLABELLED,)))
-    drawn = sorted(rng.choice(len(rows), MOST_UNLABELLED, replace=False).tolist())
-    note = f"of {len(rows):,} rows without a target, {MOST_UNLABELLED:,} were drawn by seed for labelling"
-    return tuple(rows[i] for i in drawn), (note,)
+def _at_most(n: int, *, seed: int, purpose: int) -> Sequence[int]:
+    """Places of n rows, or of MOST_UNLABELLED of them, drawn by seed, in order."""
+    if n <= MOST_UNLABELLED:
+        return range(n)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
+    return sorted(rng.choice(n, MOST_UNLABELLED, replace=False).tolist())
 
 
 def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, ...]:
@@ -152,10 +141,7 @@ def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, 
         groups = examples.cells(split.rule.column)
         own = {groups[place] for place, (row, _) in enumerate(examples.targets) if row in trained}
         free = [place for place in free if groups[place] in own]
-    if len(free) > MOST_UNLABELLED:
-        rng = np.random.default_rng(np.random.SeedSequence(split.seed, spawn_key=(UNUSED,)))
-        free = [free[i] for i in sorted(rng.choice(len(free), MOST_UNLABELLED, replace=False).tolist())]
-    return examples.rows(free)
+    return examples.rows([free[i] for i in _at_most(len(free), seed=split.seed, purpose=UNUSED)])
 
 
 def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, notes: tuple[str, ...]) -> Provenance:

@@ -4,7 +4,9 @@ Imports no numpy, so that help texts stay fast.
 """
 
 import codecs
+import csv
 import hashlib
+import io
 import math
 import re
 from collections import Counter
@@ -294,8 +296,7 @@ RANDOM = SplitRule()
 
 
 _PARTS = (*PARTS, "unlabelled", "unused")
-_NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
-_CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
+_NEEDS_QUOTES = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def rows_csv(dataset: Dataset) -> bytes:
@@ -303,7 +304,7 @@ def rows_csv(dataset: Dataset) -> bytes:
 
     Training rows come first, rows in no part (`unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each line.
     The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
-    is empty, an empty text is `""`; numeric targets are written in their shortest form.
+    is empty; numeric targets are written in their shortest form.
     """
     used = {*dataset.inputs, dataset.target}
     names = tuple(column.name for column in dataset.columns if column.name in used)
@@ -393,8 +394,8 @@ def _written(cell: str | None) -> str:
     return '"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell
 
 
-def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
-    (_, _, *names), *lines = _read_lines(text)
+def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
+    (_, _, *names), *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     described = {column["name"] for column in header["columns"]}
     if lacking := {header["target"], *header["inputs"]} - described.intersection(names):
         raise DataError(
@@ -402,30 +403,8 @@ def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | Non
             "from a copy"
         )
     for row_id, part, *values in lines:
-        cells = dict(zip(names, values, strict=True))
+        cells = {name: value or None for name, value in zip(names, values, strict=True)}
         truth = cells[header["target"]]
-        yield (
-            part,
-            Row(
-                id=int(str(row_id)),
-                inputs=tuple((name, cells[name]) for name in header["inputs"]),
-                target=None if truth is None else target_value(truth, header["task"]),
-            ),
-        )
-
-
-def _read_lines(text: str) -> Iterator[list[str | None]]:
-    """Yield the cells of each line written by `rows_csv`; raise ValueError at the first other text."""
-    line: list[str | None] = []
-    place = 0
-    while place < len(text):
-        match = _CELL.match(text, place)
-        if match is None:
-            number = text.count("\n", 0, place) + 1
-            raise ValueError(f"line {number} is not as the run wrote it")
-        quoted, bare, end = match.groups()
-        place = match.end()
-        line.append(quoted.replace('""', '"') if quoted is not None else bare or None)
-        if end == "\n":
-            yield line
-            line = []
+        inputs = tuple((name, cells[name]) for name in header["inputs"])
+        target = None if truth is None else target_value(truth, header["task"])
+        yield part, Row(id=int(row_id), inputs=inputs, target=target)

@@ -131,24 +131,15 @@ def read_descriptions(text: str, *, name: str) -> dict[str, str]:
 def by_key(given: object, *, source: str) -> dict[str, str]:
     """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
 
-    The columns may be under `features`, as in HypoBench's metadata, as texts or objects with a `description`; other
-    fields are then ignored. Raises InputError for another shape.
+    Raises InputError for another shape.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"{source} holds no descriptions: write {{column: description}}")
-    features, labels = given.get("features"), given.get("labels")
+    labels = given.get("labels")
     own: dict[str, Any] = dict(given)
-    if is_metadata := isinstance(features, Mapping):
-        own = {
-            key: value["description"] if isinstance(value, Mapping) and "description" in value else value
-            for key, value in features.items()
-        }
     if isinstance(labels, Mapping):
-        if own.get("labels") is labels:
-            del own["labels"]
-        own |= {
-            f"{LABEL}{key}": text for key, text in labels.items() if not (is_metadata and isinstance(text, Mapping))
-        }
+        del own["labels"]
+        own |= {f"{LABEL}{key}": text for key, text in labels.items()}
     wrong = next((key for key, text in own.items() if not isinstance(text, str)), None)
     if wrong is not None:
         raise InputError(

@@ -5,9 +5,8 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -73,23 +72,14 @@ MOST_NOTED = 100_000
 """Most merged ranges, and cells with formulas, of a sheet that are looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    name: str
-    names: tuple[str, ...]
-    """Names of all sheets of the workbook."""
-    records: list[Record]
-    """Lines with any text, numbered as in the sheet."""
-    notes: tuple[str, ...] = ()
-
-
-def read_sheet(content: bytes, *, name: str, sheet: str | None = None, as_is: bool = False) -> Sheet:
-    """Read the named sheet, or the first sheet with two lines of text. as_is: leave merged cells empty.
+def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+    """Read the chosen sheet, or the first sheet with two lines of text.
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
     """
     from openpyxl import load_workbook
 
+    sheet = read_as.sheet
     try:
         scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
@@ -98,19 +88,26 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None, as_is: bo
                 raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
             for each in (sheet,) if sheet is not None else names:
                 lines = _lines(book[each], name)
-                path = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
-                notes = [_formula_note(lines, scan.formulas.get(path, []))]
-                notes += [] if as_is else [_fill_merged(lines, scan.merged.get(path, []))]
                 if len(lines) > 1 or sheet is not None:
-                    records = list(_records(lines))
-                    return Sheet(name=each, names=names, records=records, notes=tuple(filter(None, notes)))
+                    part = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
+                    break
+            else:
+                raise DataError(f"{name} has no sheet with a header line and a row: give one")
+            own = [_formula_note(lines, scan.formulas.get(part, []))]
+            own += [] if read_as.as_is else [_fill_merged(lines, scan.merged.get(part, []))]
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
         raise DataError(
             f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV"
         ) from error
-    raise DataError(f"{name} has no sheet with a header line and a row: give one")
+    if len(names) > 1 and not sheet:
+        own.insert(0, f"sheet {each!r} of {len(names)} was read")
+    skipped = read_as.skip_lines or 0
+    records = (record for record in _records(lines) if record.line > skipped)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=each, sheets=names)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
+    return grid, reading, (*filter(None, own), *notes)
 
 
 class _Scan:
@@ -213,8 +210,8 @@ def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> st
         return ""
     have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
     return (
-        f"{have} without a stored value (first {empty[0]}) and are read as missing: open the workbook in a spreadsheet "
-        "program and save it, which stores the values"
+        f"{have} without a stored value, first {empty[0]}, read as missing: open the workbook in a spreadsheet program "
+        "and save it, which stores the values"
     )
 
 
@@ -226,7 +223,7 @@ def _check_unpacked(unpacked: int, name: str) -> None:
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
-    """Read all rows and columns with pyarrow; columns of lists and of bytes that are not text are left out.
+    """Read all rows and columns with pyarrow; columns of lists and objects are left out.
 
     Raises DataError for a file that is broken, has no rows, or is too large unpacked.
     """
@@ -235,7 +232,7 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check_size(file, name)
+        _check_size(file.metadata, name)
         schema = [file.schema.column(i) for i in range(len(file.schema))]
         # Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the
         # process on a damaged file.
@@ -243,17 +240,25 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         lists = [column.path for column in schema if column.max_repetition_level]
         if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
             raise ValueError("two columns have one name")
+        # A long text that repeats is one in memory.
         dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
         reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
         table = reader.read(columns=[column.path for column in single] if lists else None)
         table.validate(full=True)
-        return _grid(table, name, dict.fromkeys(path.split(".")[0] for path in lists))
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        columns = {column: cells for column in table.column_names if (cells := _texts(table[column])) is not None}
+    except (pa.ArrowException, KeyError, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
+    names, notes = unique_names(list(columns), file=name)
+    bytes_in = [column for column in table.column_names if column not in columns]
+    lists_in = list(dict.fromkeys(path.split(".")[0] for path in lists))
+    left_out = (
+        *(f"column {column!r} holds bytes that are not text: left out" for column in bytes_in),
+        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists_in),
+    )
+    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=(*notes, *left_out))
 
 
-def _check_size(file: Any, name: str) -> None:
-    meta = file.metadata
+def _check_size(meta: Any, name: str) -> None:
     if meta.num_rows == 0 or meta.num_columns == 0:
         raise DataError(f"{name} has no rows: rows are needed")
     if meta.num_columns > MAX_COLUMNS:
@@ -265,26 +270,6 @@ def _check_size(file: Any, name: str) -> None:
     if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
         raise ValueError("the row counts of its parts do not add up")
     _check_unpacked(sum(group.total_byte_size for group in groups), name)
-
-
-def _grid(table: Any, name: str, lists: Iterable[str]) -> Grid:
-    columns: list[list[str]] = []
-    bytes_at: list[int] = []
-    for place, column in enumerate(table.columns):
-        try:
-            columns.append(_texts(column))
-        except UnicodeDecodeError:
-            bytes_at.append(place)
-            columns.append([])
-    names, notes = unique_names(table.column_names, without=bytes_at, file=name)
-    left_out = (
-        *(f"column {table.column_names[i]!r} holds bytes that are not text: left out" for i in bytes_at),
-        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists),
-    )
-    readable = [cells for place, cells in enumerate(columns) if place not in bytes_at]
-    if not readable:
-        raise DataError(f"{name} has no column of text, numbers or dates: give one")
-    return Grid(names=names, columns=_filled(readable, name), notes=(*notes, *left_out))
 
 
 def _filled(columns: list[list[str]], name: str) -> list[list[str]]:
@@ -307,15 +292,18 @@ def read_frame(frame: Any) -> Grid:
     return Grid(names=names, columns=_filled(columns, "frame"), notes=notes)
 
 
-def _texts(column: Any) -> list[str]:
-    """Stripped texts of a column; a dictionary column shares equal texts in memory."""
+def _texts(column: Any) -> list[str] | None:
+    """Stripped texts of a column, None if it holds other bytes; a dictionary column shares equal texts in memory."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         unified = column.unify_dictionaries().combine_chunks()
         unified = unified.chunk(0) if isinstance(unified, pa.ChunkedArray) else unified
-        texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
+        try:
+            texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
+        except UnicodeDecodeError:
+            return None
         return ["" if place is None else texts[place] for place in unified.indices.to_pylist()]
     if pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
         # the shortest text that reads back as the same float of this precision
@@ -346,7 +334,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
     file_format = _find_format(content, name)
     if file_format == "parquet":
         return read_parquet(content, name=name), Reading(format="parquet"), ()
-    return (_read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
+    return (read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
 
 
 def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
@@ -362,17 +350,6 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     if grid is not None:
         return grid, Reading(format="json", encoding=decoded.encoding), decoded.notes
     return read_csv(decoded, name, read_as)
-
-
-def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
-    sheet = read_sheet(content, name=name, sheet=read_as.sheet, as_is=bool(read_as.as_is))
-    skipped = read_as.skip_lines or 0
-    records = (record for record in sheet.records if record.line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
-    grid, reading, notes = read_below_titles(records, reading, name, read_as)
-    if len(sheet.names) > 1 and not read_as.sheet:
-        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
-    return grid, reading, (*notes, *sheet.notes)
 
 
 def _find_format(content: bytes, name: str) -> Format:
@@ -398,7 +375,7 @@ def _find_format(content: bytes, name: str) -> Format:
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
-SHAPES = "give a list of objects, an object a line, or an object with a list for each column"
+SHAPES = "give a list of objects, or an object a line"
 
 
 def read_json(text: str, *, name: str) -> Grid | None:
@@ -413,11 +390,8 @@ def read_json(text: str, *, name: str) -> Grid | None:
     if value is None:
         return None
     columns = _json_columns(value, name)
-    if len(columns) > MAX_COLUMNS:
-        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
-    filled = _filled([list(_json_texts(column, cells, name)) for column, cells in columns.items()], name)
     names, notes = unique_names(list(columns), file=name)
-    return Grid(names=names, columns=filled, notes=notes)
+    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=notes)
 
 
 def _json_parsed(text: str, name: str) -> Any:
@@ -448,33 +422,24 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
 
 
-def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the cells by column, None for a missing one. Raises DataError if the value is no table."""
-    if isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
-        lengths = {len(cells) for cells in value.values()}
-        if len(lengths) > 1:
-            raise DataError(
-                f"{name} has columns of {min(lengths):,} to {max(lengths):,} cells: give each the same number"
-            )
-        return value
+def _json_columns(value: Any, name: str) -> dict[str, list[str]]:
+    """Return the texts by column, empty for a missing cell. Raises DataError if the value is no table of cells."""
     records = [value] if isinstance(value, dict) else value
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = dict.fromkeys(key for record in records for key in record)
-    if len(names) * len(records) > MAX_CELLS and len(names) <= MAX_COLUMNS:
+    if len(names) > MAX_COLUMNS:
+        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
+    if len(names) * len(records) > MAX_CELLS:
         raise too_many_cells(name)
-    return {key: [record.get(key) for record in records] for key in list(names)[: MAX_COLUMNS + 1]}
-
-
-def _json_texts(column: str, cells: Sequence[Any], name: str) -> Iterator[str]:
-    """Yield the text of each cell, empty if missing. Raises DataError for a nested value and for no Unicode text."""
-    for number, cell in enumerate(cells, 1):
-        where = f"{name}: row {number:,} of the column {shown_name(column)!r}"
-        if isinstance(cell, list | dict):
-            raise DataError(f"{where} holds a list or an object: give one text or number a cell")
-        if isinstance(cell, str):
-            if NO_TEXT.search(cell):
-                raise DataError(f"{where} holds a character that is no text: remove it")
-            yield cell.strip()
-        else:
-            yield "" if cell is None else str(cell).lower()
+    columns: dict[str, list[str]] = {}
+    for column in names:
+        cells = [record.get(column) for record in records]
+        for number, cell in enumerate(cells, 1):
+            if isinstance(cell, list | dict) or (isinstance(cell, str) and NO_TEXT.search(cell)):
+                what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
+                where = f"row {number:,} of the column {shown_name(column)!r}"
+                raise DataError(f"{name}: {where} holds {what}: give one text or number a cell")
+        texts = (cell if isinstance(cell, str) else "" if cell is None else str(cell).lower() for cell in cells)
+        columns[column] = list(map(str.strip, texts))
+    return columns

@@ -1,15 +1,16 @@
 """A grid of named columns from records: where the table begins and ends, its header, its names and its cells."""
 
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, islice, pairwise
-from typing import NamedTuple
 
-from vpp.data.columns import MISSING, is_date, is_quantity, is_sequence, is_written_number
+from vpp.data.cells import MISSING, is_date
+from vpp.data.columns import is_number, is_quantity, is_sequence, is_written_number
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.text import (
     NO_DELIMITER,
@@ -134,22 +135,17 @@ def _is_like_data(cell: str) -> bool:
 
 def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """True if the numbers of the first line are names: years, or 1, 2, 3, … as on no other line."""
-    own = _integers(first)
-    if own is None:
-        return False
-    others = [numbers for cells in below if (numbers := _integers(cells)) is not None]
-    if all(number in _YEARS for number in own):
-        return not any(all(number in _YEARS for number in numbers) for numbers in others if numbers)
-    return len(own) > 2 and _is_run(own) and not any(map(_is_run, others))
+    return _are_names(first) and not any(map(_are_names, below))
 
 
-def _integers(cells: Sequence[str]) -> list[int] | None:
+def _are_names(cells: Sequence[str]) -> bool:
     numbers = [cell for cell in cells if _is_like_data(cell)]
-    return [int(cell) for cell in numbers] if all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers) else None
-
-
-def _is_run(numbers: Sequence[int]) -> bool:
-    return len(numbers) > 1 and all(b == a + 1 for a, b in pairwise(numbers))
+    if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
+        return False
+    values = list(map(int, numbers))
+    return all(value in _YEARS for value in values) or (
+        len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
+    )
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -159,39 +155,30 @@ _IN_CELLS = 1.5
 """Handicap of the comma in cells a line: decimals and names contain commas too."""
 
 
-class _Agreement(NamedTuple):
-    """Evenness of a delimiter's division of a text; the greatest tuple is the best."""
-
-    divides: bool
-    n_alike: int
-    """Records as wide as the table's first record, minus the others."""
-    from_top: bool
-    """True if the table starts at the first record."""
-    width: float
-    """Cells of the table's first record, minus the handicap of the comma."""
-
-
 def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
 
     Ties go to the delimiter that gives more cells. Either is NO_DELIMITER if there is none.
     """
-    agreement = {
-        delimiter: _agreement(sample(text, delimiter, has_quotes=has_quotes), delimiter) for delimiter in DELIMITERS
-    }
-    best, other = sorted(DELIMITERS, key=agreement.__getitem__, reverse=True)[:2]
-    if not agreement[best].divides:
+    evenness = {mark: _evenness(sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
+    best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
+    if not evenness[best][0]:
         return NO_DELIMITER, NO_DELIMITER
-    return best, other if agreement[other][:-1] == agreement[best][:-1] else NO_DELIMITER
+    return best, other if evenness[other][:-1] == evenness[best][:-1] else NO_DELIMITER
 
 
-def _agreement(records: Sequence[Record], delimiter: str) -> _Agreement:
+def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
+    """Tuple that is greatest for the delimiter that divides best.
+
+    Whether it divides; the records as wide as the table's first one, minus the others; whether the table starts at the
+    first record; the cells of the table's first record, minus the handicap of the comma.
+    """
     start = table_start(records)
     widths = [len(record.cells) for record in records[start:]]
     if not widths or widths[0] == 1:
-        return _Agreement(False, -len(records), False, 1)
+        return False, -len(records), False, 1
     n_alike = 2 * widths.count(widths[0]) - len(widths)
-    return _Agreement(True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0))
+    return True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0)
 
 
 # --- names and cells --------------------------------------------------------------------------------------------------
@@ -205,8 +192,6 @@ MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
-MAX_FILLED = 2_000_000
-"""Empty cells that may be added to short lines in total: each takes memory that the file does not."""
 _ROWS_AT_ONCE = 8_192
 _MAX_INTERNED = 200_000
 
@@ -314,24 +299,23 @@ class _Rows:
         self.short: list[int] = []
         self.long: list[int] = []
         self.multiline: list[Record] = []
-        self.n_filled = 0
         self.lines: list[int] = []
         """Numbers of the first line and of the last ones."""
 
     def columns(self, records: Iterable[Record]) -> list[list[str]]:
-        """(column, row) stripped cells. Raises DataError for text beyond the table, and for too many cells."""
+        """(column, row) stripped cells. Raises DataError for text beyond the table and for too many cells."""
         columns: list[list[str]] = [[] for _ in range(self.width)]
         stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
         records = iter(records)
         while chunk := list(islice(records, _ROWS_AT_ONCE)):
-            self.lines = [*self.lines, *(record.line for record in chunk[-MAX_END:])]
-            self.lines = [self.lines[0], *self.lines[1:][-MAX_END:]]
+            if (len(columns[0]) + len(chunk)) * self.width > MAX_CELLS:
+                raise too_many_cells(self.name)
+            lines = [*self.lines, *(record.line for record in chunk)]
+            self.lines = [lines[0], *lines[1:][-MAX_END:]]
             self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
             rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(map(stripped, cells))
-            if len(columns[0]) * self.width > MAX_CELLS:
-                raise too_many_cells(self.name)
         return columns
 
     def _even(self, record: Record) -> Sequence[str]:
@@ -347,12 +331,6 @@ class _Rows:
             return cells[: self.width]
         if len(cells) < self.n_named:
             self.short.append(line)
-        self.n_filled += n_lacking
-        if self.n_filled > MAX_FILLED:
-            raise DataError(
-                f"{self.name} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
-                "missing in total: keep the columns that are filled, or choose the delimiter"
-            )
         return [*cells, *[""] * n_lacking]
 
     def notes(self) -> list[str]:
@@ -395,11 +373,14 @@ def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool
         broken = [cells for cells in quantities if _breaks(cells[row])]
         if len(broken) > 1 or (broken and len(filled) == 1):
             return True
-        if row == 0 or not filled or not cells[0] or _is_like_data(cells[0]):
+        if row == 0 or not filled:
             return False
-        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[0].count(cells[0]) == 1:
+        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
             return True
-        return len(filled) == 1 and len(columns) > 2 and not _has_such(columns, n_rows - margin)
+        if not cells[0] and "" not in columns[0][: n_rows - margin] and _are_sums(columns, row):
+            return True
+        is_alone = len(filled) == 1 and cells[0] == filled[0] and len(columns) > 2 and not _is_like_data(cells[0])
+        return is_alone and not _has_such(columns, n_rows - margin)
 
     top = 1 if has_header and margin and is_apart(0) else 0
     end = n_rows
@@ -423,7 +404,7 @@ def _is_broken_at(cells: Sequence[str], ends: Sequence[int], body: slice) -> boo
     """True if a cell at an end is no quantity, and every present cell between the ends is one."""
     if not any(_breaks(cells[row]) for row in ends):
         return False
-    if any(map(_breaks, islice(cells, body.start, body.start + ROWS_COMPARED))):
+    if any(map(_breaks, cells[body][:ROWS_COMPARED])):
         return False
     present = {cell for cell in cells[body] if cell.lower() not in MISSING}
     return len(present) >= FEWEST_QUANTITIES and all(map(is_quantity, present))
@@ -437,6 +418,15 @@ def _has_such(columns: Sequence[Sequence[str]], n_rows: int) -> bool:
     """True if one of the first rows has a single cell too."""
     rows = zip(*(column[:n_rows] for column in columns), strict=True)
     return any(sum(cell.lower() not in MISSING for cell in cells) == 1 for cells in rows)
+
+
+def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
+    """True if every filled cell of a row is the sum of its column above."""
+    filled = [column[: row + 1] for column in columns if column[row]]
+    if not all(is_number(cell) for column in filled for cell in column if cell):
+        return False
+    sums = [math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled]
+    return all(math.isclose(own, float(column[-1]), abs_tol=0.01) for own, column in zip(sums, filled, strict=True))
 
 
 def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:

@@ -142,11 +142,6 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     )
 
 
-def n_answered(dataset: Dataset) -> int:
-    """Number of training rows that the user labelled: their ids are above those of the file."""
-    return sum(row.id >= dataset.provenance.n_rows for row in dataset.train)
-
-
 def _row(dataset: Dataset, given: Answered, place: int) -> Row:
     where = f"answered row {place + 1}"
     known = {column.name: column for column in dataset.columns}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from vpp.data.answers import quoted
-from vpp.data.columns import find_form, is_number
+from vpp.data.cells import find_form
+from vpp.data.columns import is_number
 from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
 from vpp.data.table import Table, unlabelled_rows
 from vpp.errors import DataError, InputError

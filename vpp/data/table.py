@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 from vpp.data.answers import look_alike, quoted, why_unreadable
 from vpp.data.columns import (
     Cells,
-    Columns,
     is_identifier,
     is_number,
     is_written_number,
@@ -58,8 +57,7 @@ class Table:
         if len(content) > MAX_BYTES:
             raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
         grid, reading, notes = read_file(content, name=name, read_as=read_as)
-        sha256 = hashlib.sha256(content).hexdigest()
-        return cls._of(grid, reading, file=name, sha256=sha256, notes=notes, read_as=read_as)
+        return cls._of(replace(grid, notes=(*notes, *grid.notes)), reading, file=name, content=content, read_as=read_as)
 
     @classmethod
     def of_frame(cls, frame: Any, *, read_as: ReadAs = DETECT) -> "Table":
@@ -69,25 +67,33 @@ class Table:
             content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
-        sha256 = hashlib.sha256(content).hexdigest()
-        return cls._of(grid, Reading(format="frame"), file="frame", sha256=sha256, notes=(), read_as=read_as)
+        return cls._of(grid, Reading(format="frame"), file="frame", content=content, read_as=read_as)
 
     @classmethod
-    def _of(
-        cls, grid: Grid, reading: Reading, *, file: str, sha256: str, notes: tuple[str, ...], read_as: ReadAs
-    ) -> "Table":
-        read = _read(grid.names, grid.columns, reading, read_as)
-        return cls(
+    def _of(cls, grid: Grid, reading: Reading, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
+        bare = cls(
             file=file,
-            sha256=sha256,
-            columns=read.columns,
-            values=read.values,
+            sha256=hashlib.sha256(content).hexdigest(),
+            columns=tuple(Column(name=name, kind="text", n_missing=0, n_distinct=0) for name in grid.names),
+            values=(),
             texts=tuple(map(tuple, grid.columns)),
-            file_notes=(*notes, *grid.notes),
-            column_notes=read.notes,
+            file_notes=grid.notes,
             reading=reading,
             read_as=read_as,
         )
+        return bare.read_again({})
+
+    def read_again(self, kinds: Mapping[str, Kind]) -> "Table":
+        """Read the columns from their texts, with the chosen kinds."""
+        read = read_columns(
+            self.names,
+            self.texts,
+            read_as=self.read_as,
+            delimiter=self.reading.delimiter,
+            chosen=kinds,
+            is_typed=self.reading.format != "csv",
+        )
+        return replace(self, columns=read.columns, values=read.values, column_notes=read.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -123,24 +129,6 @@ class Table:
         return self._places[name]
 
 
-def _read(
-    names: Sequence[str],
-    texts: Sequence[Sequence[str]],
-    reading: Reading,
-    read_as: ReadAs,
-    kinds: Mapping[str, Kind] | None = None,
-) -> Columns:
-    return read_columns(
-        names,
-        texts,
-        decimal=read_as.decimal,
-        delimiter=reading.delimiter,
-        chosen=kinds,
-        missing=read_as.missing or (),
-        is_typed=reading.format != "csv",
-    )
-
-
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     """Read the table again with these kinds of columns; the others are detected.
 
@@ -149,10 +137,7 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     for name in kinds:
         table.column(name)
 
-    if not kinds:
-        return table
-    read = _read(table.names, table.texts, table.reading, table.read_as, kinds)
-    return replace(table, columns=read.columns, values=read.values, column_notes=read.notes)
+    return table.read_again(kinds) if kinds else table
 
 
 def read_like(table: Table, columns: Sequence[Column]) -> Table:
