@@ -22,7 +22,7 @@ def run(desk: Desk, *words: str | Path) -> Outcome:
     return desk.vpp("run", "birds.csv", *TARGET, *SMALL, "--method", "vml", "--demo", "--no-cache", "--json", *words)
 
 
-def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command(desk: Desk) -> None:
+def test_a_described_run_asks_and_ends_as_without_and_again_as_before(desk: Desk) -> None:
     """The demo model reads no descriptions, so both runs agree."""
     table(desk)
     plain = run(desk)
@@ -51,7 +51,7 @@ def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command
     assert "<b>=</b>" not in report.partition("### The command")[0]
     assert json.loads((directory.path / "posterior.json").read_text())["dataset"]["descriptions"] == described.record
     assert desk.vpp("verify", directory.path).code == 0
-    again = run(desk, *typed, "--no-cache")
+    again = run(desk, *typed)
     assert_alike(first, again)
     assert RunReader(RunDirectory(again.result["dir"])).dataset() == RunReader(directory).dataset()
 
