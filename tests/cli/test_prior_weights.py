@@ -92,8 +92,6 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
         assert one_line(percent(share, 1)) in terminal
     assert "alert(1)" in report
     assert "<script>" not in report.replace("\\<script>", "")
-    repeated = next(line for line in report.splitlines() if line.startswith("python -m vpp weigh"))
-    assert " --start=" in repeated
 
 
 def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:

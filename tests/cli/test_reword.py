@@ -74,4 +74,3 @@ def test_a_text_is_compared_then_kept_as_a_new_run_that_verifies(
     ]
     verified = desk.vpp("verify", "second")
     assert verified.code == 0, verified.out
-    assert "python -m vpp reword " in (desk.folder / "second" / "report.md").read_text()

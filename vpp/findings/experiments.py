@@ -1,12 +1,14 @@
 """Experiments beside a run: another text for a hypothesis, and the trial of what the model does with one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json, to_jsonable_python
 
+from vpp.data.dataset import Dataset, Row
+from vpp.data.labelling import input_key
 from vpp.findings.ruled_out import against_words, inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
@@ -189,6 +191,14 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     except (OSError, ValueError):
         return None
     return trial if trial.step == view.last_step else None
+
+
+def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
+    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
+    known = {input_key(row) for row in dataset.labelled}
+    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
+    new = {input_key(row): row for row in rows if input_key(row) not in known}
+    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
 
 
 def trial_json(run: str, trial: Trial) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
+from vpp.findings.experiments import parting_rows, read_trial
 from vpp.findings.points import Point, points, possible_labels, possible_range, questions, reject_option, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
@@ -140,13 +141,14 @@ BITS = "information_bits"
 
 
 def sheet_rows(reader: RunReader, view: RunView, *, n: int, made_up: bool = True, draw: int = 0) -> tuple[Row, ...]:
-    """Return at most n rows to ask about: of the table in no part first, then made-up ones.
+    """Return at most n rows to ask about: of the table in no part first, then of a trial, then made-up ones.
 
     made_up: whether rows that are not in the table may follow. draw: number of the draw.
     """
     dataset, seed = reader.dataset(), reader.directory.spec().config.seed
     found = list(candidate_rows(dataset, source="file", n=n, seed=seed, draw=draw))
     if made_up and len(found) < n:
+        found += parting_rows(read_trial(reader.directory, view), dataset, n)
         found += candidate_rows(dataset, source="made up", n=n, seed=seed, draw=draw)
     distinct = list({input_key(row): row for row in reversed(found)}.values())[::-1][:n]
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
