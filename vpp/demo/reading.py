@@ -15,8 +15,8 @@ from vpp.demo.rules import WORDS_OF_RULES, Case, Cell, Choice, Items, Node, Numb
 
 LONGEST_TEXT = 4_000
 """Characters of a rule that are read; the rest is ignored."""
-_LONGEST_SENTENCE, _MOST_STEPS = 2_000, 200
-"""Characters and phrases of a sentence that is read."""
+_MOST_STEPS = 200
+"""Phrases of a sentence that is read."""
 
 
 class Unreadable(ValueError):
@@ -145,13 +145,13 @@ class _Sentence:
     def part(self, slot: str, text: str) -> Part:
         """Return the part that a slot of a phrase holds."""
         if slot == "L":
-            names = tuple(self.text(token) for token in re.findall(r"[XY]\d+", text))
-            count = re.fullmatch(r"(first|last) D(\d+) number", text)
-            value = self.parts[int(count[2])] if count else None
-            size = int(value.value) if isinstance(value, Number) and 0 < value.value < 1000 else 0
-            return (
-                Items(names, -size or None, None) if count and count[1] == "last" else Items(names, None, size or None)
-            )
+            count = re.fullmatch(r"(first|last) (D\d+) number", text)
+            size = self.parts[int(count[2][1:])] if count else None
+            if not isinstance(size, Number):
+                return Items(tuple(self.text(token) for token in re.findall(r"[XY]\d+", text)))
+            if not 1 <= size.value < 1000:
+                raise Unreadable
+            return Items(start=-int(size.value)) if text.startswith("last") else Items(stop=int(size.value))
         part = self.parts[int(text[1:])]
         return Choice((self.text(text),)) if slot == "W" or isinstance(part, str) else part
 
@@ -159,13 +159,10 @@ class _Sentence:
         part = self.parts[int(token[1:])]
         return part.name if isinstance(part, Cell) else str(part)
 
-    def values(self, listed: str) -> Choice:
-        """Return the categories of a list: quoted texts, numbers, or words up to a comma or a joint."""
-        values = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", listed) if one]
-        parts = [self.parts[int(one[1:])] if one[0] in "SYD" else one for one in values]
-        return Choice(
-            tuple(p.value if isinstance(p, Number) else p.name if isinstance(p, Cell) else str(p) for p in parts)
-        )
+    def category(self, word: str) -> str | float:
+        """Return a quoted text, a number, or else the word itself."""
+        part = self.parts[int(word[1:])] if re.fullmatch(r"[SYD]\d+", word) else word
+        return part.value if isinstance(part, Number) else self.text(word) if part is not word else word
 
 
 def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
@@ -175,17 +172,12 @@ def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
         parts = tuple(sentence.part(slot, text) for slot, text in zip(slots, match.groups(), strict=True))
         if phrase == rules.NEGATIVE and isinstance(parts[0], Number):
             return sentence.token("D", Number(-parts[0].value))
-        if (phrase == rules.POWER and isinstance(parts[0], Number)) or (
-            phrase == rules.POWER and not _is_small(parts[1])
-        ):
+        # Python would work out 9^9^9^9 to the end.
+        if phrase == rules.POWER and (isinstance(parts[0], Number) or parts[1] not in map(Number, range(10))):
             raise Unreadable
         return sentence.token(phrase.gives, Node(phrase, parts))
 
     return make
-
-
-def _is_small(part: Part) -> bool:
-    return isinstance(part, Number) and part.value in range(10)
 
 
 def _reading(phrase: Phrase) -> "_Step":
@@ -202,7 +194,9 @@ def _equality(sentence: _Sentence, match: re.Match[str]) -> str:
 
 
 def _choice(sentence: _Sentence, match: re.Match[str]) -> str:
-    return sentence.token("K", Node(rules.ONE_OF, (sentence.values(match[1]),)))
+    """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
+    words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
+    return sentence.token("K", node(rules.ONE_OF, Choice(tuple(map(sentence.category, words)))))
 
 
 def _joint(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
@@ -216,6 +210,8 @@ def _joint(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
 def _same_subject(sentence: _Sentence, match: re.Match[str]) -> str:
     """Complete `C1 and K2`, as in `the sum is even and at most 26`: the check is about the last subject."""
     *_, last = rules.conditions_in(sentence.part("C", match[1]))
+    if last.phrase not in (rules.IS, rules.IS_NOT):
+        raise Unreadable
     return f"{match[1]}{match[2]}{sentence.token('V', last.parts[0])} is {match[3]}"
 
 
@@ -341,8 +337,6 @@ class _Reader:
     def _clauses(self, text: str) -> list[_Clause] | None:
         """Read clauses to the end of the sentence; only the last may be without a condition. None if it has others."""
         sentence = _Sentence()
-        if len(text) > _LONGEST_SENTENCE:
-            return None
         try:
             words = sentence.reduced(_words(" ".join(self._tokens(sentence, _SPAN.sub(_as_span, text)))))
         except (Unreadable, RecursionError):
@@ -383,13 +377,20 @@ class _Reader:
             elif kind == "name":
                 last = sentence.token("X", Cell(self._names.get(word) or self._names[word.casefold()]))
             elif match["number"]:
-                last = sentence.token("D", Number(float(match["number"].replace(",", ""))))
+                last = sentence.token("D", _number(match["number"]))
                 last += " *" if match["factor"] else ""
             elif kind == "numeral" and last in _BEFORE_NUMERALS:
                 last = sentence.token("D", Number(float(_NUMERALS.index(word.lower()))))
             else:
                 last = "output" if kind == "target" else sentence.token("S", word) if kind == "label" else word.lower()
             yield last
+
+
+def _number(text: str) -> Number:
+    value = rules.read_number(text.replace(",", ""))
+    if value is None:
+        raise Unreadable
+    return Number(value)
 
 
 def _any_of(texts: Iterable[str]) -> str:

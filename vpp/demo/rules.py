@@ -407,13 +407,13 @@ def _filled(part: Node, columns: Columns, it: Code | None) -> Code:
 def _list(items: Items, columns: Columns) -> Code:
     """Return a list of numbers: a column of lists, or else the columns of numbers, without missing ones."""
     named = [columns[name] for name in items.names] or list(columns.values())
-    lists = [column for column in named if column.kind == "numbers" and not column.may_miss]
+    lists = [column for column in named if column.kind == "numbers"]
     numbers = [column for column in named if column.kind == "number"]
     text, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
-    if lists:
-        text, least = lists[0].alias, 1
-    elif least < len(numbers):
+    if least < len(numbers):
         text = f"[x_ for x_ in {text} if x_ is not None]"
+    if lists:
+        text, least = (f"({lists[0].alias} or {text})", 0) if lists[0].may_miss else (lists[0].alias, 1)
     if items.start or items.stop:
         text, least = f"{text}[{items.start or ''}:{items.stop or ''}]", min(least, abs(items.stop or items.start or 0))
     return Code(text, "list", least=least)
@@ -430,7 +430,7 @@ def _membership(phrase: Phrase, values: tuple[str | float, ...], it: Code) -> Co
     else:
         folded = [text.casefold() for text in texts]
         if phrase == CONTAIN:
-            return Code(f"{quoted(folded[0])} in {it.text}.casefold()", "test", needs=it.needs)
+            return Code(phrase.code.format(quoted(folded[0]), it=it.text), "test", needs=it.needs)
         spelled = [one for one in it.spellings if one.casefold() in folded]
         if {one.casefold() for one in spelled} == set(folded):
             listed = [quoted(one) for one in spelled]
@@ -472,9 +472,9 @@ class Rule(NamedTuple):
     def program(self, columns: Sequence[Column], guess: str) -> str:
         """Write the rule as a function `predict`. guess: in Python, where the rule gives nothing."""
         body = "\n".join(self._branches({column.name: column for column in columns}, guess))
-        words = set(re.findall(r'"(?:[^"\\]|\\.)*"|[^\W\d]\w*', body))
+        words = set(re.findall(r'"(?:[^"\\]|\\.)*"|[^\W\d]\w*', body))  # a text is one word
         used = ", ".join(column.alias for column in columns if column.alias in words)
-        opening = "import math\n\n\n" if "math" in words else ""
+        opening = "import math\n\n\n" if "math." in body else ""
         return f"{opening}def predict({used}):\n{body}"
 
     def _branches(self, columns: Columns, guess: str) -> Iterator[str]:
@@ -482,12 +482,13 @@ class Rule(NamedTuple):
         known = list[str]()
         for condition, outcome in (*self.cases, (None, self.otherwise)):
             test = "True" if condition is None else python(condition, columns).text
+            alone = f"({test})" if condition is not None and condition.phrase == OR else test
             if outcome is None or isinstance(outcome, str):
                 code = Code(guess if outcome is None else quoted(outcome))
             else:
                 code = python(outcome, columns)
             needs = [need for need in code.needs if need not in known]
-            tests = [one for one in (test, *needs) if one != "True"]
+            tests = [one for one in (alone if needs else test, *needs) if one != "True"]
             if "False" not in tests:
                 yield (
                     f"    if {' and '.join(tests)}:\n        return {code.text}" if tests else f"    return {code.text}"
