@@ -165,6 +165,9 @@ class _Sentence:
         return part.value if isinstance(part, Number) else self.text(word) if part is not word else word
 
 
+_EXPONENTS: tuple[Part, ...] = tuple(Number(float(at)) for at in range(10))
+
+
 def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
     slots = rules.SLOT.findall(phrase.words)
 
@@ -173,7 +176,7 @@ def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
         if phrase == rules.NEGATIVE and isinstance(parts[0], Number):
             return sentence.token("D", Number(-parts[0].value))
         # Python would work out 9^9^9^9 to the end.
-        if phrase == rules.POWER and (isinstance(parts[0], Number) or parts[1] not in map(Number, range(10))):
+        if phrase == rules.POWER and (isinstance(parts[0], Number) or parts[1] not in _EXPONENTS):
             raise Unreadable
         return sentence.token(phrase.gives, Node(phrase, parts))
 
@@ -298,7 +301,8 @@ class _Reader:
         self._labels = labels
 
         def known(texts: Iterable[str]) -> str:
-            return _any_of(text for text in texts if rules.read_number(text) is None and (is_bold or _is_plain(text)))
+            worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
+            return _any_of(text for text in worded if is_bold or _is_plain(text))
 
         before = "|".join(f"(?<={re.escape(each)})" for each in (*_BEFORE_LABELS, f"{target} is "))
         label, name = known(labels), known(names)
