@@ -41,7 +41,7 @@ UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 54 rows they answer, “I don’t know” on 6."
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",
@@ -197,10 +197,10 @@ READABLE_MS = 900  # latency at which a person can read along
 SHIPPED = EXAMPLES / EXAMPLE
 TABLE = EXAMPLES / "penguins.csv"
 EXAMPLE_ROWS = {"n_train": 100, "n_test": 60}
-EXAMPLE_CONFIG = Config(epochs=1, seed=210)  # most seeds end with one heavy hypothesis, this one with three
+EXAMPLE_CONFIG = Config(epochs=1, seed=95)  # most seeds end with one heavy hypothesis, this one with two
 COMMAND: tuple[str, ...] = (
     *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
-    *("--epochs", "1", "--seed", "210"),
+    *("--epochs", "1", "--seed", "95"),
 )
 
 

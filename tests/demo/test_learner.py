@@ -20,16 +20,16 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
     ("rule", "explanation"),
     [
         ("Output 1 if the sum of the integers is even, and 0 otherwise.",
-         "The sum 3 + 4 + 0 + 7 is 14, which is even, so the rule gives 1."),
+         "The sum of the numbers is 14, which is even, so the rule gives 1."),
         ("Output 0 if the sum of the integers is odd; otherwise output 1.",
-         "The sum 3 + 4 + 0 + 7 is 14, which is not odd, so the rule gives 1."),
+         "The sum of the numbers is 14, which is not odd, so the rule gives 1."),
         ("Output 0 if a > 2 and b > 9, and 1 otherwise.", "B is 4, which is not greater than 9, so the rule gives 1."),
         ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.",
          "A is 3, which is not greater than 5 and b is 4, which is not greater than 9, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
-         "It is not so that the numbers are in ascending order in 3 4 0 7, so the rule gives 1."),
+         "It is not so that the numbers are in ascending order, so the rule gives 1."),
         ("Output 1 if a, b and c are not in ascending order, and 0 otherwise.",
-         "I worked through the rule case by case; it gives 1."),
+         "It is not so that a, b and c are in ascending order, so the rule gives 1."),
         ("Output 1 if a is not missing, and 0 otherwise.", "A is 3, which is not missing, so the rule gives 1."),
         ("Output 0 if e > 2, and 1 otherwise.",
          "The rule says nothing that I can read, so 0 is only a guess."),
@@ -47,7 +47,7 @@ def test_a_guess_a_part_unread_and_a_missing_cell_are_named() -> None:
     said = say(f"{BINARY} If the moon is full, output 0. Otherwise, output 1.")
     assert said.endswith("Part of the rule I could not read.\nOutput: 1")
     said = say(f"{BINARY} Output 1 if a > 2, and 0 otherwise.", "a: missing\nb: 4")
-    assert said.startswith("Explanation: A is missing, so it cannot be said whether it is greater than 2, so the rule")
+    assert said.startswith("Explanation: A is missing, which is not greater than 2, so the rule")
 
 
 ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: nan", "a: \\n", "x" * 9999,

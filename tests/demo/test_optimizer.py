@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from tests.demo.asking import BINARY, REGRESSION, optimizer_prompt, prior_prompt
-from vpp.demo.fitting import Batch
-from vpp.demo.optimizer import propose, teller
+from vpp.demo.optimizer import Batch, propose, teller
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
@@ -21,7 +20,7 @@ def digit_rows(seed: int, count: int = 10) -> list[str]:
 
 
 def large(row: str) -> str:
-    return str(int(max(read_row(row).numbers) > 6))
+    return str(int(max(read_row(row).values()) > 6))
 
 
 def write(prompt: str, *, temperature: float = 0.7, seed: int = 0) -> str:

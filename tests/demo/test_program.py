@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
 from tests.demo.test_round_trip import RANDOM, SEEDS, label_rules, number_rules, table
-from vpp.demo.fitting import Batch
 from vpp.demo.learner import answer, write_program
+from vpp.demo.optimizer import Batch
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 from vpp.demo.rules import Row, Rule, Value, read_row
-from vpp.demo.writing import say_rule
 
 LABELS = ("0", "1")
 WORDS = {float: "number", str: "text", tuple: "a list of whole numbers"}
@@ -29,8 +28,8 @@ def pool() -> Iterator[pydantic_monty.Monty]:
 
 def prompt(rule: str, rows: Sequence[Row], labels: Sequence[str] = LABELS) -> str:
     lines = []
-    for at, name in enumerate(rows[0].cells):
-        cells = [row.cells[name] for row in rows]
+    for at, name in enumerate(rows[0]):
+        cells = [row[name] for row in rows]
         kind = next((type(cell) for cell in cells if cell is not None), float)
         texts = ", ".join(sorted({cell for cell in cells if isinstance(cell, str)}))
         missing, listed = " or None" if None in cells else "", f", one of {texts}" if texts else ""
@@ -43,7 +42,7 @@ def answers(pool: pydantic_monty.Monty, code: str, rows: Sequence[Row]) -> list[
     """Run the program on the cells that it takes."""
     names = code.partition("predict(")[2].partition(")")[0]
     at = [int(name[1:]) for name in names.split(", ") if name]
-    every = [[list(cell) if isinstance(cell, tuple) else cell for cell in row.cells.values()] for row in rows]
+    every = [[list(cell) if isinstance(cell, tuple) else cell for cell in row.values()] for row in rows]
     cells = [[row[one] for one in at] for row in every]
     with pool.checkout() as session:
         return list(session.feed_run(f"{code}\n[predict(*row) for row in ROWS]", inputs={"ROWS": cells}))
@@ -51,7 +50,7 @@ def answers(pool: pydantic_monty.Monty, code: str, rows: Sequence[Row]) -> list[
 
 def assert_alike(pool: pydantic_monty.Monty, rule: Rule, rows: Sequence[Row], labels: Sequence[str]) -> None:
     """Compare a program with the rule, in the learner's ten digits; where the rule gives nothing, with the guess."""
-    words = say_rule(rule)
+    words = rule.say()
     question = read_prompt(prompt(words, rows, labels))
     assert isinstance(question, ProgramQuestion)
     code = write_program(question)
@@ -65,18 +64,15 @@ def shortened(value: Value) -> Value:
     return value if isinstance(value, str) or value is None else float(f"{value:.10g}")  # type: ignore[str-format]
 
 
-@settings(max_examples=15, deadline=None)
-@given(names=RANDOM["names"], texts=RANDOM["texts"], digits=st.booleans(), length=st.integers(2, 6), seed=SEEDS)
-def test_a_program_answers_as_its_rule(
-    pool, names: list[str], texts: list[str], digits: bool, length: int, seed: int
-) -> None:
+@settings(max_examples=25, deadline=None)
+@given(names=RANDOM["names"], texts=RANDOM["texts"], digits=st.booleans(), seed=SEEDS)
+def test_a_program_answers_as_its_rule(pool, names: list[str], texts: list[str], digits: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    sequences = tuple(Row({"numbers": tuple(map(float, rng.integers(10, size=length)))}) for _ in range(20))
-    for rows in (table(names, texts, digits=digits, rng=rng), sequences):
-        for rule in label_rules(Batch(rows[:10], tuple(LABELS[int(at)] for at in rng.integers(2, size=10))), rng):
-            assert_alike(pool, rule, rows, LABELS)
-        for rule in number_rules(Batch(rows[:10], tuple(rng.normal(size=10).round(2).tolist())), rng):
-            assert_alike(pool, rule, rows, ())
+    rows = table(names, texts, digits=digits, rng=rng)
+    for rule in label_rules(Batch(rows[:10], tuple(LABELS[int(at)] for at in rng.integers(2, size=10))), rng):
+        assert_alike(pool, rule, rows, LABELS)
+    for rule in number_rules(Batch(rows[:10], tuple(rng.normal(size=10).round(2).tolist())), rng):
+        assert_alike(pool, rule, rows, ())
 
 
 DIGITS = [dict(zip("abcd", cells, strict=True)) for cells in np.random.default_rng(0).integers(10, size=(60, 4))]
@@ -89,7 +85,7 @@ STATED = [
     *((text, DIGITS, LABELS) for text in (*EVEN_SUM, *HAS_ZERO)),
     *((text.removeprefix("The decision boundary is a circle. "), POINTS, LABELS) for text in CIRCLES),
     *((f"Output 1 if {condition}; otherwise output 0.", FLOWERS, LABELS) for condition, *_ in CATEGORIES),
-    *((text, LINES, ()) for text in (*FORMULAS, "Output x / (x + 1) + log(x) * sqrt(x) - x^-1 + x^0.5 + exp(x).")),
+    *((text, LINES, ()) for text in (*FORMULAS, "Output x / (x + 1) + log(x) * sqrt(x) - x^3 + exp(x).")),
 ]
 
 

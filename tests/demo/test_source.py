@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 SOURCES = sorted((Path(__file__).parents[2] / "vpp" / "demo").glob("*.py"))
-ALLOWED = {"numpy", "uvicorn", "starlette", "vpp"} | set(sys.stdlib_module_names)
+ALLOWED = {"numpy", "pydantic", "uvicorn", "starlette", "vpp"} | set(sys.stdlib_module_names)
 TASKS = ("parity task", "sum-parity", "sum_parity", "contains-zero", "contains_zero", "two-circles", "two_circles",
          "two-blobs", "two_blobs", "setosa", "virginica", "penguin", "gentoo", "bill_length", "flipper",
          "iris")  # fmt: skip

@@ -15,8 +15,7 @@ from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_
 from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Task, Value
 from vpp.data.descriptions import Descriptions
-from vpp.demo.fitting import Batch
-from vpp.demo.writing import say_rule
+from vpp.demo.optimizer import Batch
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
 from vpp.llm.prompts import seed_sentence
@@ -149,10 +148,10 @@ def test_no_rule_of_the_demo_model_is_refused(
     rows = demo_table(names, texts, digits=digits, rng=rng)
     drawn = rng.integers(max(2, len(labels)), size=len(rows))
     targets: list[Value] = [labels[int(at)] if labels else float(at) for at in drawn]
-    cells = [row(n, targets[n], **{k: shown(v) for k, v in r.cells.items()}) for n, r in enumerate(rows)]
+    cells = [row(n, targets[n], **{k: shown(v) for k, v in r.items()}) for n, r in enumerate(rows)]
     task: Task = "classification" if labels else "regression"
     checked = guard(table(task, tuple(cells), target="y", classes=tuple(sorted(labels))))
     batch = Batch(rows[:10], tuple(map(str, targets[:10])) if labels else tuple(map(float, targets[:10])))
     for rule in (label_rules if labels else number_rules)(batch, rng):
-        said = say_rule(rule)
+        said = rule.say()
         assert checked.fault(said, parent=checked.seed_text) is None, said

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import math
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
 
 from vpp.demo import VERSION, learner, optimizer
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
@@ -23,17 +24,28 @@ class BadRequest(Exception):
         self.body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
 
 
-class ChatRequest(NamedTuple):
-    """Parts of a request that determine the answer."""
+class Message(BaseModel):
+    role: str
+    content: str
 
-    prompt: str
-    """Last user message with a question, else the first."""
-    temperature: float
-    seed: int
-    max_tokens: int | None
-    prompt_tokens: int
-    top_logprobs: int = 0
-    """Alternatives of the first token that are asked for."""
+
+class ChatRequest(BaseModel):
+    """Fields of a request that determine the answer."""
+
+    model: str
+    messages: list[Message] = Field(min_length=1)
+    temperature: float = Field(default=1.0, ge=0, le=2)
+    seed: int = 0
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    logprobs: bool = False
+    top_logprobs: int = Field(default=0, ge=0, le=20)
+
+    @property
+    def prompt(self) -> str:
+        """Last message of the user with a question, else the first one."""
+        texts = [message.content for message in self.messages if message.role == "user"]
+        return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
 
 
 def read_request(body: bytes) -> ChatRequest:
@@ -43,41 +55,19 @@ def read_request(body: bytes) -> ChatRequest:
         raise BadRequest("the body is not valid JSON") from None
     if not isinstance(fields, dict):
         raise BadRequest("the body must be a JSON object")
-    if fields.get("model") != MODEL:
-        raise BadRequest(
-            f"the model {fields.get('model')!r} does not exist: this server has only {MODEL!r}",
-            status=404, param="model", code="model_not_found",
-        )  # fmt: skip
+    if (model := fields.get("model")) != MODEL:
+        message = f"the model {model!r} does not exist: this server has only {MODEL!r}"
+        raise BadRequest(message, status=404, param="model", code="model_not_found")
     if fields.get("stream"):
         raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
-    texts = _texts(fields.get("messages"))
-    user_texts = [text for role, text in texts if role == "user"]
-    limit = "max_tokens" if fields.get("max_completion_tokens") is None else "max_completion_tokens"
-    return ChatRequest(
-        prompt=next((text for text in reversed(user_texts) if read_prompt(text) is not None), user_texts[0]),
-        temperature=_number(fields, "temperature", 1.0, 0.0, 2.0),
-        seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
-        max_tokens=None if fields.get(limit) is None else int(_number(fields, limit, 1, 1, 1e9)),
-        prompt_tokens=sum(count_tokens(text) for _, text in texts),
-        top_logprobs=int(_number(fields, "top_logprobs", 0, 0, 20)) if fields.get("logprobs") is True else 0,
-    )
-
-
-def _number(fields: dict[str, Any], name: str, default: float, low: float, high: float) -> float:
-    value = fields.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise BadRequest(f"`{name}` must be a number from {low:g} to {high:g}", param=name)
-    return value
-
-
-def _texts(messages: Any) -> list[tuple[str, str]]:
-    with suppress(TypeError, KeyError):
-        texts = [(one["role"], one["content"]) for one in messages]
-        if "user" in dict(texts) and all(isinstance(part, str) for pair in texts for part in pair):
-            return texts
-    raise BadRequest("`messages` must each have a `role` and a text `content`, one the role user", param="messages")
+    try:
+        request = ChatRequest(**{name: value for name, value in fields.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadRequest(f"`{first['loc'][0]}`: {first['msg']}", param=str(first["loc"][0])) from None
+    if not any(message.role == "user" for message in request.messages):
+        raise BadRequest("`messages`: one must have the role user", param="messages")
+    return request
 
 
 def count_tokens(text: str) -> int:
@@ -97,10 +87,10 @@ def respond(request: ChatRequest) -> str:
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:
-    limit, reason = request.max_tokens, "stop"
+    limit, reason = request.max_completion_tokens or request.max_tokens, "stop"
     if limit is not None and count_tokens(text) > limit:
         text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    asked, tokens = request.prompt_tokens, count_tokens(text)
+    asked, tokens = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
     message = {"role": "assistant", "content": text}
     return {
@@ -115,7 +105,7 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
 
 
 def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
-    question = read_prompt(request.prompt) if request.top_logprobs else None
+    question = read_prompt(request.prompt) if request.logprobs and request.top_logprobs else None
     if not isinstance(question, LearnerQuestion) or question.style != "letter":
         return None
     shares = sorted(learner.letter_shares(question).items(), key=lambda each: -each[1])

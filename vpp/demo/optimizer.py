@@ -1,44 +1,499 @@
-"""The optimizer: keeps its rule, revises it, writes another fitted to the batch, or draws one without any row."""
+"""The optimizer: keeps its rule, revises it, fits another to the batch, or fits one to made-up rows."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from operator import mul
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from vpp.demo import fitting, rules
-from vpp.demo.fitting import Batch, Floats, LabelFamily, Mask, NumberFamily, Split, flipped, pick, round_between
-from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
-from vpp.demo.reading import Reading, read_rule
-from vpp.demo.rules import Case, Cell, Compare, Condition, Formula, Is, Joint, Not, Number, Row, Rule, Term
-from vpp.demo.writing import Unsayable, say_rule
+from vpp.demo import rules
+from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import AND, OR, WHOLE, Case, Cell, Choice, Items, Node, Number, Part, Row, Rule, check, node, total
 
-F = TypeVar("F")
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+# --- batches -------------------------------------------------------------------------------------------------
+
+_WIDEST_SPAN = 20
+_FEWEST_COLUMNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    question: OptimizerQuestion
-    batch: Batch
-    reading: Reading
-    temperature: float
-    rng: Generator
+@dataclass(frozen=True)
+class Batch:
+    """Rows with their targets: labels for classification, else numbers. Masks have an item for each row."""
 
-    def some_of(self, families: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        weights = _weights(families, hints, self.question.rule[: self.reading.start])
-        return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
+    rows: tuple[Row, ...]
+    targets: tuple[Any, ...]
 
-    def glance(self, low: float, high: float) -> Mask:
-        """(size,) True for the rows looked at; at temperature 1, a share from low to high is overlooked."""
-        size = len(self.batch.rows)
-        share = float(np.clip(1 - self.temperature * self.rng.uniform(low, high), 0, 1))
-        chosen = self.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
-        return np.isin(np.arange(size), chosen)
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return rules.columns_of(self.rows)
+
+    @cached_property
+    def numeric(self) -> list[str]:
+        numbers = [one.name for one in self.columns if one.kind == "number"]
+        return [name for name in numbers if any(row.get(name) is not None for row in self.rows)]
+
+    @cached_property
+    def categories(self) -> list[str]:
+        """Columns of texts, at least one of them in two rows."""
+        texts = {one.name: [row.get(one.name) for row in self.rows] for one in self.columns if one.kind == "text"}
+        return [name for name, cells in texts.items() if any(cells.count(cell) > 1 for cell in cells if cell)]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return sorted(set(self.targets))
+
+    @cached_property
+    def every(self) -> Mask:
+        return np.ones(len(self.rows), dtype=bool)
+
+    @cached_property
+    def is_sequential(self) -> bool:
+        """Return whether rows are sequences: a cell holds one, or all columns hold small whole numbers of one range."""
+        if any(one.kind == "numbers" for one in self.columns):
+            return True
+        if len(self.numeric) < max(_FEWEST_COLUMNS, len(self.columns)):
+            return False
+        table = np.array([self.values(Cell(name)) for name in self.numeric])
+        largest, span = np.nanmax(table, axis=1), np.nanmax(table) - np.nanmin(table)
+        # Columns of one sequence have similar maxima, unlike flags and years.
+        is_even = np.ptp(largest) <= 0.5 * np.nanmax(np.abs(table)) + 2
+        return bool(is_even and span <= _WIDEST_SPAN and not np.nansum(table % 1))
+
+    def answers(self, rule: Rule) -> list[rules.Value]:
+        return list(map(rules.compiled(rule, self.columns), self.rows))
+
+    def values(self, term: Part | Rule) -> Floats:
+        """Values of a term, or numbers that a rule gives; NaN where it is not a number."""
+        answers = self.answers(term if isinstance(term, Rule) else Rule((), term))
+        return np.array([value if isinstance(value, float) else math.nan for value in answers])
+
+    def deciding(self, rule: Rule) -> NDArray[np.int64]:
+        """Place of the case that decides each row; -1 if none does."""
+        return self.values(rule.places()).astype(np.int64)
+
+    def holds(self, condition: Node) -> Mask:
+        return np.equal(self.deciding(Rule((Case(condition, ""),), None)), 0)
+
+    def has(self, target: Any) -> Mask:
+        return np.array([one == target for one in self.targets])
+
+    def wrong(self, rule: Rule) -> Mask:
+        return np.array([answer != target for answer, target in zip(self.answers(rule), self.targets, strict=True)])
+
+    def misses(self, condition: Node, inside: Mask, among: Mask) -> int:
+        """Number of some rows that a condition puts on the wrong side."""
+        return int((self.holds(condition) != inside)[among].sum())
+
+    def commonest(self, among: Mask) -> str:
+        """Return the most frequent label of some rows, or of all if there are none."""
+        some = [target for target, used in zip(self.targets, among, strict=True) if used or not among.any()]
+        return max(self.labels, key=some.count)
+
+    def mean(self, among: Mask) -> Number:
+        return Number(_rounded(float(np.array(self.targets)[among].mean()), 3))
+
+
+def _sequence(row: Row) -> tuple[float, ...]:
+    lists = [cell for cell in row.values() if isinstance(cell, tuple)]
+    return lists[0] if lists else tuple(cell for cell in row.values() if isinstance(cell, float))
+
+
+def _rounded(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}") + 0.0
+
+
+def _between(term: Part, low: float, high: float) -> float:
+    """Return the shortest number close to the middle of a gap; a whole one between whole values of a computed term."""
+    middle, reach = (low + high) / 2, (high - low) / 5
+    if not isinstance(term, Cell) and low % 1 == high % 1 == 0:
+        return float(math.floor(middle))
+    decimals = -math.floor(math.log10(max(abs(low), abs(high), reach)))
+    while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
+        decimals += 1
+    return float(round(middle, decimals)) + 0.0
+
+
+def _draw(weights: dict[T, float], rng: Generator) -> T:
+    p = np.array(list(weights.values()))
+    return list(weights)[int(rng.choice(len(p), p=p / p.sum()))]
+
+
+def _pick(choices: Sequence[T], rng: Generator) -> T:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _two(batch: Batch, rng: Generator) -> tuple[str, str]:
+    first, second = sorted(rng.permutation(len(batch.numeric))[:2])
+    return batch.numeric[first], batch.numeric[second]
+
+
+# --- conditions that part the rows `inside` from others, among some rows -----------------------------------
+
+
+def _threshold(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+    """Return the bound with the fewest errors; among ties the widest gap, or a random one."""
+    values = batch.values(term)
+    usable = among & ~np.isnan(values)
+    points = np.unique(values[usable])
+    if len(points) < 2:
+        return None
+    wrong = ((values[usable, None] <= points[:-1]) != inside[usable, None]).sum(axis=0)
+    errors = np.minimum(wrong, usable.sum() - wrong)
+    best = np.flatnonzero(errors == errors.min())
+    gaps = (points[best + 1] - points[best]) / (points[-1] - points[0])
+    at = int(rng.choice(best, p=gaps / gaps.sum())) if rng.random() < 0.5 else int(best[gaps.argmax()])
+    bound = _between(term, float(points[at]), float(points[at + 1]))
+    return check(term, rules.AT_MOST if wrong[at] == errors[at] else rules.ABOVE, bound)
+
+
+def _membership(batch: Batch, name: str, inside: Mask, among: Mask) -> Node | None:
+    """Return the condition on the categories that are more often inside than outside; None if that is none or all."""
+    cells = np.array([row.get(name) for row in batch.rows], dtype=object)
+    kinds = sorted({cell for cell in cells[among] if isinstance(cell, str)})
+    chosen = [kind for kind in kinds if (cells[among & inside] == kind).sum() > (cells[among & ~inside] == kind).sum()]
+    return check(Cell(name), rules.ONE_OF, Choice(tuple(chosen))) if 0 < len(chosen) < len(kinds) else None
+
+
+def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+    """Return the best condition on one of some columns, or a property of the sequence."""
+    if batch.is_sequential:
+        return _property(batch, inside, among, rng)
+    names = [*batch.numeric, *batch.categories]
+    count = int(rng.integers(1, 1 + min(len(names), 6))) if names else 0
+    conditions = []
+    for at in rng.permutation(len(names))[:count]:
+        if at < len(batch.numeric):
+            conditions.append(_threshold(batch, Cell(names[at]), inside, among, rng))
+        else:
+            conditions.append(_membership(batch, names[at], inside, among))
+    known = [one for one in conditions if one is not None]
+    return min(known, key=lambda one: batch.misses(one, inside, among), default=None)
+
+
+def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+    """Draw a property of sequences: a bound on a quantity, a remainder, numbers that it contains, or an arrangement."""
+    numbers = sorted({number for row in batch.rows for number in _sequence(row)})
+    is_whole = all(number == math.floor(number) for number in numbers)
+    kinds = {"bound": 0.35, "arrangement": 0.2} | ({"remainder": 0.3, "content": 0.15} if is_whole else {})
+    match _draw(kinds, rng) if numbers else "":
+        case "bound":
+            return _threshold(batch, _quantity(batch, numbers, rng), inside, among, rng)
+        case "remainder":
+            divisor = int(rng.choice([2, 2, 2, 2, 3, 4]))
+            quantity = _quantity(batch, numbers, rng)
+            if divisor > 2:
+                return check(quantity, rules.DIVISIBLE, divisor)
+            return check(quantity, _pick((rules.EVEN, rules.ODD), rng))
+        case "content":
+            count = node(rules.COUNT, _pick(numbers, rng), WHOLE)
+            return check(count, rules.AT_LEAST, int(rng.choice([1, 1, 1, 2])))
+        case "arrangement":
+            return node(_pick(rules.ARRANGEMENTS, rng), WHOLE)
+    return None
+
+
+def _quantity(batch: Batch, numbers: Sequence[float], rng: Generator) -> Part:
+    length = min(len(_sequence(row)) for row in batch.rows)
+    count, at = int(rng.integers(2, max(3, length))), int(rng.integers(length))
+    some = [Items(stop=count), Items(start=-count), *([Items(_two(batch, rng))] * 2 if batch.numeric[1:] else [])]
+    part = _pick(some, rng)
+    items: list[Part] = [Cell(name) for name in batch.numeric] or [node(one, WHOLE) for one in rules.ITEMS[:length]]
+    item, other = items[at % len(items)], items[(at + 1) % len(items)]
+    return _pick(
+        (
+            node(rules.SUM, WHOLE), node(rules.SUM, part), node(rules.SUM, part), node(rules.LARGEST, WHOLE),
+            node(rules.SMALLEST, WHOLE), node(rules.PRODUCT, WHOLE), node(rules.PRODUCT, part),
+            node(rules.DISTINCT, WHOLE), node(rules.EVENS, WHOLE), node(rules.ODDS, WHOLE), item, item, item,
+            node(rules.MINUS, item, other), node(rules.RANGE, WHOLE),
+            node(rules.PASSING, node(rules.ABOVE, _pick(numbers, rng)), WHOLE),
+        ),
+        rng,
+    )  # fmt: skip
+
+
+# --- families of rules for labels ----------------------------------------------------------------------------
+
+
+def _decided(batch: Batch, cases: Sequence[Case]) -> Rule:
+    """Return the rule of the cases; other rows have their most frequent label."""
+    rest = batch.commonest(batch.deciding(Rule(tuple(cases), None)) == -1)
+    while cases and cases[-1].outcome == rest:
+        cases = cases[:-1]
+    return Rule(tuple(cases), rest)
+
+
+def _cuts(batch: Batch, rng: Generator) -> Rule | None:
+    """Part one label after another from the rest, each by one condition."""
+    left, cases = batch.every, list[Case]()
+    for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
+        present = [label for label in batch.labels if (batch.has(label) & left).any()]
+        splits = [(_split(batch, batch.has(label), left, rng), label) for label in present if len(present) > 1]
+        errors = {Case(one, label): batch.misses(one, batch.has(label), left) for one, label in splits if one}
+        if not errors:
+            break
+        cases.append(_pick([case for case, error in errors.items() if error == min(errors.values())], rng))
+        left = left & ~batch.holds(cases[-1].condition)
+    return _decided(batch, cases) if cases else None
+
+
+def _commonest(batch: Batch, _: Generator) -> Rule | None:
+    return Rule((), batch.commonest(batch.every))
+
+
+def _pattern(batch: Batch, rng: Generator) -> Rule | None:
+    """Part the labels by one property of the sequence, or by two."""
+    inside = batch.has(batch.labels[0])
+    some = [_property(batch, inside, batch.every, rng) for _ in range(1 + int(rng.random() < 1 / 3))]
+    parts = [one for one in some if one is not None]
+    if not parts:
+        return None
+    condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), parts)
+    return _decided(batch, [Case(condition, batch.commonest(batch.holds(condition)))])
+
+
+Place = Callable[[tuple[str, str], Floats, Floats, Generator], Part | None]
+"""Makes a value of two columns. (n, 2) points of a label, (m, 2) other points."""
+
+
+def _shape(place: Place, batch: Batch, rng: Generator) -> Rule | None:
+    """Part a label by a bound on a value of two columns; of three labels, another by a condition."""
+    pair, label = _two(batch, rng), _pick(batch.labels, rng)
+    points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
+    known, inside = ~np.isnan(points).any(axis=1), batch.has(label)
+    term = place(pair, points[known & inside], points[known & ~inside], rng)
+    bound = term and _threshold(batch, term, inside, batch.every, rng)
+    if bound is None:
+        return None
+    cases, left = [Case(bound, label)], ~batch.holds(bound)
+    if len(batch.labels) > 2 and left.any():
+        other = batch.commonest(left)
+        rest = _split(batch, batch.has(other), left, rng)
+        cases += [Case(rest, other)] if rest else []
+    return _decided(batch, cases)
+
+
+def _slope(pair: tuple[str, str], points: Floats, others: Floats, _: Generator) -> Part | None:
+    """Return the weighted sum that separates the points, as Fisher's discriminant does."""
+    if not len(points) or not len(others):
+        return None
+    spread = points.var(axis=0) + others.var(axis=0) + 1e-3 * np.concatenate([points, others]).var(axis=0)
+    if not (spread > 0).all():
+        return None
+    slope = (points.mean(axis=0) - others.mean(axis=0)) / spread
+    weights = [_rounded(float(one), 1) for one in slope / (np.abs(slope).max() or 1.0)]
+    return total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)]) if any(weights) else None
+
+
+def _distance(pair: tuple[str, str], points: Floats, others: Floats, rng: Generator) -> Part | None:
+    """Return the distance from the origin, or from the middle of the points."""
+    cells = node(rules.POINT, *map(Cell, pair))
+    if not len(points) or rng.random() < 0.6:
+        return node(rules.RADIUS, cells)
+    decimals = 1 - math.floor(math.log10(float(np.concatenate([points, others]).std()) or 1.0))
+    centre = [float(round(one, decimals)) + 0.0 for one in points.mean(axis=0)]
+    return node(rules.DISTANCE, node(rules.POINT, *centre), cells)
+
+
+# --- families of formulas ------------------------------------------------------------------------------------
+
+
+def _least_squares(batch: Batch, terms: Sequence[Part], rng: Generator) -> Rule | None:
+    """Return the rule of a weighted sum of the terms; where a column is missing, the mean."""
+    columns, y = [batch.values(term) for term in terms], np.array(batch.targets)
+    known = ~np.isnan(np.array([*columns, y])).any(axis=0)
+    design = np.stack([*columns, np.ones(len(y))], axis=1)[known]
+    if len(design) < len(terms) + 1:
+        return None
+    solution, _, rank, _ = np.linalg.lstsq(design, y[known], rcond=None)
+    if rank < design.shape[1]:
+        return None
+    digits = int(rng.choice([2, 3, 3]))
+    weights = [_rounded(float(weight), digits) for weight in solution]
+    formula = total([*zip(weights[:-1], terms, strict=True), (weights[-1], None)])
+    missing = [name for name in dict.fromkeys(rules.names_in(formula)) if np.isnan(batch.values(Cell(name))).any()]
+    return Rule(tuple(Case(check(Cell(name), rules.ABSENT), batch.mean(batch.every)) for name in missing[:1]), formula)
+
+
+def _column(batch: Batch, rng: Generator) -> Cell:
+    """Draw a column, those that the target follows more often."""
+    weights = {}
+    for name in batch.numeric:
+        x, y = batch.values(Cell(name)), np.array(batch.targets)
+        known = ~np.isnan(x)
+        is_flat = known.sum() < 3 or x[known].std() == 0 or y[known].std() == 0
+        weights[name] = 0.1 + (0.0 if is_flat else float(np.corrcoef(x[known], y[known])[0, 1]) ** 2)
+    return Cell(_draw(weights, rng))
+
+
+def _flat(batch: Batch, _: Generator) -> Rule | None:
+    return Rule((), batch.mean(batch.every))
+
+
+def _polynomial(degree: int, batch: Batch, rng: Generator) -> Rule | None:
+    cell = _column(batch, rng)
+    return _least_squares(batch, [*(node(rules.POWER, cell, power) for power in range(degree, 1, -1)), cell], rng)
+
+
+def _plane(batch: Batch, rng: Generator) -> Rule | None:
+    count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
+    return _least_squares(batch, list(dict.fromkeys(_column(batch, rng) for _ in range(3 * count)))[:count], rng)
+
+
+def _wave(batch: Batch, rng: Generator) -> Rule | None:
+    """Fit a * sin(b * x) + c * cos(b * x) + d, with the best b on a grid from 0.3 to 2 periods over the rows' range."""
+    cell = _column(batch, rng)
+    span = float(np.nanmax(batch.values(cell)) - np.nanmin(batch.values(cell)))
+    fits = []
+    for turns in np.linspace(0.6, 4, 24) if span > 0 else ():
+        angle = node(rules.TIMES, _rounded(turns * math.pi / span, 2), cell)
+        fits.append(_least_squares(batch, [node(rules.SIN, angle), node(rules.COS, angle)], rng))
+    some = [fit for fit in fits if fit is not None]
+    return min(some, key=lambda fit: float(np.nansum((batch.values(fit) - batch.targets) ** 2)), default=None)
+
+
+def _groups(batch: Batch, rng: Generator) -> Rule | None:
+    """Give each category its mean."""
+    name = _pick(batch.categories, rng)
+    kinds = sorted({cell for row in batch.rows if isinstance(cell := row.get(name), str)})[:8]
+    conditions = [check(Cell(name), rules.ONE_OF, Choice((kind,))) for kind in kinds]
+    return Rule(tuple(Case(one, batch.mean(batch.holds(one))) for one in conditions), batch.mean(batch.every))
+
+
+class Family(NamedTuple):
+    """A form of rules."""
+
+    fit: Callable[[Batch, Generator], Rule | None]
+    weights: tuple[float, float, float, float]
+    """How often it is drawn, for tables of no, one, two and more columns of numbers."""
+    hints: str = "(?!)"
+    """Words of a belief that it is this form."""
+
+
+_FORMULAS = (
+    Family(_flat, (0.5, 0.5, 0.5, 0.5)), Family(partial(_polynomial, 1), (0, 3, 3, 3), "line|straight"),
+    Family(_plane, (0, 0, 4, 4), "line|straight"),
+    Family(partial(_polynomial, 2), (0, 2, 1, 1), "parabola|quadratic|polynomial"),
+    Family(partial(_polynomial, 3), (0, 0.7, 0.3, 0.3), "cubic|polynomial"),
+    Family(_wave, (0, 0.8, 0.3, 0.3), "sine|sinus|wave|periodic|oscillat"),
+)  # fmt: skip
+_CUTS = Family(_cuts, (5, 5, 5, 5), "threshold|cut-off")
+_CONSTANT = Family(_commonest, (0.2, 0.2, 0.2, 0.2))
+_OF_COLUMNS = (
+    _CUTS, _CONSTANT, Family(partial(_shape, _slope), (0, 0, 2, 1), "line|straight"),
+    Family(partial(_shape, _distance), (0, 0, 1.5, 0.2), "circ|radius|ring|distance"),
+)  # fmt: skip
+_OF_SEQUENCES = (_CUTS, _CONSTANT, Family(_pattern, (40, 40, 40, 40), "even|odd|parity|contain"))
+
+
+def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Family, float]:
+    """Return weights of the forms of rules that suit the rows, and the text before the rule; all to a power."""
+    some: tuple[Family, ...]
+    if isinstance(batch.targets[0], str):
+        some = _OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS
+    else:
+        some = (*_FORMULAS, *([Family(_groups, (2, 2, 2, 2))] if batch.categories else []))
+    weights = {one: one.weights[min(len(batch.numeric), 3)] for one in some}
+    hinted = {one: weight * (_HINTED if re.search(one.hints, prior.lower()) else 1) for one, weight in weights.items()}
+    return {one: weight**power for one, weight in hinted.items() if weight}
+
+
+_HINTED = 12.0
+"""Weight factor of a family that the prior text hints at."""
+
+# --- revisions of a rule -------------------------------------------------------------------------------------
+
+_BOUNDS = (rules.ABOVE, rules.BELOW, rules.AT_LEAST, rules.AT_MOST)
+_MOST_BOUNDS = 6
+
+
+def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
+    """Yield rules like the current one for labels, each after its name."""
+    wrong, deciding = batch.wrong(rule), batch.deciding(rule)
+    for at, case in enumerate(rule.cases):
+        yield from (("a bound moved", one) for one in _with_bound_moved(rule, at, batch, rng))
+        parts = case.condition.parts if case.condition.phrase in (AND, OR) else ()
+        for part in parts:
+            rest = rules.joined(case.condition.phrase, [one for one in parts if one != part])
+            yield "one of its parts left out", _with(rule, at, rest)
+        if len(rule.cases) > 1:
+            yield "one of its cases left out", _with(rule, at, None)
+    if rule.cases and not batch.is_sequential:
+        at = int(rng.integers(len(rule.cases)))
+        if other := _split(batch, batch.has(rule.cases[at].outcome), (deciding >= at) | (deciding == -1), rng):
+            yield "another column", _with(rule, at, other)
+    worst = max(range(len(rule.cases)), key=lambda at: int((wrong & (deciding == at)).sum()), default=-2)
+    if (wrong & (deciding == worst)).any() and (narrower := _split(batch, ~wrong, deciding == worst, rng)):
+        yield "a further condition", _with(rule, worst, rules.joined(AND, [rule.cases[worst].condition, narrower]))
+    missed = [label for label in batch.labels if (wrong & (deciding == -1) & batch.has(label)).any()]
+    label = _pick(missed, rng) if missed else ""
+    if label and (wider := _split(batch, batch.has(label), deciding == -1, rng)):
+        yield "a further case", rule._replace(cases=(*rule.cases, Case(wider, label)))
+
+
+def _with(rule: Rule, at: int, condition: Node | None) -> Rule:
+    """Return the rule with another condition of a case, or without the case."""
+    case = () if condition is None else (rule.cases[at]._replace(condition=condition),)
+    return rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
+
+
+def _with_bound_moved(rule: Rule, at: int, batch: Batch, rng: Generator) -> Iterator[Rule]:
+    """Yield the rule with each bound of a case where it has the fewest errors."""
+    condition = rule.cases[at].condition
+    for old in list(rules.conditions_in(condition))[:_MOST_BOUNDS]:
+        match old:
+            case Node(rules.IS, (term, Node(phrase, (Number(),)))) if phrase in _BOUNDS:
+                values = batch.values(term)
+                gaps = [(float(low), float(high)) for low, high in pairwise(np.unique(values[~np.isnan(values)]))]
+                bounds = [check(term, phrase, _between(term, low, high)) for low, high in gaps]
+                moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds]
+                errors = np.array([batch.wrong(one).sum() for one in moved])
+                if moved:
+                    yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
+
+
+def _swapped(condition: Node, old: Node, new: Node) -> Node:
+    if condition.phrase in (AND, OR, rules.NOT):
+        return condition._replace(parts=tuple(_swapped(one, old, new) for one in condition.parts))
+    return new if condition == old else condition
+
+
+def refitted(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
+    """Yield the rule with other coefficients in its formula, after its name."""
+    if rule.otherwise is not None and not isinstance(rule.otherwise, str):
+        basis = dict.fromkeys(part for _, part in rules.summands(rule.otherwise) if part is not None)
+        if fit := _least_squares(batch, list(basis), rng):
+            yield "other coefficients", rule._replace(otherwise=fit.otherwise)
+
+
+# --- proposals -----------------------------------------------------------------------------------------------
+
+_FEWEST_ROWS = 3
+_BOLDNESS = 0.3
+"""Scale of the random part of a candidate's score at temperature 1. Scores are in errors, or in log-likelihood."""
+_PER_CONDITION, _PER_TERM = 0.4, 1.0
+"""Penalty of a condition, and of a term of a formula."""
+_STAYING, _STAYING_FORMULA = 1.6, 0.5
+"""Bonus of the current rule; of one for labels only if it tells some apart, or has no error."""
+_NEAR = 0.3
+"""Bonus of a revision of the current rule."""
+_HASTE = 0.4
+"""Probability of a revision of a rule for labels whose fit is not looked at, at temperature 1."""
+_REACH = 2.0
+"""Largest error of a formula on any row, in ranges of the targets."""
+_PROBES = 200
 
 
 class Idea(NamedTuple):
@@ -46,406 +501,130 @@ class Idea(NamedTuple):
 
     rule: Rule
     score: float
-    """Errors and length lower it."""
     why: str
-
-
-_FEWEST_ROWS = 3
-_HINTED = 12.0
-"""Weight factor of a family that the prior text hints at."""
-_BOLDNESS = 0.3
-"""Scale of the random part of a candidate's score at temperature 1."""
 
 
 def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
     """Answer with a rule; without rows, with one that is fitted to made-up rows."""
     key = repr((question, float(temperature), int(seed))).encode(errors="replace")
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
-    if isinstance(question, OptimizerQuestion):
-        reasoning, text = _revision(question, temperature, rng)
+    if isinstance(question, PriorQuestion):
+        reasoning, text = "I have seen no row, so this is a guess.", _guess(question, temperature, rng).say()
     else:
-        guess = (_label_rule if question.labels else _number_rule)(question, 1 / max(temperature, _COLDEST), rng)
-        reasoning, text = "I have seen no row, so this is a guess.", _text(guess, question.labels)
+        reasoning, text = _revision(question, temperature, rng)
     return f"Reasoning: {reasoning}\n\n{question.heading}:\n{text}"
 
 
 def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
     """Return the reasoning and the next rule's text: the current one word for word if it stays."""
-    batch = _read_batch(question)
-    reading = read_rule(question.rule, batch.names, question.labels)
-    best = _best(Request(question, batch, reading, temperature, rng)) if batch.rows else None
-    reasoning, rule = (best.why, best.rule) if best else ("I can read no rows here.", reading.rule)
-    is_kept = rule is not None and rule == reading.rule
-    return reasoning, question.rule[reading.start :].strip() if is_kept else _text(rule, question.labels)
+    rows = list(map(rules.read_row, question.inputs))
+    reading = read_rule(question.rule, tuple(rows[0]), question.labels)
+    targets: list[Any] = list(question.targets if question.labels else map(rules.read_number, question.targets))
+    pairs = [(row, target) for row, target in zip(rows, targets, strict=True) if target is not None and row]
+    current, why = reading.rule, "I can read no rows here."
+    rule = current or Rule((), question.labels[0] if question.labels else Number(0.0))
+    if pairs:
+        batch = Batch(*map(tuple, zip(*pairs, strict=True)))
+        ideas = _ideas(batch, current, question.rule[: reading.start], temperature, rng)
+        luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
+        order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
+        differs = teller(batch, current, rng) if current else None
+        ranked = [ideas[at] for at in order if differs is None or ideas[at].rule == current or differs(ideas[at].rule)]
+        rule, _, why = (ranked or ideas)[0]
+    return why, question.rule[reading.start :].strip() if rule == current else rule.say()
 
 
-def _text(rule: Rule | None, labels: tuple[str, ...]) -> str:
-    constant = Rule((), labels[0] if labels else Number(0.0))
-    try:
-        return say_rule(rule or constant)
-    except Unsayable:
-        return say_rule(constant)
+def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, rng: Generator) -> list[Idea]:
+    """Return the current rule, revisions of it, and rules of other forms."""
+    seen, has_labels = batch, isinstance(batch.targets[0], str)
+    if not has_labels or (current is None and not batch.is_sequential):
+        # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
+        # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
+        seen = _glance(
+            batch, temperature * rng.uniform(0.3, 1.1) if has_labels else temperature * rng.uniform(0.5, 1.4), rng
+        )
+    ideas = []
+    if current is not None:
+        # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
+        is_useful = not batch.wrong(current).any() or len(set(batch.answers(current))) > 1
+        bonus = _STAYING * is_useful if has_labels else _STAYING_FORMULA
+        ideas.append(Idea(current, _score(seen, current) + bonus, f"I keep the rule: it {_fit(seen, current)}."))
+        near = list(revisions(current, seen, rng) if has_labels else refitted(current, seen, rng))
+        if near and has_labels and rng.random() < temperature * _HASTE:
+            return [ideas[0]._replace(score=-math.inf), *(Idea(rule, 0.0, f"I try {words}.") for words, rule in near)]
+        ideas += [
+            Idea(rule, _score(seen, rule) + _NEAR, f"The rule with {words} {_fit(seen, rule)}.") for words, rule in near
+        ]
+    weights = families(seen, prior)
+    some = [_draw(weights, rng).fit(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
+    known = [rule for rule in some if rule is not None]
+    ideas += [Idea(rule, _score(seen, rule), f"A rule of another form {_fit(seen, rule)}.") for rule in known]
+    ideas = [idea for idea in ideas if has_labels or idea.rule == current or _is_near(batch, idea.rule)]
+    constant = Rule((), batch.commonest(batch.every) if has_labels else batch.mean(batch.every))
+    return ideas or [Idea(constant, 0.0, "I see no form here, so I take the most common answer.")]
 
 
-def _weights(
-    families: dict[F, float], hints: dict[str, tuple[F, ...]], text: str, power: float = 1.0
-) -> dict[F, float]:
-    """Multiply the weights of families that a word of the text hints at, then raise all to a power."""
-    meant = {family for word, some in hints.items() if word in text.lower() for family in some}
-    return {family: (weight * (_HINTED if family in meant else 1.0)) ** power for family, weight in families.items()}
+def _glance(batch: Batch, overlooked: float, rng: Generator) -> Batch:
+    """Return the rows without a share that is overlooked."""
+    size = len(batch.rows)
+    count = max(_FEWEST_ROWS, round(size * float(np.clip(1 - overlooked, 0, 1))))
+    chosen = sorted(rng.permutation(size)[:count])
+    return Batch(tuple(batch.rows[at] for at in chosen), tuple(batch.targets[at] for at in chosen))
 
 
-def _read_batch(question: OptimizerQuestion) -> Batch:
-    """Parse the rows and targets; drop rows whose target should be a number and is not."""
-    rows = tuple(rules.read_row(text) for text in question.inputs)
-    if question.labels:
-        return Batch(rows, question.targets)
-    numbers = [rules.read_number(text) for text in question.targets]
-    pairs = [(row, number) for row, number in zip(rows, numbers, strict=True) if number is not None]
-    return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
+def _is_near(batch: Batch, formula: Rule) -> bool:
+    reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
+    return bool((np.abs(batch.values(formula) - batch.targets) <= reach).all())
 
 
-def _best(request: Request) -> Idea:
-    """Return the best idea that keeps the current rule or means something else."""
-    ideas = _label_ideas(request) if request.question.labels else _number_ideas(request)
-    luck = request.temperature * _BOLDNESS * request.rng.gumbel(size=len(ideas))
-    ranked: list[Idea] = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
-    current = request.reading.rule
-    if current is None:
-        return ranked[0]
-    differs = teller(request.batch, current, request.rng)
-    return next((idea for idea in ranked if idea.rule == current or differs(idea.rule)), ideas[0])
+def _mean_square(seen: Batch, formula: Rule) -> float:
+    misses = np.nan_to_num(seen.values(formula) - seen.targets, nan=float(np.abs(seen.targets).max()))
+    with np.errstate(over="ignore"):
+        return float((misses**2).mean())
 
 
-_PROBES = 200
-_NOISE = 0.1
-"""Noise of a probe's number, in ranges of its column."""
+def _score(seen: Batch, rule: Rule) -> float:
+    """Return minus the errors, or the log-likelihood of a formula, less penalties for length."""
+    if isinstance(seen.targets[0], str):
+        length = sum(len(list(rules.conditions_in(case.condition))) for case in rule.cases)
+        return -float(seen.wrong(rule).sum()) - _PER_CONDITION * length
+    outcomes = [
+        one for one in (*(case.outcome for case in rule.cases), rule.otherwise) if not isinstance(one, str | None)
+    ]
+    length = len(rule.cases) + sum(len(rules.summands(one)) for one in outcomes)
+    floor = 1e-3 * float(np.var(seen.targets)) + 1e-12
+    return -0.5 * len(seen.rows) * math.log(_mean_square(seen, rule) + floor) - _PER_TERM * length
+
+
+def _fit(seen: Batch, rule: Rule) -> str:
+    size = len(seen.rows)
+    if isinstance(seen.targets[0], str):
+        return f"gets {size - int(seen.wrong(rule).sum())} of the {size} rows I looked at right"
+    return f"misses by {math.sqrt(_mean_square(seen, rule)):.3g} (root mean square) on the {size} rows I looked at"
 
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
-    """Return a function that tells whether a rule answers some row or probe differently."""
-    rows = [*batch.rows, *_probes(batch, rng)]
-    answers = [old.answer(row) for row in rows]
-    return lambda new: any(not rules.same(old, new.answer(row)) for old, row in zip(answers, rows, strict=True))
-
-
-def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
-    """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
-    origins = rng.integers(len(batch.rows), size=(_PROBES, len(batch.names)))
-    noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
-    values = {name: batch.values(Cell(name)) for name in batch.numeric}
-    spans = [
-        float(np.nanmax(values[name]) - np.nanmin(values[name])) if name in values else 0.0 for name in batch.names
+    """Return a function that tells whether a rule answers some row, or some mixture of the rows, differently."""
+    pairs = rng.integers(len(batch.rows), size=(_PROBES, len(batch.columns), 2))
+    shares = rng.random((_PROBES, len(batch.columns)))
+    names = [column.name for column in batch.columns]
+    mixtures = [
+        {
+            name: _mixed(batch.rows[one].get(name), batch.rows[other].get(name), float(share))
+            for name, (one, other), share in zip(names, some, each, strict=True)
+        }
+        for some, each in zip(pairs, shares, strict=True)
     ]
-    for places, moves in zip(origins, noise * spans, strict=True):
-        origin = zip(batch.names, places, moves, strict=True)
-        yield Row({name: _moved(batch.rows[at].cells.get(name), move, rng) for name, at, move in origin})
+    probes = Batch((*batch.rows, *mixtures), ())
+    answers = probes.answers(old)
+    return lambda rule: probes.answers(rule) != answers
 
 
-def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
-    if isinstance(cell, tuple):
-        return tuple(rng.permutation(cell).tolist())
-    if not isinstance(cell, float):
-        return cell
-    return float(round(cell + move)) if cell == round(cell) else float(cell + move)
-
-
-_PER_CONDITION = 0.4
-"""Penalty of a condition, in errors."""
-_STAYING = 1.6
-"""Bonus of the current rule, in errors, unless it answers every row alike."""
-_HASTE = 0.4
-"""Probability of a variation tried on no row, at temperature 1."""
-_NEAR_LABELS = 0.3
-"""Bonus of a revision of the current rule, in errors."""
-_LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
-    "circ": (fitting.circle,), "radius": (fitting.circle,), "ring": (fitting.circle,),
-    "distance": (fitting.circle,), "line": (fitting.border,), "straight": (fitting.border,),
-    "threshold": (fitting.cuts,), "cut-off": (fitting.cuts,), "even": (fitting.pattern,),
-    "odd": (fitting.pattern,), "parity": (fitting.pattern,), "contain": (fitting.pattern,),
-}  # fmt: skip
-
-
-def _label_ideas(request: Request) -> list[Idea]:
-    question, batch, current = request.question, request.batch, request.reading.rule
-    if current is None:
-        # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
-        # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
-        return _new_label_rules(request, batch if batch.sequential else fitting.part(batch, request.glance(0.3, 1.1)))
-    size = len(batch.rows)
-    errors = sum(answer != true for answer, true in zip(question.predictions, question.targets, strict=True))
-    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
-    if not errors:
-        why = f"All {size} answers are right, so I keep the rule."
-    is_informative = len({current.answer(row) for row in batch.rows}) > 1
-    unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
-    if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
-        return [unchanged._replace(score=-math.inf), *hasty]
-    return [unchanged, *_revisions(request, current), *_new_label_rules(request, batch)]
-
-
-def _variations(request: Request, rule: Rule) -> list[Idea]:
-    """Return variations of the rule, equally good: whether they fit is not looked at."""
-    batch, rng = request.batch, request.rng
-    variations = (
-        ("I try another bound.", with_bound_moved(rule, batch, rng, tolerated=len(batch.rows))),
-        ("I try another column.", with_another_column(rule, batch, rng)),
-        ("I try a shorter rule.", simpler(rule)),
-    )
-    return [Idea(one, 0.0, why) for why, some in variations for one in some]
-
-
-def _new_label_rules(request: Request, seen: Batch) -> list[Idea]:
-    some = [family(seen, request.rng) for family in request.some_of(fitting.label_families(seen), _LABEL_HINTS)]
-    ideas = [_label_idea(seen, rule, "A rule of another form") for rule in some if rule is not None]
-    return ideas or [_label_idea(seen, Rule((), seen.labels[0]), "The most frequent label")]
-
-
-def _revisions(request: Request, rule: Rule) -> list[Idea]:
-    batch, rng = request.batch, request.rng
-    revisions = (
-        ("The rule with a bound moved", with_bound_moved(rule, batch, rng)),
-        ("The rule with another column", with_another_column(rule, batch, rng)),
-        ("The rule without one of its parts", simpler(rule)),
-        ("The rule with a further condition", refined(rule, batch, rng)),
-    )
-    return [_label_idea(batch, one, words, _NEAR_LABELS) for words, some in revisions for one in some]
-
-
-def _label_score(rule: Rule, errors: int) -> float:
-    return -errors - _PER_CONDITION * sum(len(list(_leaves(case.condition))) for case in rule.cases)
-
-
-def _label_idea(seen: Batch, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
-    size, errors = len(seen.rows), seen.errors(rule)
-    why = f"{words} gets {size - errors} of the {size} rows I looked at right."
-    return Idea(rule, _label_score(rule, errors) + bonus, why)
-
-
-_MOST_BOUNDS = 6
-
-
-def _leaves(condition: Condition) -> Iterator[Condition]:
-    match condition:
-        case Joint():
-            for part in condition.parts:
-                yield from _leaves(part)
-        case Not():
-            yield from _leaves(condition.part)
-        case _:
-            yield condition
-
-
-def _bounds(condition: Condition) -> Iterator[tuple[Is, str]]:
-    """Yield the comparisons of order with a number, and their signs."""
-    for leaf in _leaves(condition):
-        match leaf:
-            case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
-                yield leaf, sign
-
-
-def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
-    match condition:
-        case Joint():
-            return condition._replace(parts=tuple(_swapped(part, old, new) for part in condition.parts))
-        case Not():
-            return Not(_swapped(condition.part, old, new))
-    return new if condition == old else condition
-
-
-def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int = 0) -> Iterator[Rule]:
-    """Yield, for each bound, the rule with it moved to the fewest errors on the batch, or to `tolerated` more."""
-    places = [(at, *bound) for at, case in enumerate(rule.cases) for bound in _bounds(case.condition)]
-    for at, bound, sign in places[:_MOST_BOUNDS]:
-        values = batch.values(bound.term)
-        gaps = pairwise(np.unique(values[~np.isnan(values)]))
-        moves = [Is(bound.term, Compare(sign, Number(round_between(float(low), float(high))))) for low, high in gaps]
-        moved = [_with_condition(rule, at, _swapped(rule.cases[at].condition, bound, new)) for new in moves]
-        if moved:
-            errors = np.array([batch.errors(other) for other in moved])
-            yield moved[int(rng.choice(np.flatnonzero(errors <= errors.min() + tolerated)))]
-
-
-def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
-    return rule._replace(cases=(*rule.cases[:at], rule.cases[at]._replace(condition=condition), *rule.cases[at + 1 :]))
-
-
-def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    if not rule.cases or batch.sequential:
-        return
-    at = int(rng.integers(len(rule.cases)))
-    earlier = rule._replace(cases=rule.cases[:at])
-    one = fitting.best_column(batch, np.array([earlier.deciding(row) is None for row in batch.rows]), rng)
-    if one is not None:
-        yield from (_with_condition(rule, at, side.condition) for side in (one, flipped(one)))
-
-
-def simpler(rule: Rule) -> Iterator[Rule]:
-    for at, case in enumerate(rule.cases):
-        if isinstance(case.condition, Joint):
-            for part in case.condition.parts:
-                left = tuple(one for one in case.condition.parts if one != part)
-                if left:
-                    yield _with_condition(rule, at, left[0] if len(left) == 1 else case.condition._replace(parts=left))
-        if len(rule.cases) > 1:
-            yield rule._replace(cases=rule.cases[:at] + rule.cases[at + 1 :])
-
-
-_MOST_COMMON = 2
-"""Most conditions that describe the missed rows of a label."""
-
-
-def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    deciding = [rule.deciding(row) for row in batch.rows]
-    wrong = np.array([rule.answer(row) != target for row, target in zip(batch.rows, batch.targets, strict=True)])
-    decided = [np.array([one is case for one in deciding]) for case in rule.cases]
-    if decided:
-        worst = max(range(len(decided)), key=lambda at: int((decided[at] & wrong).sum()))
-        yield from _narrowed(rule, worst, batch, decided[worst] & ~wrong, decided[worst] & wrong, rng)
-    yield from _widened(rule, batch, np.array([one is None for one in deciding]), wrong, rng)
-
-
-def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
-    if not (right.any() and wrong.any()):
-        return
-    sides = list(_sides(batch, right, wrong, rng))
-    one = max(sides, key=lambda side: int((side.mask & right).sum() - (side.mask & wrong).sum()), default=None)
-    if one is not None and (one.mask & right).any() and not (one.mask & wrong).all():
-        condition = rule.cases[at].condition
-        parts = condition.parts if isinstance(condition, Joint) and condition.word == "and" else (condition,)
-        yield _with_condition(rule, at, Joint("and", (*parts, one.condition)))
-
-
-def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Split]:
-    if batch.sequential:
-        one = fitting.a_property(batch, rng)
-        yield from () if one is None else (one, flipped(one))
-        return
-    for name in _few(batch, rng, least=1):
-        if name in batch.categories:
-            cells = np.array(batch.cells(name), dtype=object)
-            kinds = batch.kinds(name, right)
-            mostly_right = [kind for kind in kinds if (cells[right] == kind).sum() > (cells[wrong] == kind).sum()]
-            if mostly_right:
-                yield fitting.membership(batch, name, mostly_right)
-        elif (bound := fitting.cut(batch, Cell(name), right | wrong, rng)) is not None:
-            yield from (bound, flipped(bound))
-
-
-def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
-    """Yield the rule with a new case for a label: a condition that its missed rows share and other rows lack."""
-    missed = [label for at, label in enumerate(batch.labels) if (rest & wrong & (batch.codes == at)).any()]
-    if missed:
-        label = pick(missed, rng)
-        inside = rest & (batch.codes == batch.labels.index(label))
-        condition = _common(batch, inside, rest & ~inside, rng)
-        if condition is not None:
-            yield rule._replace(cases=(*rule.cases, Case(condition, label)))
-
-
-def _common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condition | None:
-    """Return one or two conditions that hold on all rows inside and exclude some outside; None if none does."""
-    if batch.sequential:
-        one = fitting.a_property(batch, rng)
-        return None if one is None or not one.mask[inside].all() else one.condition
-    splits = (_holding(batch, name, inside, outside) for name in _few(batch, rng, least=_MOST_COMMON))
-    some = [one.condition for one in splits if one is not None][: int(rng.integers(1, 1 + _MOST_COMMON))]
-    return None if not some else some[0] if len(some) == 1 else Joint("and", tuple(some))
-
-
-def _few(batch: Batch, rng: Generator, *, least: int) -> list[str]:
-    """Return some columns in random order, at least `least` if the batch has them."""
-    count = int(rng.integers(least, 1 + max(least, len(batch.columns))))
-    return [batch.columns[at] for at in rng.permutation(len(batch.columns))[:count]]
-
-
-def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | None:
-    """Return the condition on a column that holds on all rows inside and the fewest outside; None if on all outside."""
-    kinds, values = batch.kinds(name, inside), batch.values(Cell(name))
-    ways = [fitting.membership(batch, name, kinds)] if kinds else [*_around(name, values, inside, outside)]
-    useful = [one for one in ways if one.mask[inside].all() and not one.mask[outside].all()]
-    return min(useful, key=lambda one: int(one.mask[outside].sum()), default=None)
-
-
-def _around(name: str, values: Floats, inside: Mask, outside: Mask) -> Iterator[Split]:
-    """Yield a lower and an upper bound around all values inside, halfway to the next value outside."""
-    low, high = float(values[inside].min()), float(values[inside].max())
-    below, above = values[outside & (values < low)], values[outside & (values > high)]
-    if below.size:
-        at = round_between(float(below.max()), low)
-        yield Split(Is(Cell(name), Compare(">", Number(at))), values > at)
-    if above.size:
-        at = round_between(high, float(above.min()))
-        yield Split(Is(Cell(name), Compare("<=", Number(at))), values <= at)
-
-
-_PER_TERM = 1.0
-"""Penalty of a term, in units of log-likelihood."""
-_NEAR_NUMBERS = 0.5
-"""Bonus of the current formula and its revisions, in units of log-likelihood."""
-_REACH = 2.0
-"""Largest error of a formula on any row, in ranges of the targets."""
-_NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
-    "line": (fitting.line, fitting.plane), "straight": (fitting.line, fitting.plane),
-    "parabola": (fitting.quadratic,), "quadratic": (fitting.quadratic,), "cubic": (fitting.cubic,),
-    "polynomial": (fitting.quadratic, fitting.cubic), "sine": (fitting.sine,), "sinus": (fitting.sine,),
-    "wave": (fitting.sine,), "periodic": (fitting.sine,), "oscillat": (fitting.sine,),
-}  # fmt: skip
-
-
-def _number_ideas(request: Request) -> list[Idea]:
-    batch, rng, current = request.batch, request.rng, request.reading.rule
-    selected = request.glance(0.5, 1.4).astype(float)
-    families = request.some_of(fitting.number_families(batch), _NUMBER_HINTS)
-    fresh = _sane((family(batch, selected, rng) for family in families), batch)
-    ideas = [_number_idea(batch, rule, selected, "A formula of another form") for rule in fresh]
-    if current is not None:
-        near = [("I keep the rule: it", current)]
-        again = _sane([refitted(current, batch, selected, rng)], batch)
-        near += [("The same formula with other coefficients", rule) for rule in again]
-        ideas = [*(_number_idea(batch, rule, selected, words, _NEAR_NUMBERS) for words, rule in near), *ideas]
-    mean = Rule((), fitting.mean(batch, batch.everything))
-    return ideas or [Idea(mean, 0.0, "I see no form here, so I take the mean.")]
-
-
-def _sane(some: Iterable[Rule | None], batch: Batch) -> list[Rule]:
-    """Return the rules that miss no row by more than `_REACH` ranges of the targets."""
-    reach = _REACH * float(np.ptp(batch.y)) + 1e-9
-    return [rule for rule in some if rule and (np.abs(batch.predictions(rule) - batch.y) <= reach).all()]
-
-
-def _number_idea(batch: Batch, rule: Rule, selected: Floats, words: str, bonus: float = 0.0) -> Idea:
-    residuals = np.nan_to_num(batch.predictions(rule) - batch.y, nan=float(np.abs(batch.y).max()))[selected > 0]
-    with np.errstate(over="ignore"):
-        mean_square = float((residuals**2).mean())
-    floor = 1e-3 * float(batch.y.var()) + 1e-12
-    outcomes = [*(case.outcome for case in rule.cases), rule.otherwise]
-    n_terms = len(rule.cases) + sum(len(_parts(one)) for one in outcomes if isinstance(one, Term))
-    score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * n_terms + bonus
-    why = f"{words} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."
-    return Idea(rule, score, why)
-
-
-def _parts(term: Term) -> list[tuple[float, Term | None]]:
-    """Split the term into a sum of coefficient times part; None stands for 1."""
-    match term:
-        case Number():
-            return [(term.value, None)]
-        case Formula("+", (left, right)):
-            return _parts(left) + _parts(right)
-        case Formula("-", (left, right)):
-            return _parts(left) + [(-weight, part) for weight, part in _parts(right)]
-        case Formula("*", (Number(weight), factor) | (factor, Number(weight))):
-            return [(weight * own, part) for own, part in _parts(factor)]
-    return [(1.0, term)]
-
-
-def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
-    if not isinstance(rule.otherwise, Term):
-        return None
-    basis = dict.fromkeys(part for _, part in _parts(rule.otherwise) if part is not None)
-    term = fitting.least_squares(batch, list(basis), selected, fitting.some_digits(rng))
-    return None if term is None else rule._replace(otherwise=term)
+def _mixed(one: rules.Value, other: rules.Value, share: float) -> rules.Value:
+    if not isinstance(one, float) or not isinstance(other, float):
+        return one
+    value = one + share * (other - one)
+    return float(round(value)) if one % 1 == other % 1 == 0 else value
 
 
 # --- rules without rows, fitted to made-up ones --------------------------------------------------------------
@@ -460,37 +639,26 @@ _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
 
 
-def _label_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
+def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
+    texts = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
-    worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
-    if worded and rng.random() < len(worded) / len(question.columns):
-        letter = rules.Holds(pick(_LETTERS, rng))
-        return Rule((Case(Is(Cell(pick(worded, rng)), letter), labels[0]),), labels[-1])
-    batch = Batch(_imaginary_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
-    weights = _weights(fitting.label_families(batch), _LABEL_HINTS, question.rule, power)
-    tries = (fitting.draw(weights, rng)(batch, rng) for _ in range(_TRIES))
-    return next((rule for rule in tries if rule is not None and rule.cases), None)
-
-
-def _number_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
-    rows = _imaginary_rows(question, rng)
-    slopes = rng.integers(-4, 5, size=len(question.columns))
-    targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)
-    batch = Batch(rows, tuple(float(one) for one in targets))
-    weights = _weights(fitting.number_families(batch), _NUMBER_HINTS, question.rule, power)
-    return fitting.draw(weights, rng)(batch, np.ones(_ROWS), rng)
-
-
-def _imaginary_rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
-    """Make rows up: all digits, or numbers about zero; a sequence holds digits, and other columns are left out."""
+    if labels and texts and rng.random() < len(texts) / len(question.columns):
+        letter = check(Cell(_pick(texts, rng)), rules.CONTAIN, Choice((_pick(_LETTERS, rng),)))
+        return Rule((Case(letter, labels[0]),), labels[-1])
+    # All columns hold digits, or numbers about zero.
     scale = float(rng.choice(_SCALES)) if rng.random() < 0.4 else None
-    return tuple(
-        Row({name: _cell(kind, scale, rng) for name, kind in question.columns if kind in ("number", "sequence")})
-        for _ in range(_ROWS)
-    )
+    columns = [(name, kind) for name, kind in question.columns if name not in texts]
+    rows = tuple({name: _cell(kind, scale, rng) for name, kind in columns} for _ in range(_ROWS))
+    slopes = rng.integers(-4, 5, size=len(columns))
+    numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
+    batch = Batch(rows, tuple(labels[at % len(labels)] for at in range(_ROWS)) if labels else tuple(numbers))
+    weights = families(batch, question.rule, 1 / max(temperature, _COLDEST))
+    tries = (_draw(weights, rng).fit(batch, rng) for _ in range(_TRIES))
+    some = (rule for rule in tries if rule is not None and (rule.cases or not labels))
+    return next(some, Rule((), labels[0] if labels else Number(0.0)))
 
 
 def _cell(kind: str, scale: float | None, rng: Generator) -> rules.Value:
     if kind == "sequence":
         return tuple(float(digit) for digit in rng.integers(10, size=_SEQUENCE_LENGTH))
-    return float(rng.integers(10)) if scale is None else fitting.round_to(scale * float(rng.normal()), 2)
+    return float(rng.integers(10)) if scale is None else _rounded(scale * float(rng.normal()), 2)

@@ -1,537 +1,278 @@
-"""Read rules in plain English: tokens, combinators, and the grammar of terms, conditions and sentences."""
+"""Read rules in plain English: words become tokens, and phrases of tokens become one token, until clauses are left.
+
+A token of a part is a letter and a number, as in `X1 is greater than D2`: V value, X column, Y column in quotes, D
+number, S text in quotes, P point, K check, C condition. `_STEPS` are made from the formats of the phrases in `rules`.
+Other wordings are turned into these by `_SPELLINGS`, before any step, and by `_VARIANTS`, which know parts.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from vpp.demo import rules
-from vpp.demo.rules import WHOLE, Compare, Condition, Fails, Fold, Formula, Is, Items, Not, Number, Pattern, Tally, Term
+from vpp.demo.rules import WORDS_OF_RULES, Case, Cell, Choice, Items, Node, Number, Part, Phrase, Rule, node
 
-LONGEST_TEXT = 20_000
+LONGEST_TEXT = 4_000
 """Characters of a rule that are read; the rest is ignored."""
-
-_MOST_STEPS = 60_000
-
-_TOKEN = re.compile(
-    r"""
-    (?P<stop>[.!?]+(?=[\s"')”]|$)(?:\s+(?:[-*•]|\d+[.)])\s)?|\n\s*(?:\n|(?:[-*•]|\d+[.)])\s|(?=[A-Z])))
-    |(?P<skip>\s+)
-    |(?P<number>[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<string>"(?:[^"\\\n]|\\.){0,300}"|“[^”\n]{0,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w))
-    |(?P<word>[^\W\d]\w*)
-    |(?P<symbol><=|>=|!=|==|\*\*|.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-_PLAIN = {
-    "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", "==": "=", "**": "^",
-    "plus": "+", "minus": "-", "times": "*", "√": "sqrt",
-}  # fmt: skip
+_MOST_STEPS = 200
+"""Phrases of a sentence that is read."""
 
 
-class Token(NamedTuple):
-    """A token: `kind` is stop, number, string, word or symbol; `plain` is its normalised form."""
-
-    kind: str
-    plain: str
-    start: int
-    end: int
+class Unreadable(ValueError):
+    """The sentence has more phrases, or other brackets, than the reader follows."""
 
 
-def _token(match: re.Match[str]) -> Token:
-    kind, text = match.lastgroup or "symbol", match.group()
-    if kind == "string":
-        plain = re.sub(r"\\(.)", r"\1", text[1:-1])
-    else:
-        plain = text.replace(",", "") if kind == "number" else _PLAIN.get(text.lower(), text.lower())
-    return Token(kind, plain, match.start(), match.end())
+# --- other wordings ------------------------------------------------------------------------------------------
 
-
-@lru_cache(maxsize=4096)
-def _phrases(alternatives: str) -> dict[str, list[list[str]]]:
-    """Group the phrases of `a b|c` by first word, the longest first."""
-    by_first: dict[str, list[list[str]]] = {}
-    for phrase in sorted((phrase.split() for phrase in alternatives.split("|")), key=len, reverse=True):
-        by_first.setdefault(phrase[0], []).append(phrase)
-    return by_first
-
-
-class Cursor:
-    """A position in a rule's text, and what the grammar knows while it reads."""
-
-    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str) -> None:
-        self.text = text[:LONGEST_TEXT]
-        matches = (match for match in _TOKEN.finditer(self.text) if match.lastgroup != "skip")
-        self.tokens = (*map(_token, matches), Token("stop", "", len(self.text), len(self.text)))
-        self.position = 0
-        self.names = sorted((name for name in names if name), key=len, reverse=True)
-        self.labels = sorted(labels, key=len, reverse=True)
-        self.target = target
-        self.subject: Term | None = None
-        """Last term that was checked, for `the sum is even and at most 26`."""
-        self._steps = 0
-
-    @property
-    def here(self) -> Token:
-        """Token at the cursor; the last stop at the end."""
-        return self.tokens[self.position]
-
-    def take(self, alternatives: str) -> str | None:
-        """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise RecursionError
-        for phrase in _phrases(alternatives).get(self.here.plain, ()):
-            ahead = self.tokens[self.position : self.position + len(phrase)]
-            if phrase == [token.plain for token in ahead if token.kind != "string"]:
-                self.position += len(phrase)
-                return " ".join(phrase)
-        return None
-
-    def sees(self, alternatives: str) -> bool:
-        mark = self.position
-        phrase, self.position = self.take(alternatives), mark
-        return phrase is not None
-
-    def take_kind(self, kind: str) -> str | None:
-        if self.here.kind != kind:
-            return None
-        self.position += 1
-        return self.tokens[self.position - 1].plain
-
-    def take_text(self, wanted: str) -> bool:
-        """Step over this text in any case, if it is at the cursor as whole words."""
-        start, end = self.here.start, self.here.start + len(wanted)
-        if not wanted or self.text[start:end].casefold() != wanted.casefold():
-            return False
-        if re.match(r"\w\w", wanted[-1] + self.text[end : end + 1]):
-            return False
-        while self.here.start < end:
-            self.position += 1
-        return True
-
-    def take_one_of(self, texts: list[str]) -> str | None:
-        """Step over one of these texts, in this case if possible, and return it."""
-        exact = [text for text in texts if self.text.startswith(text, self.here.start)]
-        return next((text for text in (*exact, *texts) if self.take_text(text)), None)
-
-    def attempt(self, read: "Reader") -> Any:
-        """Call a reader; move the cursor back if it returns None."""
-        mark = self.position
-        result = read(self)
-        if result is None:
-            self.position = mark
-        return result
-
-
-_WORDS = """
-    a above add all always among an and answer any are ascending at average be below between but by class contain
-    contains decreasing descending different digit digits distance distinct divided divisible does each eight either
-    else equal equals even every exactly exp fewer fifth first five for four fourth from greater if in increasing
-    input integer integers is label larger largest last leaves length less list log mean missing more multiple
-    multiply neighbors neighbours neither nine no none nor not number numbers odd of one or order origin otherwise
-    output over palindrome point predict product range remainder repeated return s same say second sequence seven
-    seventh sin six sixth smaller smallest sqrt strictly sum ten text than that the then there third three to total
-    two under value values when y zero
-"""
-RESERVED = frozenset(_WORDS.split())
-"""Words that a rule may use, in lower case. The writer quotes names that hold one, so a change alters proposals."""
-
-
-# --- combinators: readers made of smaller readers -----------------------------------------------------------
-
-Reader = Callable[[Cursor], Any]
-"""Moves the cursor over one form and returns the form's value; None if it is not there, and `attempt` moves back."""
-
-
-def seq(*parts: str | Reader, make: Callable[..., Any] = lambda *values: values[0]) -> Reader:
-    """Read the parts in turn and make a value of what the readers among them return.
-
-    A text stands for words of which it lists the alternatives, separated by |; with a ? at its end they may be absent.
-    """
-
-    def read(cursor: Cursor) -> Any:
-        values = []
-        for part in parts:
-            if isinstance(part, str):
-                if cursor.take(part.removesuffix("?")) is None and not part.endswith("?"):
-                    return None
-            elif (value := cursor.attempt(part)) is not None:
-                values.append(value)
-            else:
-                return None
-        return make(*values)
-
-    return read
-
-
-def first(*readers: Reader) -> Reader:
-    """Try the readers in turn; the first that returns a value counts."""
-
-    return lambda cursor: next((value for one in readers if (value := cursor.attempt(one)) is not None), None)
-
-
-def named(values: Mapping[str, Any]) -> Reader:
-    phrases = "|".join(values)
-    return lambda cursor: values.get(cursor.take(phrases) or "")
-
-
-def unless(alternatives: str) -> Reader:
-    """Move nowhere; fail if one of the phrases is at the cursor."""
-    return lambda cursor: None if cursor.sees(alternatives) else True
-
-
-def joined(part: Reader, joints: str, make: Callable[[tuple[Any, ...]], Any]) -> Reader:
-    def read(cursor: Cursor) -> Any:
-        parts: list[Any] = []
-        mark = cursor.position
-        while (one := cursor.attempt(part)) is not None:
-            parts.append(one)
-            mark = cursor.position
-            if not cursor.take(joints):
-                break
-        cursor.position = mark
-        return make(tuple(parts)) if parts else None
-
-    return read
-
-
-NOUNS = "integers|integer|numbers|number|digits|digit|values|value"
-_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_numeral = named({word: value for value, word in enumerate(_NUMERALS)})
-
-
-def number(cursor: Cursor) -> float | None:
-    sign = -1.0 if cursor.take("-") else 1.0
-    digits = cursor.take_kind("number") or cursor.attempt(_numeral)
-    return None if digits is None else sign * float(digits)
-
-
-def column_name(cursor: Cursor) -> str | None:
-    if (quoted := cursor.take_kind("string")) is not None:
-        return quoted if quoted in cursor.names else None
-    cursor.take("the")
-    return cursor.take_one_of(cursor.names)
-
-
-_string: Reader = lambda cursor: cursor.take_kind("string")  # noqa: E731
-_column = seq(column_name, make=rules.Cell)
-
-
-def _source(cursor: Cursor) -> Items:
-    """Read `in the sequence` or `among a, b and c`; without such words it is the whole sequence."""
-    return cursor.attempt(seq("in|of|among", items)) or WHOLE
-
-
-def _slice(side: str, count: float, _: Items) -> Items | None:
-    if not 0 < count < 1000:
-        return None
-    return Items((), None, int(count)) if side == "first" else Items((), -int(count), None)
-
-
-items = seq(
-    "all of|all?",
-    first(
-        seq("the?", named({"first": "first", "last": "last"}), number, NOUNS, _source, make=_slice),
-        seq("the sequence", make=lambda: WHOLE),
-        seq("the?", NOUNS, _source),
-        joined(column_name, ", and|, or|,|and|or", Items),
-    ),
-)
-"""Reads `the integers in the sequence`, `the first three integers` or `a, b and c`."""
-
-_MOST_FORMULA_TOKENS = 400
-
-
-def _chain(part: Reader, signs: str) -> Reader:
-    """Read parts joined by signs, of which the left one binds first."""
-    step = seq(named({sign: sign for sign in signs}), part, make=lambda sign, right: (sign, right))
-
-    def read(cursor: Cursor) -> Term | None:
-        left: Term | None = cursor.attempt(part)
-        while left is not None and (pair := cursor.attempt(step)) is not None:
-            left = Formula(pair[0], (left, pair[1]))
-        return left
-
-    return read
-
-
-def _signed(cursor: Cursor) -> Term | None:
-    inner: Term | None = cursor.attempt(_signed if (is_negative := cursor.take("-")) else _scaled)
-    if not is_negative:
-        return inner
-    return Number(-inner.value) if isinstance(inner, Number) else inner and Formula("-", (Number(0.0), inner))
-
-
-def _scaled(cursor: Cursor) -> Term | None:
-    """Read a power, or a coefficient that touches it, as in 3x or 2(x + 1)."""
-    left = cursor.attempt(_power)
-    touches = cursor.tokens[cursor.position - 1].end == cursor.here.start and (
-        cursor.here.kind == "word" or cursor.here.plain == "("
+_SPELLINGS = [
+    (re.compile(rf"(?<!\S)(?:{old})(?!\S)"), new)
+    for old, new in (
+        ("an|the|then|always|both|either|strictly", ""),
+        ("(?:integer|digit|value|number)s?", "number"),
+        ("a(?= (?:palindrome|multiple|repeated|even|odd|number|D))", ""),
+        ("are|equals|==?", "is"), ("have", "has"), ("contains|includes?", "contain"), ("which", "that"),
+        ("when", "if"), ("else", "otherwise"), ("mean", "average"), ("total", "sum"), ("number sum", "sum"),
+        ("(?:class )?label is|(?:answer|output) is|predict|answer|return|say", "output"), ("class output", "output"),
+        ("plus", "+"), ("minus|−|–", "-"), ("times|×|·", "*"), ("÷", "/"), (r"\*\*", "^"), ("√", "sqrt"),
+        ("greater than or equal to|no less than|>=|≥", "at least"),
+        ("less than or equal to|no more than|<=|≤", "at most"),
+        ("(?:more|larger|higher) than|above|over|>", "greater than"),
+        ("(?:fewer|smaller|lower) than|below|under|<", "less than"),
+        ("!=|≠", "is not"), ("exactly", "equal to"), ("does not", "not"), ("(is|not) (even|odd) number", r"\1 \2"),
+        ("multiple of", "divisible by"), ("increasing", "ascending"), ("decreasing", "descending"),
+        ("distinct", "different"), ("all of|(?:each|every one) of|each|every", "all"), ("there is", "number contain"),
+        ("(?:in|of|among) sequence", ""), ("sequence", "number"), ("neighbors", "neighbours"),
+        ("two neighbours is equal", "number has equal neighbours"), ("no number has", "not number has"),
+        ("contain repeated number", "contain repeated"), ("number contain repeated", "not number is all different"),
+        ("(sum|product|average|range|length)(?= (?:is|greater|less|at))", r"\1 of number"),
+        ("(largest|smallest) of|(first|last|largest|smallest) number in", r"\1\2 number among"),
     )
-    right = cursor.attempt(_power) if isinstance(left, Number) and touches else None
-    return left if right is None else Formula("*", (left, right))
+]  # fmt: skip
+"""(pattern, words in its place), on words and tokens with a space between any two."""
 
+_LIST = r"((?:all )?number|(?:first|last) D\d+ number|[XY]\d+(?:(?: ,)? (?:and|or) [XY]\d+| , [XY]\d+)*)"
+_PLACES = "|".join(rules.PLACES)
+_COUNTED = r"(D\d+|(?:even|odd) number|number that is (?:not )?K\d+)"
+_VARIANTS = [
+    (re.compile(rf"(?<!\S)(?:{old})(?!\S)"), new)
+    for old, new in (
+        (rf"({_PLACES}|largest|smallest) number(?! among)", r"\1 number among number"),
+        (rf"number of (different number|{_COUNTED})(?! among)", r"number of \1 among number"),
+        (r"number ((?:not )?K\d+)", r"number that is \1"), (r"(distance from \w+ to) (P\d+)", r"\1 point \2"),
+        (r"contain ([SY]\d+)", r"contain text \1"), (r"(D\d+) or more", r"at least \1"),
+        (r"(D\d+) or less", r"at most \1"),
+        (rf"number (not )?contain (?:any )?{_COUNTED}", r"\1number of \2 is at least D1"),
+        (rf"number (not )?contain no {_COUNTED}", r"\1number of \2 is D0"),
+        (rf"number (not )?contain (K\d+) {_COUNTED}", r"\1number of \3 is \2"),
+        (rf"{_LIST} is not (?=in|all|palindrome)(\w+)", r"not \1 is \2"),
+        (rf"all {_LIST} is not (K\d+)", r"number of number that is \2 among \1 is D0"),
+        (rf"all {_LIST} is (K\d+)", r"number of number that is not \2 among \1 is D0"),
+        (rf"(?:no|none of) {_LIST} is (K\d+)", r"number of number that is \2 among \1 is D0"),
+        (rf"any of {_LIST} is ((?:not )?K\d+)", r"number of number that is \2 among \1 is at least D1"),
+        (rf"(K\d+)(?: of)? {_LIST} is ((?:not )?K\d+)", r"number of number that is \3 among \2 is \1"),
+    )
+]  # fmt: skip
 
-def _power(cursor: Cursor) -> Term | None:
-    base: Term | None = cursor.attempt(_atom)
-    exponent = cursor.attempt(_signed) if base is not None and cursor.take("^") else None
-    return base if base is None or exponent is None else Formula("^", (base, exponent))
+# --- steps: from phrases to tokens ---------------------------------------------------------------------------
 
-
-_sum = _chain(_chain(_signed, "*/"), "+-")
-
-
-def term(cursor: Cursor) -> Term | None:
-    start = cursor.position
-    result = _sum(cursor)
-    if cursor.position - start > _MOST_FORMULA_TOKENS:
-        raise RecursionError
-    return result  # type: ignore[no-any-return]
-
-
-_brackets = seq("(", term, ")")
-
-_SIGNS = {
-    ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
-    "<=": "<=", "at most": "<=", "less than or equal to": "<=", "no more than": "<=",
-    ">": ">", "greater than": ">", "more than": ">", "larger than": ">", "above": ">", "over": ">",
-    "<": "<", "less than": "<", "smaller than": "<", "below": "<", "under": "<",
-    "=": "=", "equal to": "=", "equals": "=", "!=": "!=",
-}  # fmt: skip
-
-
-def _multiple(divisor: float) -> rules.Check | None:
-    return rules.Multiple(int(divisor)) if 1 <= divisor < 1e9 and divisor.is_integer() else None
-
-
-comparison = seq(named(_SIGNS), term, make=Compare)
-divisibility = first(
-    named({"even": rules.EVEN, "odd": rules.ODD, "an even number": rules.EVEN, "an odd number": rules.ODD}),
-    seq("divisible by|a multiple of", number, make=_multiple),
-)
-
-_checked = first(divisibility, comparison)
-_counted = first(
-    seq(named({"even": rules.EVEN, "odd": rules.ODD}), NOUNS),
-    seq(number, "s?", unless(NOUNS), make=lambda value, _: Compare("=", Number(value))),
-    seq(NOUNS, "that are|that is?", first(seq("not", _checked, make=Fails), _checked)),
-)
-tally = seq(_counted, _source, make=lambda check, among: Tally(among, check))
-"""Reads counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
-
-_FOLDS = {
-    "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "average", "average": "average",
-    "range": "range", "length": "length", "largest": "largest", "smallest": "smallest",
-}  # fmt: skip
-
-
-def _bare_fold(cursor: Cursor) -> Term | None:
-    """Read `the sum` of the sequence, if no column is called so."""
-    has_article = cursor.tokens[cursor.position - 1].plain == "the"
-    word = cursor.take("|".join(_FOLDS))
-    return None if word is None or not has_article or word in cursor.names else Fold(_FOLDS[word], WHOLE)
-
-
-def _bracketed(part: Reader) -> Reader:
-    return seq("(", joined(part, ",", lambda parts: parts if len(parts) > 1 else None), ")")
-
-
-_phrase = seq(
-    "the?",
-    first(
-        seq("number of distinct", NOUNS, _source, make=lambda among: Fold("distinct", among)),
-        seq("number of", tally),
-        seq(
-            "distance from", first(seq("the origin", make=lambda: (0.0, 0.0)), _bracketed(number)),
-            "to the point|to", _bracketed(_column), make=lambda centre, point: rules.Distance(point, centre),
-        ),
-        seq(named({word: word for word in (*rules.ORDINALS, "largest", "smallest")}), NOUNS, _source, make=Fold),
-        seq(named(_FOLDS), "of", items, make=Fold),
-        _bare_fold,
-    ),
-)  # fmt: skip
-_FUNCTIONS = {name: name for name in rules.OPERATIONS if name.isalpha()}
-_function = seq(named(_FUNCTIONS), _brackets, make=lambda name, inner: Formula(name, (inner,)))
-_atom = first(_brackets, _function, _phrase, seq(number, make=Number), _column)
-
-_COPULA = "is|are"
-_VERBS = f"{_COPULA}|contains|does not|{'|'.join(_SIGNS)}"
 _ENDS_TEXT = (
-    "and|or|nor|neither|both|then|otherwise|else|if|when|unless|because|while|output|predict|answer|return|say|is|are|but"
-    "|not|only|the|in|of|to|than|at|by|with|as|that|which|from|about|more|less|fewer|greater|larger|smaller|higher|lower"
+    "and|or|nor|neither|then|otherwise|else|if|when|unless|because|while|output|is|but|not|only|in|of|to|than|at|by|with|as"
+    "|that|from|about|more|less|fewer|greater|larger|smaller|higher|lower|all|contain|has"
 )
 """Words that no unquoted category holds, so that a wording which cannot be read is no category."""
-
-
-def _separate_number(cursor: Cursor) -> float | None:
-    value = number(cursor)
-    is_part_of_word = cursor.here.kind == "word" and cursor.here.start == cursor.tokens[cursor.position - 1].end
-    return None if is_part_of_word else value
-
-
-def _words(cursor: Cursor) -> str | None:
-    """Read the words of a category up to one that belongs to the rule; a column's name is no category."""
-    start, end = cursor.here.start, -1
-    if cursor.attempt(column_name) is not None:
-        return None
-    while cursor.here.kind in {"word", "number"} or (cursor.here.plain in {"-", "/", "&"} and end >= 0):
-        if cursor.sees(_ENDS_TEXT):
-            break
-        end = cursor.here.end
-        cursor.position += 1
-    return None if end < 0 else cursor.text[start:end]
-
-
-_value = first(_string, _separate_number, _words)
-
-
-def _choice(joints: str) -> Reader:
-    """Read `a, b or c`. joints: pattern of what may join two values; a word, once used, joins all that follow.
-
-    A later value before a verb is not read: it is the next condition's subject.
-    """
-
-    def read(cursor: Cursor) -> rules.Check | None:
-        values: list[str | float] = []
-        mark = cursor.position
-        joint: str | None = ","
-        while joint is not None:
-            value = cursor.attempt(_value)
-            if value is None or (values and cursor.sees(_VERBS)):
-                break
-            values.append(value)
-            mark = cursor.position
-            joint = cursor.take(joints if joint == "," else joint)
-        cursor.position = mark
-        if len(values) == 1 and isinstance(values[0], float):
-            return Compare("=", Number(values[0]))
-        return rules.OneOf(tuple(values)) if values else None
-
-    return read
-
-
-_no_formula = unless("+|-|*|/|^")
-_span = seq(
-    "from?", number, "to|-", _separate_number, _no_formula,
-    make=lambda low, high, _: rules.Between(Number(low), Number(high)) if low < high else None,
-)  # fmt: skip
-"""Reads `12 to 30`, `from 12 to 30` or `12-30`; `30-12` and `12-30*x` are formulas."""
-_property = first(
-    divisibility,
-    seq("between", term, "and", term, make=rules.Between),
-    _span,
-    seq("one of", _choice(", or|, and|,|or|and")),
-    seq("missing", make=rules.Absent),
-    comparison,
-    seq(number, named({"or more": ">=", "or less": "<="}), make=lambda value, sign: Compare(sign, Number(value))),
-    seq(_choice(", or|or"), _no_formula),
-    seq(term, make=lambda other: Compare("=", other)),
-)
-"""Reads a check after `is`."""
-_denied = seq("not", _property, make=Fails)
-_contained = seq("contains the text|contains|contain", _string, make=rules.Holds)
-_judgement = first(
-    seq("does not", _contained, make=Fails),
-    seq(_COPULA, first(_denied, _property)),
-    _contained,
-    divisibility,
-    comparison,
-    seq("=|equals|equal to", _value, make=lambda value: rules.OneOf((value,))),
-    seq("!=", _value, make=lambda value: Fails(rules.OneOf((value,)))),
-)
-"""Reads a check after its subject: `is even`, `> 3`, `is not Biscoe`, `does not contain "a"`."""
-
-_ASCENDING, _DESCENDING, _DISTINCT, _EQUAL_NEIGHBOURS, _SPLIT_PAIR, _PALINDROME = rules.PATTERNS
-_ORDERS = {
-    "in ascending order": _ASCENDING, "in increasing order": _ASCENDING,
-    "in descending order": _DESCENDING, "in decreasing order": _DESCENDING,
-    "all different": _DISTINCT, "all distinct": _DISTINCT, "a palindrome": _PALINDROME,
+_WORD = rf"(?!(?:{_ENDS_TEXT})(?!\S))[^\W_A-Z][^\s,()A-Z]*+"
+_ONE = rf"(?:[SYD]\d++|{_WORD}(?: {_WORD})*+)"
+_SLOTS = {
+    "V": r"([VXYD]\d+)", "D": r"(D\d+)", "L": _LIST, "K": r"(K\d+)", "P": r"(P\d+)", "C": r"(C\d+)", "W": r"([SY]\d+)",
 }  # fmt: skip
-_REPETITIONS = {
-    **{f"exactly two identical {noun} that are not adjacent": Pattern(_SPLIT_PAIR) for noun in ("integers", "numbers")},
-    **{f"a repeated {noun}": Not(Pattern(_DISTINCT)) for noun in NOUNS.split("|")},
-}
+_CHAIN = r"(C\d+(?:(?: ,)? {0} C\d+)+)"
 
-_EQUALITIES = {"two": Pattern(_EQUAL_NEIGHBOURS), "no two": Not(Pattern(_EQUAL_NEIGHBOURS))}
-_neighbours = seq(named(_EQUALITIES), "neighbours are equal|neighbors are equal")
-_order = first(
-    seq(items, _COPULA, named(_ORDERS), make=lambda among, sentence: Pattern(sentence, among)),
-    seq(items, _COPULA, "not", named(_ORDERS), make=lambda among, sentence: Not(Pattern(sentence, among))),
+
+def _words(text: str) -> str:
+    for pattern, new in _SPELLINGS:
+        text = " ".join(pattern.sub(new, text).split())
+    return text
+
+
+def _pattern(phrase: Phrase) -> re.Pattern[str]:
+    """Make the expression that reads a phrase from its format."""
+    words = re.sub(r"\((\{\w\})\)|(\})s", r"\1\2", phrase.words)
+    words = _words(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", words)))
+    text = "".join(_SLOTS[part] if at % 2 else re.escape(part) for at, part in enumerate(rules.SLOT.split(words)))
+    if phrase in (rules.IS, rules.IS_NOT):
+        text = text.replace(r"\ is\ ", " (?:is )?")
+    # `even number` counts numbers; after a number, a minus sign is no sign.
+    before, after = r"(?<!\d )" if phrase == rules.NEGATIVE else "", "(?! number)" if "{" not in phrase.words else ""
+    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}")
+
+
+class _Sentence:
+    """The parts of a sentence, and its text with tokens in their place."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part | str] = [Number(0.0), Number(1.0)]
+        """By the number in their tokens; a text is a quoted one."""
+        self._steps = 0
+
+    def token(self, letter: str, part: Part | str) -> str:
+        self.parts.append(part)
+        return f"{'D' if isinstance(part, Number) else letter}{len(self.parts) - 1}"
+
+    def reduced(self, text: str) -> str:
+        """Replace phrases by tokens, those in brackets first, until none is left."""
+        while inner := re.search(r"\( ([^()]*) \)", text):
+            part = self.reduced(inner[1])
+            if point := re.fullmatch(rf"{_SLOTS['V']} , {_SLOTS['V']}", part):
+                part = self.token("P", node(rules.POINT, *(self.part("V", one) for one in point.groups())))
+            elif not re.fullmatch(r"[A-Z]\d+", part):
+                raise Unreadable
+            text = text[: inner.start()] + part + text[inner.end() :]
+        while (shorter := self._step(text)) is not None:
+            text = " ".join(shorter.split())
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise Unreadable
+        return text
+
+    def _step(self, text: str) -> str | None:
+        for pattern, make in _STEPS:
+            if match := pattern.search(text):
+                new = match.expand(make) if isinstance(make, str) else make(self, match)
+                return text[: match.start()] + new + text[match.end() :]
+        return None
+
+    def part(self, slot: str, text: str) -> Part:
+        """Return the part that a slot of a phrase holds."""
+        if slot == "L":
+            count = re.fullmatch(r"(first|last) (D\d+) number", text)
+            size = self.parts[int(count[2][1:])] if count else None
+            if not isinstance(size, Number):
+                return Items(tuple(self.text(token) for token in re.findall(r"[XY]\d+", text)))
+            if not 1 <= size.value < 1000:
+                raise Unreadable
+            return Items(start=-int(size.value)) if text.startswith("last") else Items(stop=int(size.value))
+        part = self.parts[int(text[1:])]
+        return Choice((self.text(text),)) if slot == "W" or isinstance(part, str) else part
+
+    def text(self, token: str) -> str:
+        part = self.parts[int(token[1:])]
+        return part.name if isinstance(part, Cell) else str(part)
+
+    def category(self, word: str) -> str | float:
+        """Return a quoted text, a number, or else the word itself."""
+        part = self.parts[int(word[1:])] if re.fullmatch(r"[SYD]\d+", word) else word
+        return part.value if isinstance(part, Number) else self.text(word) if part is not word else word
+
+
+_EXPONENTS: tuple[Part, ...] = tuple(Number(float(at)) for at in range(10))
+
+
+def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
+    slots = rules.SLOT.findall(phrase.words)
+
+    def make(sentence: _Sentence, match: re.Match[str]) -> str:
+        parts = tuple(sentence.part(slot, text) for slot, text in zip(slots, match.groups(), strict=True))
+        if phrase == rules.NEGATIVE and isinstance(parts[0], Number):
+            return sentence.token("D", Number(-parts[0].value))
+        # Python would work out 9^9^9^9 to the end.
+        if phrase == rules.POWER and (isinstance(parts[0], Number) or parts[1] not in _EXPONENTS):
+            raise Unreadable
+        return sentence.token(phrase.gives, Node(phrase, parts))
+
+    return make
+
+
+def _reading(phrase: Phrase) -> "_Step":
+    return _pattern(phrase), _filling(phrase)
+
+
+def _operation(sentence: _Sentence, match: re.Match[str]) -> str:
+    phrase = {"*": rules.TIMES, "/": rules.OVER, "+": rules.PLUS, "-": rules.MINUS}[match[2]]
+    return sentence.token("V", node(phrase, sentence.part("V", match[1]), sentence.part("V", match[3])))
+
+
+def _equality(sentence: _Sentence, match: re.Match[str]) -> str:
+    return sentence.token("K", node(rules.EQUAL, sentence.part("V", match[1])))
+
+
+def _choice(sentence: _Sentence, match: re.Match[str]) -> str:
+    """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
+    words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
+    return sentence.token("K", node(rules.ONE_OF, Choice(tuple(map(sentence.category, words)))))
+
+
+def _joint(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
+    def make(sentence: _Sentence, match: re.Match[str]) -> str:
+        parts = [sentence.parts[int(number)] for number in re.findall(r"C(\d+)", match[1])]
+        return sentence.token("C", rules.joined(phrase, [part for part in parts if isinstance(part, Node)]))
+
+    return make
+
+
+def _same_subject(sentence: _Sentence, match: re.Match[str]) -> str:
+    """Complete `C1 and K2`, as in `the sum is even and at most 26`: the check is about the last subject."""
+    *_, last = rules.conditions_in(sentence.part("C", match[1]))
+    if last.phrase not in (rules.IS, rules.IS_NOT):
+        raise Unreadable
+    return f"{match[1]}{match[2]}{sentence.token('V', last.parts[0])} is {match[3]}"
+
+
+_Step = tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], str]]
+_NO_SUBJECT = "(?! is| not| contain| K| otherwise)"
+_AFTER_IS = r"(?:(?<=is )|(?<=not ))"
+_STEPS: list[_Step] = [
+    *map(_reading, (*rules.TERMS, *rules.TALLIES, rules.POWER, rules.NEGATIVE)),
+    (re.compile(r"([VXYD]\d+) ([*/]) ([VXYD]\d+)"), _operation),
+    (re.compile(r"([VXYD]\d+) ([+-]) ([VXYD]\d+)"), _operation),
+    *map(_reading, rules.CHECKS),
+    *_VARIANTS,
+    *map(_reading, rules.ARRANGEMENTS),
+    (re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), _equality),
+    (re.compile(rf"one of ({_ONE}(?: , {_ONE})*+(?:(?: ,)? (?:or|and) {_ONE}{_NO_SUBJECT})*)"), _choice),
+    (re.compile(rf"{_AFTER_IS}({_ONE}(?:(?: , {_ONE})*(?: ,)? or {_ONE}{_NO_SUBJECT})*)"), _choice),
+    *map(_reading, (rules.IS, rules.IS_NOT)),
+    (re.compile(r"(C\d+)((?: ,)? (?:and|or|but) )((?:not )?K\d+)(?!\S)"), _same_subject),
+    (re.compile(r"(?<!\S)not (C\d+)"), _filling(rules.NOT)),
+    (re.compile(_CHAIN.format("(?:and|but)")), _joint(rules.AND)),
+    (re.compile(_CHAIN.format("or")), _joint(rules.OR)),
+]  # fmt: skip
+"""(pattern, what to put in its place); the first that is found counts."""
+
+# --- sentences and clauses -----------------------------------------------------------------------------------
+
+_STRING = r'"(?:[^"\\\n]|\\.){0,300}"|“[^”\n]{0,300}”|(?<!\w)\'[^\'\n]{1,300}\'(?!\w)'
+_SENTENCES = re.compile(
+    rf"{_STRING}"
+    r"""|(?P<stop>[.!?]+(?=[\s"')”]|$)(?:\s+(?:[-*•]|\d+[.)])\s)?|\n\s*(?:\n|(?:[-*•]|\d+[.)])\s|(?=[A-Z])))"""
 )
-
-_NONE, _SOME = Compare("=", Number(0.0)), Compare(">=", Number(1.0))
-_BOUNDS = {"at least": ">=", "at most": "<=", "more than": ">", "fewer than": "<", "exactly": "="}
-
-_count = first(
-    named({"no": _NONE, "none": _NONE, "any": _SOME}),
-    seq(named(_BOUNDS), number, make=lambda sign, required: Compare(sign, Number(required))),
-)
-"""Reads a required number: `at least two`, `no`, `any`, `exactly one`."""
-_quantified = first(
-    seq(
-        "all|every one of|every|each of|each", "of?", items, _judgement,
-        make=lambda among, check: Is(Tally(among, Fails(check)), _NONE),
-    ),
-    seq(_count, "of?", items, _judgement, make=lambda count, among, check: Is(Tally(among, check), count)),
-)  # fmt: skip
-"""Reads `all integers are even`, `any of a, b and c is 0`, `at least two of the integers are odd`."""
-_content = first(
-    named(_REPETITIONS),
-    seq(_count, tally, make=lambda count, counted: Is(counted, count)),
-    seq("a|an?", tally, make=lambda counted: Is(counted, _SOME)),
-)
-_contains = first(
-    seq("the sequence does not contain", _content, make=Not), seq("the sequence contains|there is|there are", _content)
-)
-"""Reads `the sequence contains at least one 0`, `there is no 0 in the sequence`, `the sequence contains a 0`."""
-
-
-_term_and_check = seq(term, _judgement, make=Is)
-
-
-_check = first(divisibility, comparison, _denied)
-
-
-def _comparison(cursor: Cursor) -> Condition | None:
-    """Read a term and its check, or `… and at most 26`: a check of the last subject."""
-    result: Is | None = cursor.attempt(_term_and_check)
-    if result is None and cursor.subject is not None:
-        check = cursor.attempt(_check)
-        return None if check is None else Is(cursor.subject, check)
-    cursor.subject = result.term if result else cursor.subject
-    return result
-
-
-def _part(cursor: Cursor) -> Any:
-    return _any_part(cursor)
-
-
-def _joint(word: Literal["and", "or"]) -> Callable[[tuple[Condition, ...]], Condition]:
-    return lambda parts: parts[0] if len(parts) == 1 else rules.Joint(word, parts)
-
-
-condition = joined(joined(_part, "and|, and", _joint("and")), ", or|or", _joint("or"))
-"""Reads parts joined by `or`; `and` binds closer."""
-_any_part = first(
-    seq("not", _part, make=Not), seq("(", condition, ")"),
-    _neighbours, _order, _quantified, _contains, _comparison,
-)  # fmt: skip
-
-# --- sentences and clauses ----------------------------------------------------------------------------------
-
-_SAYS = "output|predict|answer|return|say|the output is|the class label is|the label is|the answer is"
-_IF = "if|when"
-_ELSE = "otherwise|else"
-_SEPARATORS = ", and|, or|; and|and|,|;"
-_CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
+_BULLET = re.compile(r"\s*(?:(?:[-*•]|\d+[.)])\s)?\s*")
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
+_CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
+_SPAN = re.compile(
+    r"\b(is|are|not) (?:from )?(\d+(?:\.\d+)?) ?(?:-|–|to) ?(\d+(?:\.\d+)?)(?![\w.]*\w| ?[*/^+(-])", re.IGNORECASE
+)
+_NUMBER = r"[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
+_NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_BEFORE_NUMERALS = frozenset(["is", "are", "=", "equals", "than", "least", "most", "exactly", "first", "last", "by"])
+_BEFORE_LABELS = (
+    "output ", "predict ", "answer ", "return ", "say ", "label is ", "output is ", "answer is ", "then ", "always ",
+    "else ", "else, ", "otherwise ", "otherwise, ",
+)  # fmt: skip
+
+_OUTCOME = r"[SXYVD]\d+"
+_CLAUSE = re.compile(
+    rf"(?:otherwise(?: ,)? )?if C\d+(?: ,)?(?: output)? {_OUTCOME}|otherwise(?: ,)?(?: output)? {_OUTCOME}"
+    rf"|(?:output )?{_OUTCOME}(?: ,)? if C\d+|(?:output )?{_OUTCOME} otherwise|output {_OUTCOME}"
+)
+"""Reads `otherwise, output 0`, `if …, output 1`, `0 otherwise`, `output 1 if …` or `always output 1`."""
+_SEPARATOR = re.compile(r"(?: [,;])?(?: and)? |$")
+_Clause = tuple[Node | None, rules.Outcome]
+"""A condition and its outcome; without a condition, the outcome of every other row."""
 
 
 class Reading(NamedTuple):
-    rule: rules.Rule | None
+    rule: Rule | None
     """None if no sentence decides anything."""
     start: int
     """Offset of the rule's first sentence in the text; before it stand the seed sentence and the prior."""
@@ -539,90 +280,147 @@ class Reading(NamedTuple):
     """Sentences that seem to belong to the rule and could not be read."""
 
 
-_Clause = tuple[Condition | None, rules.Outcome]
-"""A condition and its outcome; without a condition, the outcome of every other row."""
-
-
 @lru_cache(maxsize=4096)
 def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Reading:
-    match = _TARGET.search(text)
-    cursor = Cursor(text, names, labels, match[1].strip() if match else "")
-    try:
-        return _read(cursor)
-    except RecursionError:
-        return Reading(None, len(text), (text[:80],))
+    """Read every sentence; those after an unconditional one begin the rule anew, so that the last rule counts."""
+    text, target = text[:LONGEST_TEXT], _TARGET.search(text)
+    about = names, labels, target[1].strip() if target else ""
+    reading = _Reader(*about, is_bold=False).read(text)
+    if (reading.rule is None or reading.unread) and not all(map(_is_plain, (*names, *labels))):
+        again = _Reader(*about, is_bold=True).read(text)
+        return reading if again.rule is None or again.unread else again
+    return reading
 
 
-def _read(cursor: Cursor) -> Reading:
-    """Read every sentence; sentences after an unconditional one begin the rule anew, so that the last rule counts."""
-    start, clauses, unread = len(cursor.text), list[_Clause](), list[str]()
-    while cursor.position < len(cursor.tokens) - 1:
-        if cursor.here.kind == "stop":
-            cursor.position += 1
-            continue
-        begin = cursor.here.start
-        decided = cursor.attempt(_sentence)
-        if decided is None:
-            while cursor.here.kind != "stop":
-                cursor.position += 1
-            sentence = cursor.text[begin : cursor.here.start]
-            unread += [sentence] if clauses or _CONDITIONAL.search(sentence) else []
-            continue
-        if not clauses:
-            start = begin
-        elif clauses[-1][0] is None:
-            start, clauses, unread = begin, [], []
-        clauses += decided
-    return Reading(_rule(clauses, cursor.labels) if clauses else None, start, tuple(unread))
+class _Reader:
+    """Reads sentences about a table."""
 
+    def __init__(self, names: Sequence[str], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
+        """is_bold: know a name or a label that is a word of rules, such as `length`, without quotes."""
+        self._names = {name.casefold(): name for name in names} | {name: name for name in names}
+        self._labels = labels
 
-def _rule(clauses: list[_Clause], labels: list[str]) -> rules.Rule:
-    """Build the rule; without an outcome for other rows, it is that of two labels which no case has."""
-    cases = tuple(rules.Case(asked, outcome) for asked, outcome in clauses if asked is not None)
-    if clauses[-1][0] is None:
-        return rules.Rule(cases, clauses[-1][1])
-    left = [label for label in labels if label not in {case.outcome for case in cases}]
-    return rules.Rule(cases, left[0] if len(labels) == 2 and len(left) == 1 else None)
+        def known(texts: Iterable[str]) -> str:
+            worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
+            return _any_of(text for text in worded if is_bold or _is_plain(text))
 
+        before = "|".join(f"(?<={re.escape(each)})" for each in (*_BEFORE_LABELS, f"{target} is "))
+        label, name = known(labels), known(names)
+        result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._names)
+        self._token = re.compile(
+            rf"(?P<string>{_STRING})|(?P<label>(?:{before}){label}(?!\w)|{label}(?=,? (?:if|when|otherwise|else)\b))"
+            rf"|(?P<target>{result} (?:=|is)(?!\S))"
+            rf"|(?P<name>{name}(?!\w)(?! (?:even|odd|multiple|palindrome|repeated|number|\d)))"
+            rf"|(?P<number>{_NUMBER})(?:s\b|(?!\w| ?\()|(?=(?P<factor>{name}(?!\w)|\()))"
+            rf"|(?P<numeral>(?!(?:(?<=is )|(?<=are ))one of){_any_of(_NUMERALS)}\b)"
+            r"|(?P<word>\w+(?:[-/&]\w+)*)|(?P<symbol><=|>=|!=|==|\*\*|\S)",
+            re.IGNORECASE,
+        )
 
-def _sentence(cursor: Cursor) -> list[_Clause] | None:
-    """Read clauses to the end of the sentence; only the last may be without a condition."""
-    clauses: list[_Clause] = []
-    while cursor.here.kind != "stop":
-        clause: _Clause | None = cursor.attempt(_clause)
-        if clause is None or (clauses and clauses[-1][0] is None):
+    def read(self, text: str) -> Reading:
+        start, clauses, unread = len(text), list[_Clause](), list[str]()
+        for begin, sentence in _sentences(text):
+            decided = self._clauses(sentence)
+            if decided is None:
+                unread += [sentence] if clauses or _CONDITIONAL.search(sentence) else []
+                continue
+            if clauses and clauses[-1][0] is None:
+                clauses, unread = [], []
+            start = start if clauses else begin
+            clauses += decided
+        return Reading(self._rule(clauses) if clauses else None, start, tuple(unread))
+
+    def _rule(self, clauses: Sequence[_Clause]) -> Rule:
+        """Build the rule; without an outcome for other rows, it is that of two labels which no case has."""
+        cases = tuple(Case(condition, outcome) for condition, outcome in clauses if condition is not None)
+        if clauses[-1][0] is None:
+            return Rule(cases, clauses[-1][1])
+        left = [label for label in self._labels if label not in {case.outcome for case in cases}]
+        return Rule(cases, left[0] if len(self._labels) == 2 and len(left) == 1 else None)
+
+    def _clauses(self, text: str) -> list[_Clause] | None:
+        """Read clauses to the end of the sentence; only the last may be without a condition. None if it has others."""
+        sentence = _Sentence()
+        try:
+            words = sentence.reduced(_words(" ".join(self._tokens(sentence, _SPAN.sub(_as_span, text)))))
+        except (Unreadable, RecursionError):
             return None
-        clauses.append(clause)
-        cursor.take(_SEPARATORS)
-    return clauses
+        clauses, at = list[_Clause](), 0
+        while at < len(words):
+            match = _CLAUSE.match(words, at)
+            separator = _SEPARATOR.match(words, match.end()) if match else None
+            if match is None or separator is None or (clauses and clauses[-1][0] is None):
+                return None
+            *conditions, outcome = sorted(re.findall(r"[A-Z]\d+", match[0]), key=lambda token: token[0] != "C")
+            said = self._outcome(sentence, outcome)
+            if said is None:
+                return None
+            condition = sentence.part("C", conditions[0]) if conditions else None
+            clauses.append((condition if isinstance(condition, Node) else None, said))
+            at = separator.end()
+        return clauses or None
+
+    def _outcome(self, sentence: _Sentence, token: str) -> rules.Outcome | None:
+        part = sentence.parts[int(token[1:])]
+        if not self._labels:
+            return None if isinstance(part, str) or token[0] == "Y" else part
+        text = rules.say_number(part.value) if isinstance(part, Number) else sentence.text(token)
+        alike = [label for label in self._labels if label.casefold() == text.strip().casefold()]
+        equal = [label for label in self._labels if isinstance(part, Number) and rules.read_number(label) == part.value]
+        return next(iter([*alike, *equal]), None)
+
+    def _tokens(self, sentence: _Sentence, text: str) -> Iterator[str]:
+        """Yield the text's words in lower case, with tokens in place of names, numbers, labels and quoted texts."""
+        last = ""
+        for match in self._token.finditer(text):
+            word, kind = match[0], match.lastgroup
+            if kind == "string":
+                said = re.sub(r"\\(.)", r"\1", word[1:-1])
+                name = self._names.get(said) or self._names.get(said.casefold())
+                last = sentence.token("Y", Cell(name)) if name else sentence.token("S", said)
+            elif kind == "name":
+                last = sentence.token("X", Cell(self._names.get(word) or self._names[word.casefold()]))
+            elif match["number"]:
+                last = sentence.token("D", _number(match["number"]))
+                last += " *" if match["factor"] else ""
+            elif kind == "numeral" and last in _BEFORE_NUMERALS:
+                last = sentence.token("D", Number(float(_NUMERALS.index(word.lower()))))
+            else:
+                last = "output" if kind == "target" else sentence.token("S", word) if kind == "label" else word.lower()
+            yield last
 
 
-def _outcome(cursor: Cursor) -> rules.Outcome | None:
-    """Read `output 3x + 4`, `TARGET = 3x + 4` or `the class label is 1`."""
-    cursor.take("then|always")
-    mark = cursor.position
-    cursor.take("the")
-    if not ((cursor.take_text(cursor.target) or cursor.take("y")) and cursor.take("=|is")):
-        cursor.position = mark
-        cursor.take(_SAYS)
-    return cursor.attempt(_label if cursor.labels else term)  # type: ignore[no-any-return]
+def _number(text: str) -> Number:
+    value = rules.read_number(text.replace(",", ""))
+    if value is None:
+        raise Unreadable
+    return Number(value)
 
 
-def _label(cursor: Cursor) -> rules.Outcome | None:
-    if (quoted := cursor.take_kind("string")) is not None:
-        return next((label for label in cursor.labels if label.casefold() == quoted.strip().casefold()), None)
-    label = cursor.take_one_of(cursor.labels)
-    value = cursor.attempt(number) if label is None else None
-    return label if value is None else next((one for one in cursor.labels if rules.read_number(one) == value), None)
+def _any_of(texts: Iterable[str]) -> str:
+    """Return a pattern of any of the texts, the longest first; without any, one that never matches."""
+    return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True))) or '(?!)'})"
 
 
-_always = seq(_outcome, make=lambda outcome: (None, outcome))
-_if_clause = seq(_IF, condition, ",?", _outcome, make=lambda *clause: clause)
-_clause = first(
-    seq(_ELSE, ",?", first(_if_clause, _always)),
-    _if_clause,
-    seq(_outcome, f"{_ELSE}|for every input", make=lambda outcome: (None, outcome)),
-    seq(_outcome, ",?", _IF, condition, make=lambda outcome, asked: (asked, outcome)),
-    _always,
-)
-"""Reads `otherwise, output 0`, `if …, output 1`, `0 otherwise`, `output 1 if …` or `always output 1`."""
+def _is_plain(text: str) -> bool:
+    """Return whether a name or a label holds no word of rules: the writer quotes the others."""
+    return text == "a" or WORDS_OF_RULES.isdisjoint(re.findall(r"\w+", text.lower()))
+
+
+def _as_span(match: re.Match[str]) -> str:
+    """Turn `is 12-30` into `is between 12 and 30`; `is 30-12` is a formula."""
+    low, high = float(match[2]), float(match[3])
+    return f"{match[1]} between {match[2]} and {match[3]}" if low < high else match[0]
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each sentence after the offset of its first word."""
+    begin = 0
+    stops = [match.span() for match in _SENTENCES.finditer(text) if match["stop"]]
+    for end, after in [*stops, (len(text), len(text))]:
+        sentence = text[begin:end]
+        skipped = _BULLET.match(sentence)
+        first = skipped.end() if skipped else 0
+        if sentence[first:].strip():
+            yield begin + first, sentence[first:]
+        begin = after

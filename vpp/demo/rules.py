@@ -1,17 +1,24 @@
-"""What a rule means: rows, terms that give a value of a row, checks of one value, conditions, and rules."""
+"""What a rule is: a table of phrasings, each with its English and its Python, and rules that are made of them.
 
+A phrase is written by its format, read by an expression made from the format (`reading.py`), and run as its Python. So
+a rule's program and its answers cannot differ. A test of a missing cell, or of one of another kind, fails.
+"""
+
+import json
 import math
-import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
-from itertools import pairwise
-from statistics import fmean
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
+
+from vpp.demo.prompt import Column
 
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
+Row = dict[str, Value]
+"""Cells by column name."""
+
+# --- cells ---------------------------------------------------------------------------------------------------
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _IS_NUMBER = re.compile(_NUMBER)
@@ -44,42 +51,130 @@ def read_value(text: str) -> Value:
     return text
 
 
-@dataclass(frozen=True)
-class Row:
-    """An input: cells by column name, in the order of its lines."""
-
-    cells: dict[str, Value]
-
-    @cached_property
-    def numbers(self) -> tuple[float, ...]:
-        return tuple(value for value in self.cells.values() if isinstance(value, float))
-
-    @cached_property
-    def sequence(self) -> tuple[float, ...]:
-        """First cell that holds a sequence, or else the numeric cells as a sequence."""
-        return next((value for value in self.cells.values() if isinstance(value, tuple)), self.numbers)
+@lru_cache(maxsize=8192)
+def read_row(text: str) -> Row:
+    return {name: read_value(value) for name, value in map(_split_line, text.split("\n")) if name}
 
 
 def _split_line(line: str) -> tuple[str, str]:
     name, _, value = line.rpartition(": ")
-    if name and (value.strip() == _MISSING or read_number(value.strip()) is not None):
-        return name.strip(), value
-    name, _, value = line.partition(":")
+    if not name or (value.strip() != _MISSING and read_number(value.strip()) is None):
+        name, _, value = line.partition(":")
     return name.strip(), value
 
 
-@lru_cache(maxsize=8192)
-def read_row(text: str) -> Row:
-    lines = (line for line in text.split("\n") if ":" in line)
-    return Row({name: read_value(value) for name, value in map(_split_line, lines)})
+def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """Return the columns that the rows have, as arguments of a program."""
+    return tuple(_column(f"c{at}", name, [row.get(name) for row in rows]) for at, name in enumerate(rows[0]))
 
 
-def same(left: Value, right: Value) -> bool:
-    if isinstance(left, str) and isinstance(right, str):
-        return left.casefold() == right.casefold()
-    if isinstance(left, float) and isinstance(right, float):
-        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
-    return left == right
+def _column(alias: str, name: str, cells: list[Value]) -> Column:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return Column(alias, name, "text" if str in kinds else "numbers" if tuple in kinds else "number", (), None in cells)
+
+
+# --- phrases -------------------------------------------------------------------------------------------------
+
+
+class Phrase(NamedTuple):
+    """A way to say something. A slot is the kind of its part, as in `{V} is {K}`."""
+
+    gives: str
+    """Kind of what it says: V a value, K a check of a value, P a point, C a condition."""
+    words: str
+    """Format in English."""
+    code: str
+    """Format in Python. {0} is the first part, {it} the value that a check is about, {x} a free variable."""
+    needs: tuple[str, ...] = ()
+    """Tests in Python without which it has no value."""
+    binds: int = 0
+    """0 if it is closed. Else a part that binds as loosely stands in brackets; 2 is a minus sign, 7 are `and`, `or`."""
+
+
+def _of(word: str, code: str, needs: str = "len({0}) > 0") -> Phrase:
+    return Phrase("V", f"the {word} of {{L}}", code, (needs,) if needs else ())
+
+
+def _item(word: str, at: int) -> Phrase:
+    return Phrase("V", f"the {word} number among {{L}}", f"{{0}}[{at}]", (f"len({{0}}) > {max(at, 0)}",))
+
+
+def _function(name: str, needs: str = "", code: str = "") -> Phrase:
+    return Phrase("V", f"{name}({{V}})", f"{code or f'math.{name}'}({{0}})", (needs,) if needs else ())
+
+
+def _tally(counted: str, test: str) -> Phrase:
+    slot = len(re.findall(r"{\w}", counted))
+    return Phrase("V", f"the number of {counted} among {{L}}", f"sum({test} for {{x}} in {{{slot}}})")
+
+
+def _arrangement(words: str, code: str) -> Phrase:
+    return Phrase("C", words, code, binds=5)
+
+
+SUM, PRODUCT = _of("sum", "sum({0})", ""), _of("product", "math.prod({0})")
+AVERAGE, RANGE = _of("average", "(sum({0}) / len({0}))"), _of("range", "(max({0}) - min({0}))")
+LENGTH = _of("length", "len({0})", "")
+LARGEST = Phrase("V", "the largest number among {L}", "max({0})", ("len({0}) > 0",))
+SMALLEST = Phrase("V", "the smallest number among {L}", "min({0})", ("len({0}) > 0",))
+DISTINCT = Phrase("V", "the number of distinct numbers among {L}", "len({{{x} for {x} in {0}}})")
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last")
+ITEMS = tuple(map(_item, PLACES, (*range(7), -1)))
+COUNT, EVENS, ODDS = (
+    _tally("{D}s", "{x} == {0}"), _tally("even numbers", "{x} % 2 == 0"), _tally("odd numbers", "{x} % 2 == 1")
+)  # fmt: skip
+PASSING, FAILING = _tally("numbers that are {K}", "{0}"), _tally("numbers that are not {K}", "not {0}")
+POINT = Phrase("P", "({V}, {V})", "[{0}, {1}]")
+RADIUS = Phrase("V", "the distance from the origin to the point {P}", "math.dist([0, 0], {0})")
+DISTANCE = Phrase("V", "the distance from {P} to the point {P}", "math.dist({0}, {1})")
+SIN, COS = _function("sin"), _function("cos")
+FUNCTIONS = (
+    SIN, COS, _function("sqrt", "{0} >= 0"), _function("log", "{0} > 0"), _function("exp", "{0} <= 709"),
+    _function("abs", code="abs"),
+)  # fmt: skip
+POWER = Phrase("V", "{V}^{D}", "{0} ** {1}", binds=1)
+NEGATIVE = Phrase("V", "-{V}", "-{0}", binds=2)
+TIMES, OVER = Phrase("V", "{V} * {V}", "{0} * {1}", binds=3), Phrase("V", "{V} / {V}", "{0} / {1}", ("{1} != 0",), 3)
+PLUS, MINUS = Phrase("V", "{V} + {V}", "{0} + {1}", binds=4), Phrase("V", "{V} - {V}", "{0} - {1}", binds=4)
+
+ABOVE, BELOW = Phrase("K", "greater than {V}", "{it} > {0}"), Phrase("K", "less than {V}", "{it} < {0}")
+AT_LEAST, AT_MOST = Phrase("K", "at least {V}", "{it} >= {0}"), Phrase("K", "at most {V}", "{it} <= {0}")
+BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}")
+EQUAL = Phrase("K", "equal to {V}", "{it} == {0}")
+EVEN, ODD = Phrase("K", "even", "{it} % 2 == 0"), Phrase("K", "odd", "{it} % 2 == 1")
+DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", ("{0} != 0",))
+CONTAIN = Phrase("K", "contain the text {W}", "{0} in {it}.casefold()")
+ABSENT = Phrase("K", "missing", "{it} is None")
+ONE_OF = Phrase("K", "{W}", "")
+
+IS, IS_NOT = Phrase("C", "{V} is {K}", "{1}", binds=5), Phrase("C", "{V} is not {K}", "not {1}", binds=6)
+ASCENDING = _arrangement("{L} are in ascending order", "{0} == sorted({0})")
+DESCENDING = _arrangement("{L} are in descending order", "{0} == sorted({0}, reverse=True)")
+DIFFERENT = _arrangement("{L} are all different", "len({{{x} for {x} in {0}}}) == len({0})")
+PALINDROME = _arrangement("{L} are a palindrome", "{0} == {0}[::-1]")
+NEIGHBOURS = _arrangement(
+    "{L} have equal neighbours", "any({0}[{x}] == {0}[{x} + 1] for {x} in range(len({0}) - 1))"
+)  # fmt: skip
+NOT = Phrase("C", "not ({C})", "not ({0})", binds=6)
+AND, OR = Phrase("C", "{C} and {C}", "and", binds=7), Phrase("C", "{C} or {C}", "or", binds=7)
+ARRANGEMENTS = (ASCENDING, DESCENDING, DIFFERENT, PALINDROME, NEIGHBOURS)
+
+TALLIES = (COUNT, EVENS, ODDS, PASSING, FAILING)
+TERMS = (SUM, PRODUCT, AVERAGE, RANGE, LENGTH, LARGEST, SMALLEST, DISTINCT, *ITEMS, RADIUS, DISTANCE, *FUNCTIONS)
+ARITHMETIC = (POWER, NEGATIVE, TIMES, OVER, PLUS, MINUS)
+CHECKS = (BETWEEN, ABOVE, BELOW, AT_LEAST, AT_MOST, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL)
+
+SLOT = re.compile(r"\{([A-Z])\}")
+
+# --- parts of a rule -----------------------------------------------------------------------------------------
+
+
+class Number(NamedTuple):
+    value: float
+
+
+class Cell(NamedTuple):
+    name: str
 
 
 class Items(NamedTuple):
@@ -89,256 +184,273 @@ class Items(NamedTuple):
     start: int | None = None
     stop: int | None = None
 
-    def of(self, row: Row) -> tuple[float, ...]:
-        numbers = [] if self.names else list(row.sequence)
-        for name in self.names:
-            value = row.cells.get(name)
-            numbers += value if isinstance(value, tuple) else [value] if isinstance(value, float) else []
-        return tuple(numbers[self.start : self.stop])
 
+class Choice(NamedTuple):
+    """Categories, of which a value is one, or pieces of text."""
 
-WHOLE = Items()
-
-# --- terms: a value of a row --------------------------------------------------------------------------------
-# `of` returns the value in a row; None if an input is missing or the result is not a finite real number.
-
-
-class Number(NamedTuple):
-    value: float
-
-    def of(self, row: Row) -> Value:
-        return self.value
-
-
-class Cell(NamedTuple):
-    name: str
-
-    def of(self, row: Row) -> Value:
-        return row.cells.get(self.name)
-
-
-class Formula(NamedTuple):
-    """A sign or a function of `OPERATIONS`, applied to its terms."""
-
-    name: str
-    terms: tuple["Term", ...]
-
-    def of(self, row: Row) -> Value:
-        values = [term.of(row) for term in self.terms]
-        return _finite(OPERATIONS[self.name], *values) if _are_numbers(*values) else None
-
-
-class Fold(NamedTuple):
-    """A statistic of items, or one of them: a word of `FOLDS`."""
-
-    kind: str
-    items: Items
-
-    def of(self, row: Row) -> Value:
-        numbers = self.items.of(row)
-        return _finite(FOLDS[self.kind], numbers) if numbers or self.kind in {"sum", "length", "distinct"} else None
-
-
-class Tally(NamedTuple):
-    items: Items
-    check: "Check"
-
-    def of(self, row: Row) -> Value:
-        results = [self.check.passes(number, row) for number in self.items.of(row)]
-        return None if None in results else float(results.count(True))
-
-
-class Distance(NamedTuple):
-    point: tuple["Term", ...]
-    centre: tuple[float, ...]
-
-    def of(self, row: Row) -> Value:
-        point = [term.of(row) for term in self.point]
-        return _finite(math.dist, point, self.centre) if _are_numbers(*point) else None
-
-
-Term = Number | Cell | Formula | Fold | Tally | Distance
-
-
-def _are_numbers(*values: Value) -> bool:
-    return all(isinstance(value, float) for value in values)
-
-
-def _finite(function: Callable[..., float], *arguments: object) -> float | None:
-    """Call the function; None if it fails or its value is not a finite real number."""
-    try:
-        value = function(*arguments)
-    except (ArithmeticError, IndexError, ValueError):
-        return None
-    return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
-
-
-OPERATIONS: dict[str, Callable[..., float]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "abs": abs, "exp": math.exp, "log": math.log,
-}  # fmt: skip
-ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
-FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
-    "sum": math.fsum, "product": math.prod, "average": fmean, "largest": max, "smallest": min,
-    "range": lambda numbers: max(numbers) - min(numbers), "length": len, "distinct": lambda numbers: len(set(numbers)),
-    **{word: operator.itemgetter(index) for word, index in ORDINALS.items()},
-}  # fmt: skip
-
-
-def total(parts: list[tuple[float, Term | None]]) -> Term:
-    """Sum of coefficient times term; None stands for 1."""
-    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
-    return reduce(lambda left, right: Formula("+", (left, right)), terms)
-
-
-def _scaled(weight: float, term: Term | None) -> Term:
-    if term is None:
-        return Number(weight)
-    return term if weight == 1 else Formula("*", (Number(weight), term))
-
-
-# --- checks: of one value -----------------------------------------------------------------------------------
-# `passes` returns whether a value passes; None if the value or an operand is missing or of the wrong type.
-
-
-class Compare(NamedTuple):
-    """Comparison with another value by < <= > >= = or !=; only numbers have an order."""
-
-    sign: str
-    other: Term
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        other = self.other.of(row)
-        if value is None or other is None:
-            return None
-        if self.sign in {"=", "!="}:
-            return same(value, other) is (self.sign == "=")
-        return bool(OPERATIONS[self.sign](value, other)) if _are_numbers(value, other) else None
-
-
-class Between(NamedTuple):
-    """The value lies between low and high, both included."""
-
-    low: Term
-    high: Term
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        low, high = self.low.of(row), self.high.of(row)
-        return low <= value <= high if _are_numbers(low, value, high) else None  # type: ignore[operator]
-
-
-class Multiple(NamedTuple):
-    """The value leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
-
-    of: int
-    remainder: int = 0
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        return value % self.of == self.remainder if isinstance(value, float) else None
-
-
-class OneOf(NamedTuple):
     values: tuple[str | float, ...]
 
-    def passes(self, value: Value, row: Row) -> bool | None:
-        return None if value is None else any(same(value, one) for one in self.values)
+
+class Node(NamedTuple):
+    phrase: Phrase
+    parts: tuple[Any, ...]
+    """Parts of the kinds that the phrase's slots say."""
 
 
-class Holds(NamedTuple):
-    """The text contains a piece of text in any case."""
-
-    piece: str
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        return self.piece.casefold() in value.casefold() if isinstance(value, str) else None
+Part = Number | Cell | Items | Choice | Node
+WHOLE = Items()
 
 
-class Absent(NamedTuple):
-    def passes(self, value: Value, row: Row) -> bool | None:
-        return value is None
+def node(phrase: Phrase, *parts: "Part | float") -> Node:
+    return Node(phrase, tuple(Number(float(part)) if isinstance(part, int | float) else part for part in parts))
 
 
-class Fails(NamedTuple):
-    check: "Check"
-
-    def passes(self, value: Value, row: Row) -> bool | None:
-        passed = self.check.passes(value, row)
-        return None if passed is None else not passed
+def check(term: Part, phrase: Phrase, *parts: Part | float) -> Node:
+    """Return the condition that a value passes a check."""
+    return node(IS, term, node(phrase, *parts))
 
 
-Check = Compare | Between | Multiple | OneOf | Holds | Absent | Fails
-EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
-
-# --- conditions: on a row -----------------------------------------------------------------------------------
-# `holds` returns whether a condition holds; None if that depends on a missing value.
-
-
-class Is(NamedTuple):
-    term: Term
-    check: Check
-
-    def holds(self, row: Row) -> bool | None:
-        return self.check.passes(self.term.of(row), row)
+def joined(word: Phrase, parts: Sequence[Node]) -> Node:
+    """Join conditions by AND or OR."""
+    flat = list(dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,))))
+    return Node(word, tuple(flat)) if len(flat) > 1 else flat[0]
 
 
-class Pattern(NamedTuple):
-    """The items are in an order, or equal: a sentence of `PATTERNS`, which says it of the whole sequence."""
-
-    sentence: str
-    items: Items = WHOLE
-
-    def holds(self, row: Row) -> bool | None:
-        return PATTERNS[self.sentence](self.items.of(row))
-
-
-class Joint(NamedTuple):
-    """Conditions joined by `and` or `or`: one that is false, or true, decides."""
-
-    word: Literal["and", "or"]
-    parts: tuple["Condition", ...]
-
-    @property
-    def decisive(self) -> bool:
-        return self.word == "or"
-
-    def holds(self, row: Row) -> bool | None:
-        results = [part.holds(row) for part in self.parts]
-        return self.decisive if self.decisive in results else None if None in results else not self.decisive
+def conditions_in(part: Part) -> Iterator[Node]:
+    """Yield the conditions that are joined in a condition, also under a `not`."""
+    if isinstance(part, Node) and part.phrase in (AND, OR, NOT):
+        for one in part.parts:
+            yield from conditions_in(one)
+    elif isinstance(part, Node):
+        yield part
 
 
-class Not(NamedTuple):
-    part: "Condition"
-
-    def holds(self, row: Row) -> bool | None:
-        result = self.part.holds(row)
-        return None if result is None else not result
-
-
-Condition = Is | Pattern | Joint | Not
-
-
-def _has_equal_neighbours(numbers: tuple[float, ...]) -> bool:
-    return any(left == right for left, right in pairwise(numbers))
+def names_in(part: Part) -> Iterator[str]:
+    """Yield the columns that a part names."""
+    match part:
+        case Cell(name):
+            yield name
+        case Items(names):
+            yield from names
+        case Node(_, parts):
+            for one in parts:
+                yield from names_in(one)
 
 
-PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
-    "the numbers are in ascending order": lambda numbers: numbers == tuple(sorted(numbers)),
-    "the numbers are in descending order": lambda numbers: numbers == tuple(sorted(numbers, reverse=True)),
-    "the numbers are all different": lambda numbers: len(set(numbers)) == len(numbers),
-    "two neighbours are equal": _has_equal_neighbours,
-    "the sequence contains exactly two identical numbers that are not adjacent": lambda numbers: (
-        len(set(numbers)) == len(numbers) - 1 and not _has_equal_neighbours(numbers)
-    ),
-    "the sequence is a palindrome": lambda numbers: numbers == numbers[::-1],
-}
+def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
+    """Return the sum of coefficient times term; None stands for 1."""
 
-Outcome = str | Term
+    def scaled(weight: float, term: Part | None) -> Part:
+        if term is None or weight in (1, -1):
+            return Number(weight) if term is None else term if weight == 1 else node(NEGATIVE, term)
+        return node(TIMES, weight, term)
+
+    def add(left: Part, one: tuple[float, Part | None]) -> Part:
+        return node(MINUS if one[0] < 0 else PLUS, left, scaled(abs(one[0]), one[1]))
+
+    first, *others = [one for one in parts if one[0] or one[1] is None]
+    return reduce(add, others, scaled(*first))
+
+
+def summands(term: Part) -> list[tuple[float, Part | None]]:
+    """Split the term into a sum of coefficient times part; None stands for 1."""
+    match term:
+        case Number(value):
+            return [(value, None)]
+        case Node(phrase, (left, right)) if phrase in (PLUS, MINUS):
+            return summands(left) + [(weight if phrase == PLUS else -weight, part) for weight, part in summands(right)]
+        case Node(phrase, (part,)) if phrase == NEGATIVE:
+            return [(-weight, one) for weight, one in summands(part)]
+        case Node(phrase, (Number(weight), part) | (part, Number(weight))) if phrase == TIMES:
+            return [(weight * own, one) for own, one in summands(part)]
+    return [(1.0, term)]
+
+
+# --- English -------------------------------------------------------------------------------------------------
+
+_PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
+_PLAIN_LABEL = re.compile(r"\w+")
+PHRASES = (*TERMS, *TALLIES, *ARITHMETIC, *CHECKS, ONE_OF, IS, IS_NOT, *ARRANGEMENTS, NOT, AND, OR)
+_CLAUSES = "if output otherwise always one of the numbers last"
+WORDS_OF_RULES = frozenset(re.findall("[a-z]+", " ".join([_CLAUSES, *(phrase.words for phrase in PHRASES)])))
+"""A name or a label that holds one is written in quotes, and is read as such only there."""
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _plain_or_quoted(text: str, plain: re.Pattern[str]) -> str:
+    has_word = not WORDS_OF_RULES.isdisjoint(re.findall(r"\w+", text.lower()))
+    return text if plain.fullmatch(text) and not has_word else quoted(text)
+
+
+def say_number(value: float) -> str:
+    """Write the shortest decimal that reads back as the number."""
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    text = repr(value)
+    return format(value, "f").rstrip("0") if "e-" in text and float(format(value, "f")) == value else text
+
+
+def _listed(words: Sequence[str], joint: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def binds(part: Part) -> int:
+    return part.phrase.binds if isinstance(part, Node) else 2 if isinstance(part, Number) and part.value < 0 else 0
+
+
+def _in_brackets(text: str, inner: int, phrase: Phrase, at: int) -> str:
+    """Put a part of a phrase in brackets if it binds more loosely, or as loosely and is not the first of a sum."""
+    is_loose = inner >= phrase.binds if at or phrase.binds in (1, 2, 7) else inner > phrase.binds
+    return f"({text})" if phrase.binds and inner and is_loose else text
+
+
+def say(part: Part) -> str:
+    """Write a part in English."""
+    match part:
+        case Number(value):
+            return say_number(value)
+        case Cell(name):
+            return name if name in {"a", "y"} else _plain_or_quoted(name, _PLAIN_NAME)
+        case Items(names, start, stop):
+            which = f"last {-start} " if start else f"first {stop} " if stop else ""
+            return _listed([say(Cell(name)) for name in names], "and") if names else f"the {which}numbers"
+        case Choice(values):
+            words = [quoted(value) if isinstance(value, str) else say_number(value) for value in values]
+            return ("one of " if len(words) > 1 else "") + _listed(words, "or")
+    texts = [_in_brackets(say(one), binds(one), part.phrase, at) for at, one in enumerate(part.parts)]
+    if part.phrase in (AND, OR):
+        return f" {part.phrase.code} ".join(texts)
+    text = SLOT.sub("{}", part.phrase.words).format(*texts).replace(" among the numbers", "")
+    return text.replace("is not contain ", "does not contain ").replace("is contain ", "contains ")
+
+
+# --- Python --------------------------------------------------------------------------------------------------
+
+
+class Code(NamedTuple):
+    """A part in Python."""
+
+    text: str
+    kind: str = "number"
+    """Of a cell as in its column; `list` of items, `test` of checks and conditions."""
+    binds: int = 0
+    needs: tuple[str, ...] = ()
+    """Tests without which it has no value."""
+    spellings: tuple[str, ...] = ()
+    """All texts that a cell may be, if they are stated."""
+    least: int = 0
+    """Fewest numbers of a list."""
+
+
+Columns = dict[str, Column]
+"""By name."""
+
+
+def python(part: Part, columns: Columns, it: Code | None = None) -> Code:
+    """Write a part in Python. it: the value that a check is about."""
+    match part:
+        case Number(value):
+            return Code(say_number(value), binds=binds(part))
+        case Cell(name):
+            alias, _, kind, spellings, may_miss = columns[name]
+            return Code(alias, kind, needs=(f"{alias} is not None",) if may_miss else (), spellings=spellings)
+        case Items():
+            return _list(part, columns)
+        case Node(phrase, (term, test)) if phrase in (IS, IS_NOT):
+            code = python(test, columns, python(term, columns))
+            every = " and ".join((*code.needs, code.text))
+            inner = f"({every})" if code.needs else every
+            return Code(every if phrase == IS else f"not {inner}", "test", 7 if phrase == IS and code.needs else 5)
+        case Node(phrase, parts) if phrase in (AND, OR):
+            codes = [python(one, columns) for one in parts]
+            is_nested = [phrase == OR or one.phrase in (AND, OR) for one in parts]
+            texts = [
+                f"({one.text})" if at and one.binds == 7 else one.text for one, at in zip(codes, is_nested, strict=True)
+            ]
+            return Code(f" {phrase.code} ".join(dict.fromkeys(texts)), "test", 7)
+        case Node(phrase, (Choice(values),)) if it is not None:
+            return _membership(phrase, values, it)
+        case Node():
+            return _filled(part, columns, it)
+    raise TypeError(f"{part} is a value only in a check")
+
+
+def _filled(part: Node, columns: Columns, it: Code | None) -> Code:
+    """Fill the phrase's format with the Python of its parts."""
+    phrase, aliases = part.phrase, {column.alias for column in columns.values()}
+    variable = next(name for name in ("x", "n", "v", "x_") if name not in aliases)
+    # In a number of numbers that pass a check, the check is about each of them.
+    codes = [python(one, columns, Code(variable)) for one in part.parts]
+    values = codes if it is None else [*codes, it]
+    if it is not None and phrase == ABSENT:
+        return Code(" or ".join(need.replace("is not None", "is None") for need in it.needs) or "False", "test")
+    if phrase == EQUAL and {code.kind for code in values} == {"text"}:
+        values = [code._replace(text=f"{code.text}.casefold()") for code in values]
+    elif any(code.kind in ("text", "numbers") for code in values):
+        return Code("False", "test", needs=("False",))
+    texts = [_in_brackets(one.text, one.binds, phrase, at) for at, one in enumerate(values)]
+    about = "" if it is None else f"({it.text})" if it.binds > 3 else values[-1].text
+    needs = [need.format(*texts) for need in phrase.needs]
+    known = [f"len({code.text}) > {at}" for code in codes for at in range(code.least)]
+    every = dict.fromkeys(
+        need for need in (*(one for code in values for one in code.needs), *needs) if need not in known
+    )
+    text = phrase.code.format(*texts, it=about, x=variable)
+    if item := re.fullmatch(r"\[(\w+(?:, \w+)*)\]\[(-?\d+)\]", text):
+        text = item[1].split(", ")[int(item[2])]
+    return Code(text, "number" if phrase.gives in "VP" else "test", phrase.binds, tuple(every))
+
+
+def _list(items: Items, columns: Columns) -> Code:
+    """Return a list of numbers: a column of lists, or else the columns of numbers, without missing ones."""
+    named = [columns[name] for name in items.names] or list(columns.values())
+    lists = [column for column in named if column.kind == "numbers"]
+    numbers = [column for column in named if column.kind == "number"]
+    text, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
+    if least < len(numbers):
+        text = f"[x_ for x_ in {text} if x_ is not None]"
+    if lists:
+        text, least = (f"({lists[0].alias} or {text})", 0) if lists[0].may_miss else (lists[0].alias, 1)
+    if items.start or items.stop:
+        text, least = f"{text}[{items.start or ''}:{items.stop or ''}]", min(least, abs(items.stop or items.start or 0))
+    return Code(text, "list", least=least)
+
+
+def _membership(phrase: Phrase, values: tuple[str | float, ...], it: Code) -> Code:
+    """Return the test that a value is one of some, or contains a text: in any case, or as spelled if that is stated."""
+    texts = [say_number(value) if isinstance(value, float) else value for value in values]
+    if it.kind == "number" and phrase == ONE_OF:
+        numbers = [read_number(text) for text in texts]
+        listed = [say_number(number) for number in numbers if number is not None]
+    elif it.kind != "text":
+        listed = []
+    else:
+        folded = [text.casefold() for text in texts]
+        if phrase == CONTAIN:
+            return Code(phrase.code.format(quoted(folded[0]), it=it.text), "test", needs=it.needs)
+        spelled = [one for one in it.spellings if one.casefold() in folded]
+        if {one.casefold() for one in spelled} == set(folded):
+            listed = [quoted(one) for one in spelled]
+        else:
+            listed, it = [quoted(one) for one in folded], it._replace(text=f"{it.text}.casefold()")
+    if not listed:
+        return Code("False", "test")
+    # None equals nothing, so a cell that is compared as it is needs no other test.
+    test = f"== {listed[0]}" if len(listed) == 1 else f"in ({', '.join(listed)})"
+    return Code(f"{it.text} {test}", "test", needs=() if it.text.isidentifier() else it.needs)
+
+
+# --- rules ---------------------------------------------------------------------------------------------------
+
+Outcome = str | Part
 """A label, or the term for a number."""
 
 
 class Case(NamedTuple):
-    condition: Condition
+    condition: Node
     outcome: Outcome
 
 
@@ -348,11 +460,75 @@ class Rule(NamedTuple):
     cases: tuple[Case, ...]
     otherwise: Outcome | None
 
-    def deciding(self, row: Row) -> Case | None:
-        return next((case for case in self.cases if case.condition.holds(row)), None)
+    def say(self) -> str:
+        """Write the rule in a sentence."""
+        clauses = [f"if {say(case.condition)}, output {say_outcome(case.outcome)}" for case in self.cases]
+        if self.otherwise is not None:
+            opening = "always output" if isinstance(self.otherwise, str) and not self.cases else "output"
+            clauses.append(f"{opening} {say_outcome(self.otherwise)}")
+        text = "; otherwise, ".join(clauses)
+        return f"{text[0].upper()}{text[1:]}."
+
+    def program(self, columns: Sequence[Column], guess: str) -> str:
+        """Write the rule as a function `predict`. guess: in Python, where the rule gives nothing."""
+        body = "\n".join(self._branches({column.name: column for column in columns}, guess))
+        words = set(re.findall(r'"(?:[^"\\]|\\.)*"|[^\W\d]\w*', body))  # a text is one word
+        used = ", ".join(column.alias for column in columns if column.alias in words)
+        opening = "import math\n\n\n" if "math." in body else ""
+        return f"{opening}def predict({used}):\n{body}"
+
+    def _branches(self, columns: Columns, guess: str) -> Iterator[str]:
+        """Yield the lines, with a return for each case; a number that cannot be known is the guess."""
+        known = list[str]()
+        for condition, outcome in (*self.cases, (None, self.otherwise)):
+            test = "True" if condition is None else python(condition, columns).text
+            alone = f"({test})" if condition is not None and condition.phrase == OR else test
+            if outcome is None or isinstance(outcome, str):
+                code = Code(guess if outcome is None else quoted(outcome))
+            else:
+                code = python(outcome, columns)
+            needs = [need for need in code.needs if need not in known]
+            tests = [one for one in (alone if needs else test, *needs) if one != "True"]
+            if "False" not in tests:
+                yield (
+                    f"    if {' and '.join(tests)}:\n        return {code.text}" if tests else f"    return {code.text}"
+                )
+            if needs and test != "False":
+                yield f"    if {test}:\n        return {guess}" if condition else f"    return {guess}"
+            known += [test.replace("is None", "is not None")] if test.endswith(" is None") else []
 
     def answer(self, row: Row) -> Value:
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
-        case = self.deciding(row)
-        outcome = self.otherwise if case is None else case.outcome
-        return outcome if outcome is None or isinstance(outcome, str) else outcome.of(row)
+        return compiled(self, columns_of([row]))(row)
+
+    def deciding(self, row: Row) -> Case | None:
+        place = self.places().answer(row)
+        return self.cases[int(place)] if isinstance(place, float) and place >= 0 else None
+
+    def places(self) -> "Rule":
+        """Return the rule whose outcomes are the places of the cases, and -1 for other rows."""
+        return Rule(tuple(Case(one.condition, Number(at)) for at, one in enumerate(self.cases)), Number(-1.0))
+
+
+@lru_cache(maxsize=4096)
+def compiled(rule: Rule, columns: tuple[Column, ...]) -> Callable[[Row], Value]:
+    """Return the rule's program as a function of a row; None where the rule gives nothing."""
+    variables: dict[str, Any] = {}
+    exec(rule.program(columns, "None"), variables)  # noqa: S102, its text is made here
+    predict = variables["predict"]
+    by_alias = {column.alias: column.name for column in columns}
+    names = [by_alias[alias] for alias in predict.__code__.co_varnames[: predict.__code__.co_argcount]]
+
+    def answer(row: Row) -> Value:
+        try:
+            cells = (row.get(name) for name in names)
+            value = predict(*(list(cell) if isinstance(cell, tuple) else cell for cell in cells))
+        except (ArithmeticError, TypeError, ValueError):
+            return None
+        return value if isinstance(value, str | None) else float(value) if math.isfinite(value) else None
+
+    return answer
+
+
+def say_outcome(outcome: Outcome) -> str:
+    return _plain_or_quoted(outcome, _PLAIN_LABEL) if isinstance(outcome, str) else say(outcome)
