@@ -29,7 +29,6 @@ def vpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
-BEYOND = 2**64
 TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" for i in range(60))
 
 
@@ -52,8 +51,6 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --read encoding=utf-99", "encoding 'utf-99' is unknown"),
         ("run t.csv --target kind --demo --read delimiter=::", "delimiter '::' is unknown"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
-        (f"run t.csv --target kind --demo --seed {BEYOND}", "seed is beyond 64 bits: give a smaller number"),
-        (f"run t.csv --target kind --demo --limit calls={BEYOND}", "calls is beyond 64 bits"),
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
         ("run t.csv --target kind --demo --read header=maybe", "header is 'maybe': give yes or no"),

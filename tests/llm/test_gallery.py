@@ -22,7 +22,7 @@ from vpp.problem import Prediction
 from .tables import LINE, PARITY, optimizer_prompts, row
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
-STYLES = {"examples": "shown", "text": "shown", "paper": "text"}
+STYLES = {"examples": "shown", "numbers": "shown", "text": "shown", "paper": "text"}
 
 
 def about_row(name: str, dataset: Dataset, hypothesis: str, row: Row) -> list[Message]:

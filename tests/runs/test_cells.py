@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm.stub import Reply, Request, as_json
-from tests.processes import Desk, Model, served_by_thread
+from tests.processes import Desk
 
 SMALL = ("--demo", "--target", "label", "--method", "vml", "--epochs", "1", "--templates", "paper", "--quiet")
 
@@ -32,7 +31,10 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
-    assert "'cell=-1' is not NAME=N with one of learner, optimizer, context, call, wait, cell" in refused.complaint
+    assert (
+        "'cell=-1' is not NAME=N with one of calls, cost, learner, optimizer, context, call, wait, cell"
+        in refused.complaint
+    )
 
 
 @pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])
@@ -45,26 +47,3 @@ def test_a_run_cuts_cells_only_if_its_models_context_is_too_short(desk: Desk, lo
     assert ("12 of 24 cells are shown in part" in report) == bool(cut)
     assert "was fine was fine" in (desk.directory("run").path / "data.csv").read_text()
     assert not desk.look("run").view.usage.failed
-
-
-class Counting(Model):
-    """The demo model behind a server whose tokenizer counts a token for eight characters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counted: list[str] = []
-
-    async def behave(self, request: Request) -> Reply | None:
-        if request.path == "/tokenize":
-            self.counted.append(request.body["prompt"])
-            return as_json({"count": len(request.body["prompt"]) // 8})
-        return await super().behave(request)
-
-
-def test_a_servers_own_count_of_tokens_decides_what_fits(desk: Desk) -> None:
-    data = reviews(desk.folder, long=27_000)
-    with served_by_thread(Counting()) as served:
-        ended = desk.run("run", *SMALL[1:], *served.options, data=data).finish()
-        assert ended.result["cells"] == {"limit": 0, "shown_in_part": {}}
-        assert len(served.counted) == 3
-        assert all("the stay\n| was fine was" in text for text in served.counted)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import Field
-from vpp.findings.points import Point
+from vpp.findings.points import Point, is_unknown, voices
 from vpp.findings.rows import (
     answer_words,
     answers_of,
@@ -43,7 +43,7 @@ def answer_blocks(
     """Return the answer with its share, the vote, rival hypotheses, and what each says."""
     decimals, conformal = dataset.target_decimals, point.reject.conformal
     words = (
-        possible_sentence(point, conformal, decimals) if conformal and point.voices else "",
+        possible_sentence(point, conformal, decimals) if conformal and voices(point) else "",
         outside_words(fields, point.row),
         _known(point.row, dataset),
         reason_words(point.said[0]) if len(point.said) == 1 else "",
@@ -97,7 +97,7 @@ def asked_words(step: int | None, weights: Sequence[float], view: RunView, took_
 def table_metrics(votes: Sequence[Point], n_asked: int) -> Metrics:
     found: list[Metric] = [count_metric("Rows answered", len(votes), n_asked, "By every hypothesis.")]
     if votes and len(votes[0].said) > 1:
-        split, unknown = sum(vote.is_split for vote in votes), sum(vote.is_unknown for vote in votes)
+        split, unknown = sum(vote.is_split for vote in votes), sum(map(is_unknown, votes))
         found.append(count_metric("Split", split, len(votes), "Less than 95 % of the weight agrees."))
         found.append(count_metric("I don’t know", unknown, len(votes), "No clear answer."))
     return Metrics(tuple(found))

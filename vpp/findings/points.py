@@ -136,20 +136,6 @@ class Point:
         return self.is_label and self.decision is None
 
     @property
-    def voices(self) -> tuple[int, ...]:
-        """Slots that hold weight and answered, heaviest first."""
-        return tuple(
-            slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
-        )
-
-    @property
-    def is_unknown(self) -> bool:
-        """True if the answer to a new row is “I don't know”: no label decides, or numbers spread widely."""
-        if self.is_label or not self.voices:
-            return not self.voices or self.is_undecided
-        return self.doubt > 0 and self.doubt > APART * self.scale
-
-    @property
     def is_right(self) -> bool:
         return self.decision is not None and self.decision == self.row.target
 
@@ -157,6 +143,19 @@ class Point:
     def is_wrong(self) -> bool:
         """True if the vote decides for another label; an undecided row is neither right nor wrong."""
         return self.decision is not None and self.decision != self.row.target
+
+
+def voices(point: Point) -> tuple[int, ...]:
+    """Slots that hold weight and answered, heaviest first."""
+    slots = heaviest_first(point.weights)
+    return tuple(slot for slot in slots if point.votes[slot] is not None and point.weights[slot] > 0)
+
+
+def is_unknown(point: Point) -> bool:
+    """True if the answer to a new row is “I don't know”: no label decides, or numbers spread widely."""
+    if point.is_label or not voices(point):
+        return not voices(point) or point.is_undecided
+    return point.doubt > 0 and point.doubt > APART * point.scale
 
 
 def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None = None) -> list[Point]:

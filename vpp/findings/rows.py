@@ -13,11 +13,13 @@ from vpp.findings.points import (
     Point,
     Side,
     by_answers,
+    is_unknown,
     points,
     possible_labels,
     possible_range,
     reject_option,
     sides,
+    voices,
 )
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.scores import grouped
@@ -325,10 +327,10 @@ def reason_words(prediction: Prediction) -> str:
 
 def answer_words(point: Point, decimals: int | None, *, is_weighted: bool = True) -> str:
     """`yes (99 %)`, `2.7 (2 to 4)`, `I don’t know: yes leads (60 %)`. decimals: of the training targets."""
-    if not point.voices:
+    if not voices(point):
         return "No hypothesis with weight gave a readable answer" if point.votes else ""
     if not point.is_label:
-        return f"{'I don’t know; about ' if point.said and point.is_unknown else ''}{mean_words(point, decimals)}"
+        return f"{'I don’t know; about ' if point.said and is_unknown(point) else ''}{mean_words(point, decimals)}"
     if point.reject.conformal and point.is_undecided:
         return f"I don’t know: {possible_words(point)}"
     if len(point.votes) == 1 and not point.mixture.noise:

@@ -82,7 +82,7 @@ def _number_in(value: str, unit: str, expected: Bounds | None) -> float:
     layers = peel(value)
     for layer in (*layers, *without_noun(layers)):
         marks = [mark for mark in ((unit,) if unit else _CURRENCIES) if mark in layer]
-        for form in (layer, *(re.sub(rf"\s*{re.escape(mark)}\s*", "", layer) for mark in marks)):
+        for form in (layer, *(layer.replace(mark, " ").strip() for mark in marks)):
             if (number := read_float(form)) is not None:
                 if not math.isfinite(number):
                     raise Unreadable(f"{_quoted(value)} is not a finite number")

@@ -120,6 +120,89 @@ FEW_WORDS = 200
 """Words of a prompt below which a miscount says nothing."""
 
 
+class Connection:
+    """Requests to one server, and what its replies are: a body, a failed attempt or a refusal."""
+
+    def __init__(self, server: Server, counters: Counters, *, timeout_s: float, connections: int) -> None:
+        self._server = server
+        self._counters = counters
+        self._timeout_s = timeout_s
+        self._connections = connections
+        self._client: Client | None = None
+
+    async def aclose(self) -> None:
+        """Close the connections; those that the server keeps open end with the process."""
+        client, self._client = self._client, None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                if client:
+                    await client.aclose()
+
+    async def body(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> bytes:
+        """Return the body of a 2xx, without secrets. Raises AttemptFailed, FieldsRefused or EndpointRefused.
+
+        sent: the body of a chat; empty for another request.
+        """
+        from aiohttp import ClientError
+
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                reply = await call
+        except (ClientError, protocol.BodyTooLarge, OSError) as error:
+            if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
+                words = f"no complete answer within {self._timeout_s:g} s"
+                raise AttemptFailed(Fault(protocol.LATE, words, protocol.FIX_SLOW)) from None
+            fault = protocol.transport_fault(error, base_url=self._server.base_url)
+            raise AttemptFailed(fault._replace(words=protocol.short_reason(fault.words))) from None
+        reply = reply._replace(body=protocol.without(reply.body, self._server.secrets))
+        if not 200 <= reply.status < 300:
+            raise self._failure(reply, protocol.read_error(reply.body), sent)
+        return reply.body
+
+    def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
+        status, server, words = reply.status, self._server, protocol.short_reason(complaint.words)
+        reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
+        location = protocol.without(reply.headers.get("location", "").encode(), server.secrets).decode()
+        has_key = bool(server.api_key)
+        refusal = protocol.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
+        if refusal is None:
+            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, protocol.FIX_BUSY)
+            return AttemptFailed(fault, protocol.retry_after_s(reply.headers), overloaded=status in OVERLOADED)
+        if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
+            return FieldsRefused(fields)
+        if sent:
+            self._counters.fault(refusal.kind or f"HTTP {status}")
+        words = f"{refusal.what}: found {reason}" if refusal.what == protocol.NO_API else f"{refusal.what} ({reason})"
+        message = server.message(f"{words}: {refusal.fix}")
+        if not refusal.kind:
+            return EndpointRefused(message)
+        return (PromptTooLong if refusal.what == protocol.DOES_NOT_FIT else PromptRefused)(message, words=words)
+
+    def read(self, read: Callable[[bytes], T], body: bytes, sent: dict[str, Any]) -> T:
+        """Return what is read of a 2xx's body. Raises as `body` does."""
+        from vpp.llm.client import Reply
+
+        try:
+            return read(body)
+        except OddReply as odd:
+            if odd.complaint:
+                raise self._failure(Reply(odd.complaint.status or OK, {}, body), odd.complaint, sent) from None
+            fault = odd.fault._replace(words=protocol.short_reason(odd.fault.words))
+            raise AttemptFailed(fault, completion=odd.completion) from None
+
+    def client(self) -> "Client":
+        if self._client is None:
+            from vpp.llm.client import ADDRESS_ERRORS, Client
+
+            key, headers = self._server.api_key or NO_KEY, self._server.headers
+            try:
+                self._client = Client(self._server.base_url, key, headers, connections=self._connections)
+            except ADDRESS_ERRORS as error:
+                reason = f"no request can carry this address ({error}): correct it"
+                raise EndpointRefused(self._server.message(reason)) from None
+        return self._client
+
+
 class Endpoint:
     """Answers chat messages. Belongs to the event loop of its first call; close it with `aclose`."""
 
@@ -149,7 +232,9 @@ class Endpoint:
         self._price = price
         self._throttle = Throttle(limits.concurrency)
         self.counters.throttles.add(self._throttle)
-        self._client: Client | None = None
+        self._connection = Connection(
+            server, self.counters, timeout_s=limits.timeout_s, connections=self._throttle.ceiling
+        )
         self._has_answered = False
         self._successes = 0
         """Calls that the server answered with a text."""
@@ -171,13 +256,8 @@ class Endpoint:
         )
 
     async def aclose(self) -> None:
-        """Close the connections; those that the server keeps open end with the process."""
         self.counters.throttles.discard(self._throttle)
-        client, self._client = self._client, None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                if client:
-                    await client.aclose()
+        await self._connection.aclose()
 
     async def complete(
         self,
@@ -224,7 +304,9 @@ class Endpoint:
     async def models(self) -> dict[str, int]:
         """Return the models that the server lists, with their context in tokens (0: unknown). Raises EndpointError."""
         try:
-            return self._read(protocol.read_models, await self._body(self._connected().get("models"), {}), {})
+            return self._connection.read(
+                protocol.read_models, await self._connection.body(self._connection.client().get("models"), {}), {}
+            )
         except AttemptFailed as failure:
             _, words, fix = failure.fault
             raise EndpointUnreachable(self.server.message(f"{words}: {fix}")) from None
@@ -232,7 +314,9 @@ class Endpoint:
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
         with suppress(AttemptFailed, EndpointError):
-            slots = self._read(protocol.read_slots, await self._body(self._connected().get("../props"), {}), {})
+            slots = self._connection.read(
+                protocol.read_slots, await self._connection.body(self._connection.client().get("../props"), {}), {}
+            )
             self._throttle.narrow(slots or self._throttle.ceiling)
 
     async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
@@ -322,7 +406,7 @@ class Endpoint:
                 fields = self.fields.spelled(options, refused)
                 body = {**self._more, "model": self.model, "messages": messages, **fields}
                 try:
-                    completion = self._read(protocol.read_completion, await self._posted(body), body)
+                    completion = self._connection.read(protocol.read_completion, await self._posted(body), body)
                     self._accepted(body, refused, completion)
                     self._successes += 1
                     self._asked_at, self._has_answered = None, True
@@ -355,7 +439,7 @@ class Endpoint:
         """Return the reply; the throttle learns whether the server had room."""
         call = self._throttle.begin()
         try:
-            reply = await self._body(self._connected().post_chat(body), body)
+            reply = await self._connection.body(self._connection.client().post_chat(body), body)
         except AttemptFailed as failure:
             if failure.wait_s:
                 failure.wait_s = self._wait(failure.fault, failure.wait_s)
@@ -366,70 +450,6 @@ class Endpoint:
             self._throttle.open.discard(call)
         self._throttle.answered(call)
         return reply
-
-    async def _body(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> bytes:
-        """Return the body of a 2xx, without secrets. Raises AttemptFailed, FieldsRefused or EndpointRefused.
-
-        sent: the body of a chat; empty for another request.
-        """
-        from aiohttp import ClientError
-
-        try:
-            async with asyncio.timeout(self._limits.timeout_s):
-                reply = await call
-        except (ClientError, protocol.BodyTooLarge, OSError) as error:
-            if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
-                words = f"no complete answer within {self._limits.timeout_s:g} s"
-                raise AttemptFailed(Fault(protocol.LATE, words, protocol.FIX_SLOW)) from None
-            fault = protocol.transport_fault(error, base_url=self.base_url)
-            raise AttemptFailed(fault._replace(words=protocol.short_reason(fault.words))) from None
-        reply = reply._replace(body=protocol.without(reply.body, self.server.secrets))
-        if not 200 <= reply.status < 300:
-            raise self._failure(reply, protocol.read_error(reply.body), sent)
-        return reply.body
-
-    def _failure(self, reply: "Reply", complaint: Complaint, sent: dict[str, Any]) -> Exception:
-        status, server, words = reply.status, self.server, protocol.short_reason(complaint.words)
-        reason = f"HTTP {status} {words}".rstrip() if status != OK else f"answered 200 with an error: {words}"
-        location = protocol.without(reply.headers.get("location", "").encode(), server.secrets).decode()
-        has_key = bool(server.api_key)
-        refusal = protocol.refusal_of(status, complaint, body=reply.body, location=location, has_key=has_key)
-        if refusal is None:
-            fault = Fault(f"HTTP {status}" if status != OK else "error under 200", reason, protocol.FIX_BUSY)
-            return AttemptFailed(fault, protocol.retry_after_s(reply.headers), overloaded=status in OVERLOADED)
-        if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
-            return FieldsRefused(fields)
-        if sent:
-            self.counters.fault(refusal.kind or f"HTTP {status}")
-        words = f"{refusal.what}: found {reason}" if refusal.what == protocol.NO_API else f"{refusal.what} ({reason})"
-        message = server.message(f"{words}: {refusal.fix}")
-        if not refusal.kind:
-            return EndpointRefused(message)
-        return (PromptTooLong if refusal.what == protocol.DOES_NOT_FIT else PromptRefused)(message, words=words)
-
-    def _read(self, read: Callable[[bytes], T], body: bytes, sent: dict[str, Any]) -> T:
-        """Return what is read of a 2xx's body. Raises as `_body` does."""
-        from vpp.llm.client import Reply
-
-        try:
-            return read(body)
-        except OddReply as odd:
-            if odd.complaint:
-                raise self._failure(Reply(odd.complaint.status or OK, {}, body), odd.complaint, sent) from None
-            fault = odd.fault._replace(words=protocol.short_reason(odd.fault.words))
-            raise AttemptFailed(fault, completion=odd.completion) from None
-
-    def _connected(self) -> "Client":
-        if self._client is None:
-            from vpp.llm.client import ADDRESS_ERRORS, Client
-
-            key, connections = self.server.api_key or NO_KEY, self._throttle.ceiling
-            try:
-                self._client = Client(self.base_url, key, self.server.headers, connections=connections)
-            except ADDRESS_ERRORS as error:
-                reason = f"no request can carry this address ({error}): correct it"
-                raise EndpointRefused(self.server.message(reason)) from None
-        return self._client
 
 
 def is_prompt_cut(messages: Messages, completion: Completion) -> bool:
