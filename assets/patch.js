@@ -1,6 +1,6 @@
 // Patch a node in place until it equals another: focus, selection, scrolling and open folds survive. Children with keys are
 // matched by them, so that a row or a fold that stays keeps the focus; others by index, if there are as many.
-const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? node.dataset?.key ?? node.dataset?.fold ?? null
+const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? node.dataset?.key ?? node.dataset?.fold ?? node.dataset?.part ?? null
 
 export default function (old, next) {
   if (old.isEqualNode(next)) return

@@ -271,7 +271,7 @@ def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context:
         later, asked_later = seen(watch, fold), posterior.evaluate(ASKED, FIELD)
         posterior.close()
         watch.close()
-    assert (held["open"], later["open"]) == (True, True), "an open fold stays open"
+    assert (held["open"], later["open"]) == (True, True), f"an open fold stays open: {fold}"
     assert len(held["selected"]) > 10
     assert later["selected"] == held["selected"]
     assert min(held["scrolled"], later["scrolled"]) >= 200

@@ -140,7 +140,8 @@ def _(card: StepCard) -> str:
         f'data-from="{" ".join(map(str, card.origins))}" style="--w:{card.bar:.4f}" aria-label="{label}">'
         f'<div class="slot"><span class="wt">{text(card.value or "…")}</span>{times}'
         f'<span class="k">hypothesis {card.key}</span></div><div>{_revised(card.before, card.words)}'
-        f'<div class="foot">{marks}<div class="folds">{folds}</div>{_score(card)}</div></div></article>'
+        f'<div class="foot"><span class="marks" data-part="marks">{marks}</span>'
+        f'<div class="folds" data-part="folds">{folds}</div>{_score(card)}</div></div></article>'
     )
 
 
@@ -150,7 +151,7 @@ def _score(card: StepCard) -> str:
     right = f"{integer(hits.count(True))} of {counted(len(hits), 'row')} of this step right"
     batch = f'<span class="sq" role="img" aria-label="{right}">{squares}</span>' if squares else ""
     score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
-    return f'<div class="rail">{batch}{score}</div>' if batch or score else ""
+    return f'<div class="rail" data-part="rail">{batch}{score}</div>' if batch or score else ""
 
 
 def _revised(before: str, after: str) -> str:
