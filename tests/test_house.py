@@ -65,18 +65,18 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 def test_the_product_the_tests_and_the_docs_only_shrink() -> None:
     """A feature brings its own cut: lower a limit when you can, never raise one."""
-    assert lines(product()) <= 39_002
-    assert len(product()) <= 181
-    assert lines(tracked("tests/*.py")) <= 32_000
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 21_160
-    assert sum(path.stat().st_size for path in tracked("assets/*.css")) <= 25_600
+    assert lines(product()) <= 35_709
+    assert len(product()) <= 163
+    assert lines(tracked("tests/*.py")) <= 30_403
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 15_120
+    assert sum(path.stat().st_size for path in tracked("assets/*.css")) <= 25_400
     assert lines(tracked("assets/*.js")) <= 450
 
 
 def test_the_command_run_has_few_options(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         build_parser().parse_args(["run", "--help"])
-    assert len(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capsys.readouterr().out))) <= 56
+    assert len(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capsys.readouterr().out))) <= 45
 
 
 def test_functions_have_few_parameters() -> None:
