@@ -22,7 +22,7 @@ from vpp.runs.process import child_environment
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
-        *("tests.forked", "vpp.bench.runner", "vpp.cli.running", "vpp.llm.client"),
+        *("tests.forked", "tests.late", "vpp.bench.runner", "vpp.cli.running", "vpp.llm.client"),
         *("vpp.reporting.document", "vpp.findings.verdict", "scipy.cluster.hierarchy", "aiohttp"),
         # A cell is a fork of its sweep: a thread that imports at that moment would hold a lock for ever.
         *("pandas", "sklearn.compose", "sklearn.feature_extraction.text", "sklearn.impute", "sklearn.linear_model"),
