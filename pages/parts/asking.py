@@ -1,4 +1,4 @@
-"""What Posterior asks the models beside a run: new rows, another wording, and the trial of its hypotheses."""
+"""Questions that Posterior asks the models: about new rows, about another wording, and in a trial."""
 
 from collections.abc import Mapping, Sequence
 

@@ -100,18 +100,18 @@ def list_questions(run: opening.OpenRun, answers: Answers) -> None:
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.html(markup.block(html([new_rows.question_row(question, columns, dataset, name)])))
         with right.container(key=f"settle_truth_{number}"):
-            note_answer(run, question, name, dataset.classes, known=row)
+            note_answer(run, question, name, dataset.classes, row=row)
     st.download_button(
         "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.directory.id}-sheet.csv",
         mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
     )  # fmt: skip
 
 
-def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequence[str], *, known: Row | None) -> None:
-    """Draw the field of a true label. known: the row of the table, whose own label is taken by a press."""
+def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
+    """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
     place = input_key(question.row)
-    if known is not None and known.target is not None:
-        own = new_rows.truth_words(known.target)
+    if row is not None and row.target is not None:
+        own = new_rows.truth_words(row.target)
         field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
         truth = own if st.checkbox(f"Use {own}", **field) else ""
     else:

@@ -17,7 +17,7 @@ from vpp.llm.protocol import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, OddReply, re
 ROOT = Path(__file__).parents[2]
 ZOO = ROOT / "tests" / "data_zoo"
 MOST_MB, MOST_S = 500, 10
-"""What hostile files may cost: memory for all, above what is imported to read one; processor time for each."""
+"""Limits for hostile files: memory for all of them, without imports; processor time for each."""
 READS = """
 import resource, sys, time
 from pathlib import Path

@@ -18,7 +18,7 @@ TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
 LABELLED = ("README", "guide")
 """Pages whose bold words are the app's labels."""
 MOST_BYTES = 2_500_000
-"""Of all pictures: everyone who takes the code takes them too."""
+"""Most bytes of all pictures together: each clone of the code contains them."""
 SAYS = ("pages/**/*.py", "vpp/**/*.py", "assets/*.js")
 SPEAK_FOR_THEMSELVES = {"step", "particle", "row", "prediction", "explanation", "question", "attempts",
                         "prompt_tokens", "completion_tokens"}  # fmt: skip

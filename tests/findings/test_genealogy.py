@@ -1,4 +1,4 @@
-"""Who descends from whom, checked by hand on the run of labels, and on what the samplers recorded."""
+"""Parents and children of hypotheses, by hand on the run of labels and on runs of the samplers."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--jobs", "
 SIZES = Sizes(train=20, test=10, epochs=1)
 TWO = ("--tasks", "two-blobs", "--methods", "vml,mh", *SMALL)
 FOUND = ("task", "method", "seed", "metric", "train", "test", "optimizer_calls", "K", "n_unique", "acceptance_rate")
-"""What does not depend on timing: mh asks both texts' answers to the next batch while a rewrite of one is judged."""
+"""Columns that do not depend on timing. Counts of calls do: mh asks ahead while it judges a rewrite."""
 KEY = "sk-right"
 Refusal = Callable[..., str]
 VML, MH = (Cell(task="two-blobs", method=method, seed=0) for method in ("vml", "mh"))

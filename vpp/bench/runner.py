@@ -147,7 +147,7 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 
 
 class _Progress:
-    """What the run directories say while the cells are at work."""
+    """State of the cells, read from their run directories."""
 
     def __init__(self, directory: SweepDirectory, spec: SweepSpec, jobs: int, watcher: Watcher) -> None:
         self._directory, self._cells, self._jobs, self._watcher = directory, spec.cells, jobs, watcher

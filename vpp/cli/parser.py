@@ -100,8 +100,8 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     about = "neither read nor write the response cache"
     group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
     about = (
-        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
-        f"be missing; {AUTO} = worked examples for a language model (auto)"
+        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt or prior.txt; "
+        f"{AUTO} = worked examples for a language model (auto)"
     )
     group.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
 

@@ -158,7 +158,7 @@ _IN_CELLS = 1.5
 def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
 
-    Ties go to the delimiter that gives more cells. Either is NO_DELIMITER if there is none.
+    Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
     evenness = {mark: _evenness(sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]

@@ -160,7 +160,7 @@ def _threshold(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generat
 
 
 def _membership(batch: Batch, name: str, inside: Mask, among: Mask) -> Node | None:
-    """Return the condition on the categories that are more often inside than outside; None if that is none or all."""
+    """Return the condition for the categories that are mostly inside; None if these are none or all."""
     cells = np.array([row.get(name) for row in batch.rows], dtype=object)
     kinds = sorted({cell for cell in cells[among] if isinstance(cell, str)})
     chosen = [kind for kind in kinds if (cells[among & inside] == kind).sum() > (cells[among & ~inside] == kind).sum()]
