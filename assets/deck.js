@@ -49,9 +49,9 @@ function build(parent) {
   return root
 }
 
-// While someone reads, no card moves: new ones come last, and a card that is read stays although its hypothesis is gone.
+// While someone reads, no card moves: new ones come last. A card without its hypothesis stays if words or a fold of it are held.
 function holdOrder(deck, cards, selected) {
-  for (const card of [...deck.children]) if (!cards.includes(card) && !isRead(card, selected)) card.remove()
+  for (const card of [...deck.children]) if (!cards.includes(card) && !card.contains(selected) && !card.querySelector("details[open]")) card.remove()
   for (const card of cards) if (card.parentElement !== deck) deck.append(card)
 }
 
