@@ -131,8 +131,7 @@ def _program(reader: RunReader, identity: str, columns: Columns) -> Program | st
         program = read_program(translation.code, columns.aliases, columns.texts)
     except ProgramFault as fault:
         return f"it has no program: {fault}"
-    types = {alias: argument.type for alias, argument in columns.arguments.items()}
-    refusal = strict_fault(program, types)
+    refusal = strict_fault(program)
     return f"its program must stay in the sandbox: {refusal}" if refusal else program
 
 
