@@ -217,7 +217,7 @@ def survivors(view: RunView, ideas: Ideas) -> set[str]:
     if not ideas.rows:
         return set()
     current = {behaviour(idea.answers) for idea in ideas}
-    known = recorded_answers(evaluated for _, evaluated in view.evaluations)
+    known = recorded_answers(view.evaluated.values())
     answered = {text: votes for text, votes in known.items() if votes.keys() >= set(ideas.rows)}
     return {text for text, votes in answered.items() if behaviour(map(votes.get, ideas.rows)) in current}
 

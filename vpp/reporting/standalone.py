@@ -156,8 +156,8 @@ def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunVie
             branches=(),
         )
 
-    evaluations = [(step, without(evaluated)) for step, evaluated in view.evaluations]
-    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluations=evaluations)
+    evaluated = {split: without(each) for split, each in view.evaluated.items()}
+    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluated=evaluated)
 
 
 # --- what the template lacks -----------------------------------------------------------------------------------------
