@@ -49,6 +49,7 @@ BEYOND = (
     "whether models gave these answers, and whether they were parsed correctly: no model is called again",
     "counts, times, and templates",
     "lines that a resume discarded, and those of an unfinished step",
+    "posterior.json and predictions.csv, which `vpp report` writes again from the journal",
 )
 """Facts that no replay derives."""
 NOTHING = "nothing"
@@ -73,7 +74,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    compared: int
+    n_compared: int
     """Lines compared."""
     faults: tuple[Fault, ...]
     """In the order of the journal."""
@@ -108,7 +109,7 @@ def verify(directory: RunDirectory) -> Verification:
     if started and not faults:
         faults += _check(written, reader, _with_answers(problem, directory, written), spec.config, directory)
     return Verification(
-        compared=len(written) + (started is not None),
+        n_compared=len(written) + (started is not None),
         faults=tuple(sorted(faults, key=lambda fault: fault.line)),
         lines=reader.n_lines,
         steps=sum(at.step >= 0 for at in reader.view.finished_steps),

@@ -202,7 +202,6 @@ def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: P
         (("--jobs", "0"), "jobs is 0"),
         (("--tasks", ","), "name at least one"),
         (("--train-size", "5"), "batch"),
-        (("--ray-address", "auto"), "--engine ray"),
     ):
         assert reason in refusal("-o", tmp_path / "bad", "--demo", *words), words
     assert "no endpoint" in refusal()
@@ -227,4 +226,4 @@ def test_cells_side_by_side_share_the_limit_of_calls_in_flight(limit: int, jobs:
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
 def test_ray_that_is_not_installed_is_one_line(refusal: Refusal) -> None:
-    assert "pip install -r requirements-ray.txt" in refusal("--demo", "--engine", "ray")
+    assert "pip install -r requirements-ray.txt" in refusal("--demo", "--ray", "local")

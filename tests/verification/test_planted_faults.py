@@ -208,6 +208,7 @@ def test_the_command_tells_what_holds_and_what_does_not(
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is False
     assert [(fault["line"], fault["what"]) for fault in told["faults"]] == [(place + 1, "reweighted ess")]
+    assert told["n_compared"] > 1
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
+from vpp.bench.runner import Backend, ray_cluster, run_sweep
 from vpp.bench.sweep import METHODS, CellView, Setting, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
@@ -27,15 +27,12 @@ def bench(options: Namespace) -> int:
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}: give at least 1")
-    if options.ray_address and options.engine != "ray":
-        raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
     directory, spec = _directory_and_spec(options, env.runs_dir)
     check_endpoint(spec.endpoint)
     progress, slots = SweepProgress(quiet=options.quiet), max(jobs, env.max_running)
     try:
-        is_ray = options.engine == "ray"
-        with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
-            backend: Backend = "ray" if is_ray else "threading"
+        with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
+            backend: Backend = "ray" if options.ray else "threading"
             ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()

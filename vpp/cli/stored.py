@@ -5,15 +5,12 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import to_json
-
-from vpp.cli.system import environment, find_run, write_bytes
+from vpp.cli.system import environment, find_run, print_json, write_bytes
 from vpp.data.tasks import generate
-from vpp.errors import InputError, RunError
+from vpp.errors import RunError
 from vpp.findings.status import metric_text, pending_words, steps_done
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
@@ -39,11 +36,8 @@ LONGEST_VALUE = 60
 
 
 def send(options: Namespace) -> int:
-    return send_to(find_run(options.run_dir), options.sent)
-
-
-def send_to(directory: RunDirectory, command: Command) -> int:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
+    directory, command = find_run(options.run_dir), options.sent
     if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
@@ -59,7 +53,7 @@ def send_to(directory: RunDirectory, command: Command) -> int:
 def list_runs(options: Namespace) -> int:
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
-        print(to_json(rows, inf_nan_mode="strings").decode())
+        print_json(rows)
         return 0
     for row in rows:
         problem = f" · {row['problem']}" if row["problem"] else ""
@@ -132,26 +126,14 @@ def task(options: Namespace) -> int:
 
 
 def report(options: Namespace) -> int:
-    from vpp.reporting.document import report_html, report_markdown, write_all, write_html
+    from vpp.reporting.document import write_all, write_html
     from vpp.reporting.exports import posterior_nc
 
     directory = find_run(options.run_dir)
-    reader = RunReader(directory)
-    if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
-        raise InputError(f"{options.output} cannot hold both reports: name two files with -o and --html")
-    if options.output:
-        write_bytes(Path(options.output), report_markdown(reader).encode())
-        written = [Path(options.output)]
-    else:
-        written = write_all(directory)
-    if options.html:
-        write_bytes(Path(options.html), report_html(reader).encode(errors="replace"))
-        written.append(Path(options.html))
-    elif not options.output:
-        written.append(write_html(directory))
+    written = [*write_all(directory), write_html(directory)]
     if options.nc:
-        written.append(written[0].parent / "posterior.nc")
-        write_bytes(written[-1], posterior_nc(reader))
+        written.append(directory.path / "posterior.nc")
+        write_bytes(written[-1], posterior_nc(RunReader(directory)))
     print("\n".join(map(str, written)))
     return 0
 
@@ -177,9 +159,9 @@ def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     result = verification(directory)
     if options.json:
-        facts = {**asdict(result), "holds": result.holds, "unchecked": BEYOND}
-        whole = {"run": directory.id, "tolerance": TOLERANCE, **facts}
-        print(to_json(whole, inf_nan_mode="strings").decode())
+        names = ("holds", "n_compared", "lines", "steps", "has_ended", "faults")
+        facts = {name: getattr(result, name) for name in names}
+        print_json({"run": directory.id, "tolerance": TOLERANCE, **facts, "unchecked": BEYOND})
     else:
         print("\n".join(verification_lines(result, run=directory.id)))
     return 0 if result.holds else 1
@@ -187,8 +169,8 @@ def verify(options: Namespace) -> int:
 
 def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
     """Yield the result for a terminal: faults, what was not checked, and the verdict last. run: its id."""
-    steps = counted(result.steps, "complete step")
-    yield f"{run}: {steps}, {integer(result.compared)} of {counted(result.lines, 'line')} of events.jsonl compared"
+    yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
+    yield f"{integer(result.n_compared - len(result.faults))} of {integer(result.n_compared)} comparisons hold"
     for fault in result.faults[:MOST_FAULTS]:
         yield f"does not hold: {fault_line(fault)}"
     if len(result.faults) > MOST_FAULTS:
