@@ -18,7 +18,7 @@ from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.problem import Prediction, Problem, Proposal
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
@@ -122,8 +122,8 @@ async def _made(folder: Path, config: Config) -> RunReader:
     told += [event async for event in conclude(problem, config, last_population(told))]
     begun = replace(builders.started(config, data, steps=problem.steps), seed_text=SEED)
     reader = builders.run(folder, begun, *told, RunFinished(outcome="finished"), data=data, config=config)
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     for (text, _), prediction in model.said.items():
-        log.add(hypothesis_id(text), prediction, 1)
+        log.add_answer(hypothesis_id(text), prediction, 1)
     log.close()
     return reader

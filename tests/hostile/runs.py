@@ -13,7 +13,7 @@ from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, 
 from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog, Record, encode
+from vpp.runs.journal import Journal, Record, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config
@@ -148,7 +148,7 @@ class Hostile:
             learner=30, optimizer=6, cached=4, unparsable=2, failed=3, retried=4, sent=40, cost=1.5,
             faults={self.harm("fault"): 3}, refused_fields=(self.harm("refused"),),
         )  # fmt: skip
-        records = [Record(at=1_767_970_000.0 + i, usage=usage, answers=0, event=e) for i, e in enumerate(events)]
+        records = [Record(at=1_767_970_000.0 + i, usage=usage, event=e) for i, e in enumerate(events)]
         directory.journal.write_bytes(b"".join(map(encode, records)))
         return directory
 
@@ -164,13 +164,15 @@ class Hostile:
         return directory
 
     def _say(self, directory: RunDirectory, said: dict[str, Any], data: Dataset) -> None:
-        log, swap = AnswerLog(directory.answers), self.swapped(data)
+        log, swap = Journal(directory.journal), self.swapped(data)
         for text, answers in said.items():
             for row, value in zip(data.test, answers, strict=True):
                 read: dict[str, Any] = {"value": self.labels.get(value, value), "explanation": self.harm("because")}
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 given = unread if value is None else read
-                log.add(swap[hypothesis_id(text)], Prediction(row=row.id, thoughts=self.harm("mused"), **given), 1)
+                log.add_answer(
+                    swap[hypothesis_id(text)], Prediction(row=row.id, thoughts=self.harm("mused"), **given), 1
+                )
         for number, text in enumerate(said):
             code = None if number else f"def predict():\n    return {self.harm('program')!r}"
             reason = self.harm("no-program") if number else None

@@ -67,7 +67,7 @@ async def _watched(
 
 
 def _size(runs: Sequence[RunDirectory]) -> int:
-    return sum(file.stat().st_size for run in runs for file in (run.journal, run.answers))
+    return sum(run.journal_bytes() for run in runs)
 
 
 def _before(moment: float, run: Path) -> dict[int, float]:
