@@ -246,6 +246,62 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("findings/result.py", "tests/findings/test_result.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
+    ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
+        ("threshold a rank too low", "[self.rank - 1] if", "[self.rank - 2] if"),
+    ),
+    ("posterior/metric.py", "tests/posterior/test_paired.py"): (
+        ("the rows themselves left out of p", "range(few + 1)", "range(few)"),
+    ),
+    ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
+        ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
+    ),
+    ("inference/vml.py", LITERAL): (
+        ("proposal on no answers", "propose(chain.of(current.particle)", "propose(chain"),
+    ),
+    ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
+        ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
+        ("a retry too many", "if strikes < most or", "if strikes <= most or"),
+    ),
+    ("data/cells.py", "tests/data/test_kinds.py"): (
+        ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
+        ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
+    ),
+    ("runs/journal.py", "tests/runs/test_journal.py"): (
+        ("an answer too many kept", "islice(file, lines)", "islice(file, lines + 1)"),
+    ),
+    ("runs/keys.py", "tests/runs/test_keys.py"): (
+        ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
+    ),
+    ("findings/comparison.py", "tests/findings/test_comparison.py"): (
+        ("losses of rows in another order", "[losses[row.id] for row in one.rows]", "other.losses"),
+    ),
+    ("findings/points.py", "tests/findings/test_points.py"): (
+        ("abstentions not behind", "+ (0.0 if self.mixture.noise else self.abstained)", "+ 0.0"),
+    ),
+    ("show/markup.py", "tests/show/test_escaping.py"): (
+        ("quotes not escaped", "quote=True", "quote=False"),
+    ),
+    ("show/words.py", "tests/show/test_words.py"): (
+        ("nearly all read as 100 %", "fraction not in (0, 1)", "fraction < MAJORITY and fraction != 0"),
+    ),
+    ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
+        ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
+    ),
+    ("reporting/posterior_json.py", "tests/reporting/test_posterior_json.py"): (
+        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
+    ),
+    ("cli/stored.py", "tests/verification/test_planted_faults.py tests/cli/test_commands.py"): (
+        ("faults end with 0", "return 0 if result.holds else 1", "return 0"),
+    ),
+    ("cli/system.py", "tests/cli/test_bad_input.py"): (
+        (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),
+    ),
+    ("programs/sandbox.py", "tests/programs/test_sandbox.py"): (
+        ("no answer is a yes", ".get(text, False)", ".get(text, True)"),
+    ),
+    ("programs/source.py", "tests/programs/test_source.py"): (
+        ("branches from 1", "ast.Constant(value=len(branches) - 1)", "ast.Constant(value=len(branches))"),
+    ),
 }  # fmt: skip
 """(Name, passage, what stands in its place) of each fault, by module of vpp and the tests that must catch it."""
 MUTANTS = tuple(

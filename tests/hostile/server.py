@@ -21,25 +21,20 @@ def listener() -> Iterator[tuple[str, list[str]]]:
     class Listening(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path.endswith("/models"):
-                self._send(200, {"data": [{"id": short("listed", self._leak())}, {"id": REFUSED}]})
+                self._send(200, {"data": [{"id": short("listed", leak)}, {"id": REFUSED}]})
                 return
             if MARK in self.path:
                 heard.append(self.path)
             self._send(404, {})
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if asked["model"] == REFUSED:
-                self._send(
-                    404, {"error": {"message": harm("error", self._leak()), "code": short("code", self._leak())}}
-                )
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if request["model"] == REFUSED:
+                self._send(404, {"error": {"message": harm("error", leak), "code": short("code", leak)}})
                 return
-            said = f"Explanation: {harm('said', self._leak())}\nOutput: {short('label-yes', self._leak())}"
-            message = {"role": "assistant", "content": said, "reasoning": harm("mused", self._leak())}
+            content = f"Explanation: {harm('said', leak)}\nOutput: {short('label-yes', leak)}"
+            message = {"role": "assistant", "content": content, "reasoning": harm("mused", leak)}
             self._send(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-
-        def _leak(self) -> str:
-            return f"http://127.0.0.1:{self.server.server_address[1]}"
 
         def _send(self, status: int, content: Any) -> None:
             body = json.dumps(content).encode()
@@ -51,14 +46,12 @@ def listener() -> Iterator[tuple[str, list[str]]]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Says nothing."""
+            pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Listening)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", heard
-    finally:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listening) as server:
+        leak = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield leak, heard
         server.shutdown()
-        server.server_close()
         thread.join()
