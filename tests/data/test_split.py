@@ -187,7 +187,7 @@ TRAINED = read("x,z,y\n" + "".join(f"{i}.5,{i % 3},{'ab'[i % 2]}\n" for i in ran
     [
         (
             ["a", *(f"new {i}" for i in range(60))],
-            "more.csv has 60 labels in 'y' that some.csv lacks, which makes more",
+            "more.csv has 60 other labels than some.csv in 'y', which makes more",
         ),
         (["a.", "b."], "more.csv has none of the labels of some.csv in 'y', but one of the labels 'a.', 'b.', not one"),
     ],

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -18,36 +18,21 @@ MISSING = ERRORS | frozenset(
 )
 """Texts of a missing cell, in lower case."""
 
-_SIGNS = re.compile(r"[+±/-]+")
-_PAIR = re.compile(r"[A-Z]{2}")
-_WORD = re.compile(r"[^\W\d_].*")
-FEWEST_OTHERS = 2
 MOST_OTHERS = 50
-"""Least and most other labels of a column in which a word for a missing cell is a label too."""
+"""Most other labels of a column in which a word for a missing cell is a label too."""
+_LIKE = {"NA": re.compile(r"[A-Z]{2}"), "-": re.compile(r"[+±/-]+")} | dict.fromkeys(
+    ("None", "none", "NONE"), re.compile(r"[^\W\d_].*")
+)
+"""Labels beside which a word for a missing cell is a label too: codes of two capitals, signs, words that repeat."""
 
 
 def labels_among(counts: Counter[str]) -> frozenset[str]:
-    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text.
-
-    `None` is a label among other words that repeat; `NA` among codes of two capitals; `-` among signs.
-    """
-    doubtful = _RULES.keys() & counts.keys()
-    if not doubtful:
-        return frozenset()
-    others = {text: n for text, n in counts.items() if text.lower() not in MISSING}
-    return frozenset(text for text in doubtful if _RULES[text](others))
-
-
-def _among_words(others: dict[str, int]) -> bool:
-    repeated = 2 * len(others) <= sum(others.values())
-    return FEWEST_OTHERS <= len(others) <= MOST_OTHERS and repeated and all(map(_WORD.fullmatch, others))
-
-
-_RULES: dict[str, Callable[[dict[str, int]], bool]] = {
-    **dict.fromkeys(("None", "none", "NONE"), _among_words),
-    "NA": lambda others: len(others) >= FEWEST_OTHERS and all(map(_PAIR.fullmatch, others)),
-    "-": lambda others: bool(others) and all(map(_SIGNS.fullmatch, others)),
-}
+    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text."""
+    doubtful = _LIKE.keys() & counts.keys()
+    others = {text: n for text, n in counts.items() if text.lower() not in MISSING} if doubtful else {}
+    are_few = 2 <= len(others) <= MOST_OTHERS and 2 * len(others) <= sum(others.values())
+    enough = {"NA": len(others) > 1, "-": len(others) > 0}
+    return frozenset(text for text in doubtful if enough.get(text, are_few) and all(map(_LIKE[text].fullmatch, others)))
 
 
 def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -63,10 +48,7 @@ def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, t
             raise DataError(f"missing words are given for {column!r}: {nearest(column, names, 'the columns are')}")
         own = text if owner is None else text[len(owner) + 1 :]
         given = tuple(word.strip() for word in own.split(",") if word.strip())
-        if owner is None:
-            words = {name: (*words.get(name, ()), *given) for name in names}
-        else:
-            words[owner] = given
+        words |= {name: (*words.get(name, ()), *given) for name in names} if owner is None else {owner: given}
     return words
 
 

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -51,21 +51,15 @@ class ReadAs:
             object.__setattr__(self, "missing", own)
         if self.quotes not in (None, "plain", "csv"):
             raise InputError(f"quotes is {self.quotes!r}: give plain or csv")
-        for name, read in (("encoding", _known), ("delimiter", _one_character), ("decimal", _mark)):
+        for name, read in (("encoding", _codec), ("delimiter", _delimiter), ("decimal", _mark)):
             if (text := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read(text))
         if self.skip_lines is not None and self.skip_lines < 0:
             raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Choices other than None, by name, in JSON types."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
-
-def _known(encoding: str) -> str:
-    """Normalise the encoding's name. Raises InputError for an unknown encoding."""
+def _codec(encoding: str) -> str:
+    """Return Python's name of the encoding."""
     try:
         info = codecs.lookup(encoding)
         "".encode(info.name)  # LookupError for a codec of bytes
@@ -81,7 +75,7 @@ def _mark(decimal: str) -> str:
     return mark
 
 
-def _one_character(delimiter: str) -> str:
+def _delimiter(delimiter: str) -> str:
     by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
     character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
     if len(character) != 1 or character in '"\r\n\0':
@@ -320,61 +314,29 @@ def spec(dataset: Dataset) -> dict[str, Any]:
 
     `descriptions` are left out if there are none.
     """
-    return {
-        "name": dataset.name,
-        "target": dataset.target,
-        "task": dataset.task,
-        "columns": list(map(_column_record, dataset.columns)),
-        "inputs": list(dataset.inputs),
-        "classes": list(dataset.classes),
-        "provenance": {
-            **asdict(dataset.provenance),
-            "notes": list(dataset.provenance.notes),
-            "read_as": dataset.provenance.read_as.given,
-        },
-        "fingerprint": _sha256(rows_csv(dataset)),
-        **({"descriptions": dataset.descriptions.record} if dataset.descriptions != NOTHING else {}),
-    }
+    from pydantic_core import to_jsonable_python
+
+    names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
+    own = {name: to_jsonable_python(getattr(dataset, name)) for name in names}
+    described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
+    return {**own, "fingerprint": _sha256(rows_csv(dataset)), **described}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
-    """Read a dataset from its `rows_csv` (content) and `spec` (header). Raises DataError for changed rows."""
+    """Read a dataset from its `rows_csv` (content) and `spec` (header).
+
+    Raises DataError for changed rows, and ValueError or KeyError for a header that is no `spec`.
+    """
+    from pydantic import TypeAdapter
+
     if _sha256(content) != header["fingerprint"]:
         raise DataError(
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
         )
     rows = list(_read_rows(content.decode(), header))
-    origin = header["provenance"]
-    read_as = ReadAs(**origin.get("read_as", {}))
-    return Dataset(
-        name=header["name"],
-        target=header["target"],
-        task=header["task"],
-        columns=tuple(map(_read_column, header["columns"])),
-        inputs=tuple(header["inputs"]),
-        classes=tuple(header["classes"]),
-        provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
-        **{name: tuple(row for part, row in rows if part == name) for name in _PARTS},
-        descriptions=recorded(header["descriptions"]) if header.get("descriptions") else NOTHING,
-    )
-
-
-def _column_record(column: Column) -> dict[str, Any]:
-    record = {**asdict(column), "kept_words": list(column.kept_words)}
-    if column.notation and not column.notation.is_scaled:
-        del record["notation"]["is_scaled"]
-    missing = record.pop("missing")
-    return record if missing is None else {**record, "missing": list(missing)}
-
-
-def _read_column(column: Mapping[str, Any]) -> Column:
-    notation, missing = column.get("notation"), column.get("missing")
-    own: dict[str, Any] = {
-        "notation": Notation(**notation) if notation else None,
-        "kept_words": tuple(column.get("kept_words", ())),
-        "missing": None if missing is None else tuple(missing),
-    }
-    return Column(**{**column, **own})
+    parts = {name: tuple(row for part, row in rows if part == name) for name in _PARTS}
+    described = recorded(header.get("descriptions", {}))
+    return TypeAdapter(Dataset).validate_python({**header, **parts, "descriptions": described})
 
 
 def _sha256(content: bytes) -> str:

@@ -3,14 +3,15 @@
 import io
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 
-from vpp.data.cells import MISSING, is_date
-from vpp.data.columns import is_number, is_quantity, is_sequence, is_written_number
+from vpp.data.cells import MISSING, is_date, is_period
+from vpp.data.columns import is_number, is_sequence, is_written_number
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.text import (
     NO_DELIMITER,
@@ -40,82 +41,31 @@ _YEARS = range(1800, 2200)
 
 
 def table_start(records: Sequence[Record]) -> int:
-    """Count the comments and titles above the table."""
+    """Count the comments, titles and metadata above the table."""
     widths = Counter(len(record.cells) for record in records)
     usual = max(widths, key=lambda width: (widths[width], width), default=1)
-    n = _comments(records, usual)
-    if usual == 1:
-        return n
-    return n + (_titles(records[n:], usual) or _metadata(records[n:], usual))
-
-
-def why_no_header(records: Sequence[Record]) -> str:
-    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
-
-    Names differ from the cells of their columns, data are like them.
-    """
-    if not records:
-        return ""
-    first = [cell.strip() for cell in records[0].cells]
-    below = [[cell.strip() for cell in record.cells] for record in records[1 : 1 + ROWS_COMPARED]]
-    below = [cells for cells in below if cells != first]
-    alike: list[int] = []
-    again: list[int] = []
-    for place, cell in enumerate(first):
-        column = [cells[place] for cells in below if place < len(cells) and cells[place].lower() not in MISSING]
-        if cell.lower() in MISSING or not column:
-            continue
-        if sum(map(_is_like_data, column)) >= MOSTLY * len(column):
-            if not _is_like_data(cell):
-                return ""
-            alike.append(place)
-        elif cell in column:
-            again.append(place)
-    if alike and not _counts(first, below):
-        return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
-    if not alike and again and (len(again) > 1 or len(first) == 1):
-        return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
-    return ""
-
-
-def _comments(records: Sequence[Record], usual: int) -> int:
-    """Count the lines at the top that begin with #; the last of them may be the header and is then not counted."""
     n = 0
     while n < min(MAX_ABOVE, len(records) - 1) and records[n].cells[0].lstrip().startswith("#"):
         n += 1
-    is_header = n > 0 and usual > 1 and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:])
-    return n - 1 if is_header else n
-
-
-def _is_plain_header(records: Sequence[Record]) -> bool:
-    """True if the first line holds names and the second one a number or a date."""
-    if len(records) < 2:
-        return False
-    is_named = all(cell.strip() and not _is_like_data(cell.strip()) for cell in records[0].cells)
-    return is_named and _has_data(records[1])
+    if usual == 1:
+        return n
+    if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
+        n -= 1  # the last comment is the header
+    return n + _titles(records[n:], usual)
 
 
 def _titles(records: Sequence[Record], usual: int) -> int:
-    """Count the lines of one cell at the top, if a table clearly follows them."""
-    n = 0
-    while n < min(MAX_ABOVE, len(records) - 1) and _is_alone(records[n], usual):
-        n += 1
-    if n == 0 or len(records[n].cells) < 2:
-        return 0
-    before, header, below = records[n - 1], records[n], records[n + 1 :]
-    is_plain = (
-        header.line > before.line + 1
-        or (len(before.cells) > 1 and not _has_data(header))
-        or (usual > 2 and len(below) > 1 and {len(record.cells) for record in records[n:]} == {usual})
-        or _is_plain_header(records[n:])
-    )
-    return n if is_plain else 0
-
-
-def _metadata(records: Sequence[Record], usual: int) -> int:
-    """Count the lines of another width at the top, such as `Station;Berlin`, above a header with data below it."""
+    """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
+    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
+    before, table = records[n - 1], records[n:]
+    if n and len(table[0].cells) > 1:
+        follows_gap = table[0].line > before.line + 1
+        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
+        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+        if follows_gap or follows_padding or is_even or _is_plain_header(table):
+            return n
     n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
-    is_table = {len(each.cells) for each in records[n : n + 2]} == {usual} and _is_plain_header(records[n:])
+    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
     return n if is_table else 0
 
 
@@ -124,18 +74,48 @@ def _is_alone(record: Record, usual: int) -> bool:
     return bool(first.strip()) and (not rest or (usual > 2 and not "".join(rest).strip()))
 
 
-def _has_data(record: Record) -> bool:
-    return any(_is_like_data(cell.strip()) for cell in record.cells)
+def _is_plain_header(records: Sequence[Record]) -> bool:
+    """True if the first line holds names and the second one a number or a date."""
+    if len(records) < 2 or not any(map(_is_like_data, records[1].cells)):
+        return False
+    return all(cell.strip() and not _is_like_data(cell) for cell in records[0].cells)
 
 
 def _is_like_data(cell: str) -> bool:
     """True for a number, a sequence of integers or a date."""
+    cell = cell.strip()
     return is_written_number(cell) or is_sequence(cell) or is_date(cell)
 
 
-def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """True if the numbers of the first line are names: years, or 1, 2, 3, … as on no other line."""
-    return _are_names(first) and not any(map(_are_names, below))
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in MISSING
+
+
+def why_no_header(records: Sequence[Record]) -> str:
+    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
+
+    Names differ from the cells of their columns, data are like them.
+    """
+    lines = [[cell.strip() for cell in record.cells] for record in records[: 1 + ROWS_COMPARED]]
+    first, below = (lines[0], [cells for cells in lines[1:] if cells != lines[0]]) if lines else ([], [])
+    alike: list[int] = []
+    again: list[int] = []
+    for place, cell in enumerate(first):
+        column = [cells[place] for cells in below if place < len(cells) and not _is_missing(cells[place])]
+        if _is_missing(cell) or not column:
+            continue
+        if sum(map(_is_like_data, column)) >= MOSTLY * len(column):
+            if not _is_like_data(cell):
+                return ""
+            alike.append(place)
+        elif cell in column:
+            again.append(place)
+    # Years, or 1, 2, 3, … as on no other line, are names.
+    if alike and not (_are_names(first) and not any(map(_are_names, below))):
+        return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
+    if not alike and again and (len(again) > 1 or len(first) == 1):
+        return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
+    return ""
 
 
 def _are_names(cells: Sequence[str]) -> bool:
@@ -143,9 +123,22 @@ def _are_names(cells: Sequence[str]) -> bool:
     if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
         return False
     values = list(map(int, numbers))
-    return all(value in _YEARS for value in values) or (
-        len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
-    )
+    are_counted = len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
+    return are_counted or all(value in _YEARS for value in values)
+
+
+def _has_row_names(records: Sequence[Record]) -> bool:
+    """True if the rows have one cell more than the header, and the first cells are names or count the rows from 1.
+
+    An unquoted decimal comma makes one cell more too, but neither.
+    """
+    rows = [[cell.strip() for cell in record.cells] for record in records[1:]]
+    if len(rows) < 2 or {len(cells) for cells in rows} != {len(records[0].cells) + 1} or not all(c[-1] for c in rows):
+        return False
+    names = [cells[0] for cells in rows]
+    if names == [str(number) for number in range(1, len(names) + 1)]:
+        return True
+    return len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -207,13 +200,25 @@ class Grid:
     multiline: Sequence[Record] = ()
     """Rows of several lines."""
 
+    @classmethod
+    def of(cls, names: Sequence[str], columns: list[list[str]], *, file: str, notes: Iterable[str] = ()) -> "Grid":
+        """Build the grid of a format that names its columns. Raises DataError if no cell has a text."""
+        if not any(map(any, columns)):
+            raise DataError(f"{file} has no rows: rows are needed")
+        own_names, name_notes = unique_names(names, file=file)
+        return cls(names=own_names, columns=columns, notes=(*name_notes, *notes))
+
 
 Read = tuple[Grid, Reading, tuple[str, ...]]
 """(Grid, how it was read, a note on each guess)."""
 
 
-def too_many_cells(name: str) -> DataError:
-    return DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+def check_size(name: str, *, n_columns: int, n_rows: int, remedy: str = "keep those that matter") -> None:
+    """Raises DataError for too many columns or cells."""
+    if n_columns > MAX_COLUMNS:
+        raise DataError(f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: {remedy}")
+    if n_columns * n_rows > MAX_CELLS:
+        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
 
 
 def unique_names(
@@ -225,7 +230,7 @@ def unique_names(
     """
     given = [" ".join(header.split()) for header in headers]
     taken = set(given)
-    named: dict[str, None] = {}
+    names: dict[str, None] = {}
     notes: list[str] = []
     for number, name in enumerate(given, start=1):
         if number - 1 in without:
@@ -235,17 +240,15 @@ def unique_names(
                 f"{file}: the name of column {number} has {len(name):,} characters, more than {MAX_NAME:,}: shorten "
                 "it, or choose that there is no header"
             )
-        if name and name not in named:
-            named[name] = None
-            continue
-        stem = name or f"column_{number}"
-        own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
-        taken.add(own)
-        named[own] = None
-        if name or has_header:
+        own = name
+        if not name or name in names:
+            stem = name or f"column_{number}"
+            own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
             fault = f"repeats the name {shown_name(name)!r}" if name else "has no name"
-            notes.append(f"column {number} {fault}: called {shown_name(own)!r}")
-    return tuple(named), tuple(notes)
+            notes += [f"column {number} {fault}: called {shown_name(own)!r}"] if name or has_header else []
+        taken.add(own)
+        names[own] = None
+    return tuple(names), tuple(notes)
 
 
 def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
@@ -261,20 +264,20 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
     given = list(first.cells) if header else [""] * width
     if header and width == len(given) + 1:
         given = ["", *given]
-    if len(given) > MAX_COLUMNS:
-        raise DataError(
-            f"{name} has {len(given):,} columns, more than {MAX_COLUMNS:,}: keep those that matter, or swap rows and "
-            "columns"
-        )
+    check_size(name, n_columns=len(given), n_rows=0, remedy="keep those that matter, or swap rows and columns")
     n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
-    rows = _Rows(name=name, width=len(given), n_named=n_named)
+    rows = _Rows(name, len(given), n_named)
     columns = rows.columns(records if header else chain((first,), records))
     if not columns[0]:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
-    notes = rows.notes()
+    notes = []
+    if rows.short:
+        notes.append(f"{_lines(rows.short)} fewer than {n_named} cells: the others are missing")
+    if rows.long:
+        notes.append(f"{_lines(rows.long)} empty cells beyond the last column: these were left out")
     if cuts:
         columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
         notes += cut_notes
@@ -294,24 +297,21 @@ class _Rows:
     width: cells of the table. n_named: those without the unnamed columns at its end.
     """
 
-    def __init__(self, *, name: str, width: int, n_named: int) -> None:
+    def __init__(self, name: str, width: int, n_named: int) -> None:
         self.name, self.width, self.n_named = name, width, n_named
         self.short: list[int] = []
         self.long: list[int] = []
         self.multiline: list[Record] = []
-        self.lines: list[int] = []
-        """Numbers of the first line and of the last ones."""
+        self.lines = array("Q")
+        """Number of each row's first line."""
 
-    def columns(self, records: Iterable[Record]) -> list[list[str]]:
+    def columns(self, records: Iterator[Record]) -> list[list[str]]:
         """(column, row) stripped cells. Raises DataError for text beyond the table and for too many cells."""
         columns: list[list[str]] = [[] for _ in range(self.width)]
         stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
-        records = iter(records)
         while chunk := list(islice(records, _ROWS_AT_ONCE)):
-            if (len(columns[0]) + len(chunk)) * self.width > MAX_CELLS:
-                raise too_many_cells(self.name)
-            lines = [*self.lines, *(record.line for record in chunk)]
-            self.lines = [lines[0], *lines[1:][-MAX_END:]]
+            self.lines.extend(record.line for record in chunk)
+            check_size(self.name, n_columns=self.width, n_rows=len(self.lines))
             self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
             rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
             for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
@@ -325,20 +325,11 @@ class _Rows:
                 f"{self.name}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
                 "contain the delimiter, name every column, or skip the lines above the table"
             )
-        n_lacking = self.width - len(cells)
-        if n_lacking < 0:
+        if len(cells) > self.width:
             self.long.append(line)
-            return cells[: self.width]
-        if len(cells) < self.n_named:
+        elif len(cells) < self.n_named:
             self.short.append(line)
-        return [*cells, *[""] * n_lacking]
-
-    def notes(self) -> list[str]:
-        uneven = (
-            f"{_lines(self.short)} fewer than {self.n_named} cells: the others are missing" if self.short else "",
-            f"{_lines(self.long)} empty cells beyond the last column: these were left out" if self.long else "",
-        )
-        return list(filter(None, uneven))
+        return [*cells, *[""] * self.width][: self.width]
 
 
 def _lines(lines: Sequence[int]) -> str:
@@ -360,18 +351,21 @@ def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool
     """Leave out a line of units below the header, and totals and footnotes at the end; return also a note on each end.
 
     Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, or begins with a
-    word such as Total. lines: numbers of the first line and of the last ones.
+    word such as Total. lines: number of each row's line.
     """
     n_rows = len(columns[0])
     margin = min(MAX_END, n_rows // 3)
+    body = slice(1, n_rows - margin)
     ends = [0, *range(n_rows - margin, n_rows)]
-    quantities = [cells for cells in columns if _is_broken_at(cells, ends, slice(1, n_rows - margin))]
+    quantities = [
+        cells for cells in columns if any(_breaks(cells[row]) for row in ends) and _are_quantities(cells[body])
+    ]
 
     def is_apart(row: int) -> bool:
         cells = [column[row] for column in columns]
-        filled = [cell for cell in cells if cell.lower() not in MISSING]
-        broken = [cells for cells in quantities if _breaks(cells[row])]
-        if len(broken) > 1 or (broken and len(filled) == 1):
+        filled = [cell for cell in cells if not _is_missing(cell)]
+        n_broken = sum(_breaks(column[row]) for column in quantities)
+        if n_broken > 1 or (n_broken and len(filled) == 1):
             return True
         if row == 0 or not filled:
             return False
@@ -379,45 +373,37 @@ def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool
             return True
         if not cells[0] and "" not in columns[0][: n_rows - margin] and _are_sums(columns, row):
             return True
-        is_alone = len(filled) == 1 and cells[0] == filled[0] and len(columns) > 2 and not _is_like_data(cells[0])
-        return is_alone and not _has_such(columns, n_rows - margin)
+        if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
+            return False
+        above = zip(*(column[: n_rows - margin] for column in columns), strict=True)
+        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
 
     top = 1 if has_header and margin and is_apart(0) else 0
     end = n_rows
-    while margin and end > n_rows - margin and is_apart(end - 1):
+    while end > n_rows - margin and is_apart(end - 1):
         end -= 1
     left = [row for row in ends if top <= row < end]
-    if (top, end) == (0, n_rows) or any(_breaks(cells[row]) for cells in quantities for row in left):
+    if any(_breaks(cells[row]) for cells in quantities for row in left):
         return columns, []
     notes = []
     if top:
         notes.append(f"line {lines[0]} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
     if end < n_rows:
-        numbers = lines[end - n_rows :]
-        named = f"line {numbers[0]} was" if len(numbers) == 1 else f"lines {numbers[0]} to {numbers[-1]} were"
-        excerpt = _excerpt(columns, end)
-        notes.append(f"{named} not read, as below the table ({excerpt}); {AS_IS} reads every line")
+        cut = f"line {lines[end]} was" if end == n_rows - 1 else f"lines {lines[end]} to {lines[n_rows - 1]} were"
+        notes.append(f"{cut} not read, as below the table ({_excerpt(columns, end)}); {AS_IS} reads every line")
     return [cells[top:end] for cells in columns], notes
 
 
-def _is_broken_at(cells: Sequence[str], ends: Sequence[int], body: slice) -> bool:
-    """True if a cell at an end is no quantity, and every present cell between the ends is one."""
-    if not any(_breaks(cells[row]) for row in ends):
-        return False
-    if any(map(_breaks, cells[body][:ROWS_COMPARED])):
-        return False
-    present = {cell for cell in cells[body] if cell.lower() not in MISSING}
-    return len(present) >= FEWEST_QUANTITIES and all(map(is_quantity, present))
-
-
 def _breaks(cell: str) -> bool:
-    return cell.lower() not in MISSING and not is_quantity(cell)
+    return not (_is_missing(cell) or is_written_number(cell) or is_date(cell) or is_period(cell))
 
 
-def _has_such(columns: Sequence[Sequence[str]], n_rows: int) -> bool:
-    """True if one of the first rows has a single cell too."""
-    rows = zip(*(column[:n_rows] for column in columns), strict=True)
-    return any(sum(cell.lower() not in MISSING for cell in cells) == 1 for cells in rows)
+def _are_quantities(cells: Sequence[str]) -> bool:
+    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
+    if any(map(_breaks, cells[:ROWS_COMPARED])):
+        return False
+    present = {cell for cell in cells if not _is_missing(cell)}
+    return len(present) >= FEWEST_QUANTITIES and not any(map(_breaks, present))
 
 
 def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
@@ -425,8 +411,8 @@ def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
     filled = [column[: row + 1] for column in columns if column[row]]
     if not all(is_number(cell) for column in filled for cell in column if cell):
         return False
-    sums = [math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled]
-    return all(math.isclose(own, float(column[-1]), abs_tol=0.01) for own, column in zip(sums, filled, strict=True))
+    sums = (math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled)
+    return all(math.isclose(total, float(column[-1]), abs_tol=0.01) for total, column in zip(sums, filled, strict=True))
 
 
 def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:
@@ -462,10 +448,12 @@ def read_csv(decoded: Decoded, name: str, read_as: ReadAs) -> Read:
     return grid, reading, (*filter(None, dialect_notes), *notes)
 
 
+def _called(delimiter: str) -> str:
+    return DELIMITER_NAMES.get(delimiter, repr(delimiter))
+
+
 def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
-    if not multiline:
-        return ""
-    lines = list(io.StringIO(body, newline=""))
+    lines = list(io.StringIO(body, newline="")) if multiline else []
     places = [(each, each.line - first_line) for each in multiline]
     records = [each for each, at in places if holds_records(lines[at : at + each.n_lines], each, delimiter)]
     if not records:
@@ -483,9 +471,8 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
     has_row_names = header and not read_as.as_is and _has_row_names(top)
-    width = (
-        len(top[1].cells) if has_row_names else 0 if header else max((len(record.cells) for record in top), default=1)
-    )
+    width = 0 if header else max((len(record.cells) for record in top), default=1)
+    width = len(top[1].cells) if has_row_names else width
     grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts=not read_as.as_is)
     skipped = seen[start].line - 1 if start else reading.skipped_lines
     notes = []
@@ -500,22 +487,3 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
         reason = f"{why}, so the first line was read as data; " if why else ""
         notes.append(f"{reason}the columns are called {named}")
     return grid, replace(reading, header=header, skipped_lines=skipped), tuple(notes)
-
-
-def _has_row_names(records: Sequence[Record]) -> bool:
-    """True if the rows have one cell more than the header, and the first cells are names or count the rows from 1.
-
-    An unquoted decimal comma makes one cell more too, but neither.
-    """
-    if len(records) < 3 or {len(record.cells) for record in records[1:]} != {len(records[0].cells) + 1}:
-        return False
-    names = [record.cells[0].strip() for record in records[1:]]
-    if not all(record.cells[-1].strip() for record in records[1:]):
-        return False
-    if names == [str(number) for number in range(1, len(names) + 1)]:
-        return True
-    return len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
-
-
-def _called(delimiter: str) -> str:
-    return DELIMITER_NAMES.get(delimiter, repr(delimiter))

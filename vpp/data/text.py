@@ -65,60 +65,57 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded
 
     Raises DataError if the bytes are not text in the encoding.
     """
-    marked = next((marked for mark, marked in _MARKS if content.startswith(mark)), None)
-    known, notes = encoding or marked or "utf-8", []
+    marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
+    codec, notes = encoding or marked or "utf-8", []
     try:
-        text = content.decode(known)
+        text = content.decode(codec)
     except UnicodeError as error:
-        if encoding:
-            at = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
-            raise DataError(f"{name} is not text in {encoding_name(known)}{at}: choose another encoding") from None
-        if marked or not isinstance(error, UnicodeDecodeError):
-            raise _no_text(name) from None
-        text, known = _guess(content, name, error)
-        notes.append(f"not UTF-8: read as {encoding_name(known)}; if letters look wrong, choose another encoding")
+        start = getattr(error, "start", 0)
+        if encoding or marked:
+            raise _no_text(name, codec, _line(content, start)) from None
+        text, codec = _guess(content, name, start)
+        notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if last := _LAST_CONTROLS.search(text, max(0, len(text) - 1_000)):
         notes.append(f"the control character 0x{ord(last[0][0]):02x} at the end was not read")
         text = text[: last.start()]
     if wrong := NO_TEXT.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         if wrong[0] != "\0":  # utf-7 and unicode_escape can spell a lone surrogate
-            raise DataError(f"{name} is not text in {encoding_name(known)} (line {line}): choose another encoding")
+            raise _no_text(name, codec, line)
         raise DataError(
             f"{name} holds a NUL byte in line {line}, which is no text: remove it, or choose the file's encoding "
             "(utf-16-le if every other byte is NUL)"
         )
-    return Decoded(text=text.lstrip("\ufeff"), encoding=known, notes=tuple(notes))
+    return Decoded(text=text.lstrip("\ufeff"), encoding=codec, notes=tuple(notes))
 
 
 def encoding_name(encoding: str) -> str:
     return ENCODING_NAMES.get(encoding, encoding)
 
 
-def _guess(content: bytes, name: str, error: UnicodeDecodeError) -> tuple[str, str]:
+def _guess(content: bytes, name: str, start: int) -> tuple[str, str]:
     """Return text and encoding of a file that is not UTF-8: another alphabet if it is certain, else Windows-1252.
 
-    Raises DataError if all but a few letters are UTF-8: any other encoding would garble the rest.
+    start: place of the first wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
+    garble the rest.
     """
     lossy = content.decode("utf-8", errors="replace")
-    n_bad = lossy.count("\ufffd")
-    if sum(character > "\x7f" for character in lossy) - n_bad > 10 * n_bad:
+    if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
         raise DataError(
-            f"{name} is UTF-8 except line {_line(content, error.start)} (byte 0x{content[error.start]:02x}): "
-            "fix that line, or choose another encoding"
+            f"{name} is UTF-8 except line {_line(content, start)} (byte 0x{content[start]:02x}): fix that line, or "
+            "choose another encoding"
         )
-    where = ""
-    for encoding in filter(None, (_other_alphabet(content), "cp1252")):
+    for codec in filter(None, (_other_alphabet(content), "cp1252")):
         try:
-            text = content.decode(encoding)
+            text = content.decode(codec)
         except UnicodeDecodeError as wrong:
-            where = where or f" (line {_line(content, wrong.start)} holds the byte 0x{content[wrong.start]:02x})"
+            line = _line(content, wrong.start)
             continue
         control = _CONTROL.search(_LAST_CONTROLS.sub("", text))  # nearly any binary file decodes in a one-byte encoding
         if control is None:
-            return text, encoding
-        where = f" (line {text.count(chr(10), 0, control.start()) + 1} holds the byte 0x{ord(control[0]):02x})"
-    raise _no_text(name, where)
+            return text, codec
+        line = text.count("\n", 0, control.start()) + 1
+    raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 
 
 def _other_alphabet(content: bytes) -> str | None:
@@ -132,19 +129,16 @@ def _other_alphabet(content: bytes) -> str | None:
     if not matches or "cp1252" in plausible:
         return None
     best = matches[0]
-    is_sure = best.encoding in _MANY_BYTES or best.coherence >= _SURE
-    return str(best.encoding) if is_sure else None
+    return str(best.encoding) if best.encoding in _MANY_BYTES or best.coherence >= _SURE else None
 
 
 def _line(content: bytes, place: int) -> int:
     return content.count(b"\n", 0, place) + 1
 
 
-def _no_text(name: str, where: str = "") -> DataError:
-    return DataError(
-        f"{name} is not text in UTF-8, UTF-16 or Windows-1252{where}: save the table as CSV in UTF-8, or choose its "
-        "encoding"
-    )
+def _no_text(name: str, codec: str, line: int) -> DataError:
+    where = f"{name} is not text in {encoding_name(codec)} (line {line})"
+    return DataError(f"{where}: save the table as CSV in UTF-8, or choose its encoding")
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
