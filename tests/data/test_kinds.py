@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.cells import DateForm, find_form, is_date, labels_among
-from vpp.data.columns import is_identifier, is_number, read_columns, sequence_items
+from vpp.data.columns import (
+    DateForm,
+    find_form,
+    is_date,
+    is_identifier,
+    is_number,
+    labels_among,
+    read_columns,
+    sequence_items,
+)
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:

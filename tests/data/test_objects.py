@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.data import grid
+from vpp.data import text as texts
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -51,7 +51,7 @@ def test_json_that_is_no_table_is_refused_in_one_line(text: str, why: str) -> No
 
 
 def test_a_table_with_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid, "MAX_CELLS", 5)
+    monkeypatch.setattr(texts, "MAX_CELLS", 5)
     for text in (RECORDS, '{"a": 1}\n{"b": 1}\n{"c": 1}'):
         with pytest.raises(DataError, match="has more than 5 cells: keep a sample of its rows"):
             Table.read(text.encode(), name="t.json")

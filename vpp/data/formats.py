@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import zip_longest
@@ -14,8 +15,19 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.grid import AS_IS, Grid, Read, check_size, read_below_titles, read_csv
-from vpp.data.text import NO_TEXT, Format, Reading, Record, decode, shown_name
+from vpp.data.text import (
+    AS_IS,
+    NO_TEXT,
+    Format,
+    Grid,
+    Reading,
+    Record,
+    check_size,
+    decode,
+    read_below_titles,
+    read_csv,
+    shown_name,
+)
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
@@ -33,28 +45,26 @@ _SIGNATURES = (
 _MARKUP = re.compile(r"<(!doctype|html|head|body|table|\?xml|svg|div)\b", re.IGNORECASE)
 
 
-def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
+def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
     """Read a file of any format.
 
     Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
     """
     file_format = _find_format(content, name)
     if file_format == "parquet":
-        return read_parquet(content, name=name), Reading(format="parquet"), ()
+        return read_parquet(content, name=name)
     if file_format == "excel":
         return read_workbook(content, name, read_as)
-    decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text
+    text, encoding, notes = decode(content, name=name, encoding=read_as.encoding)
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     start = text[:100].lstrip()
     if _MARKUP.match(start):
         what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
         raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
-    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
-    if grid is not None:
-        return grid, Reading(format="json", encoding=decoded.encoding), decoded.notes
-    return read_csv(decoded, name, read_as)
+    grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
+    grid = grid or read_csv(text, encoding, name, read_as)
+    return replace(grid, notes=(*notes, *grid.notes))
 
 
 def _find_format(content: bytes, name: str) -> Format:
@@ -112,7 +122,7 @@ MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 MAX_SHEET_CELLS = 1_200_000
 
 
-def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     """Read the chosen sheet, or the first sheet with two lines of text.
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
@@ -146,8 +156,8 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
     skipped = read_as.skip_lines or 0
     records = (record for record in _records(lines) if record.line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=each, sheets=names)
-    grid, reading, notes = read_below_titles(records, reading, name, read_as)
-    return grid, reading, (*filter(None, own), *notes)
+    grid = read_below_titles(records, reading, name, read_as)
+    return replace(grid, notes=(*filter(None, own), *grid.notes))
 
 
 class _Scan:
@@ -298,10 +308,10 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
     names = dict.fromkeys(path.split(".")[0] for path in lists)
     notes = (f"column {column!r} holds lists: left out; save it as text to use it" for column in names)
-    return read_frame(frame, name=name, notes=notes)
+    return read_frame(frame, name=name, form="parquet", notes=notes)
 
 
-def read_frame(frame: Any, *, name: str = "frame", notes: Iterable[str] = ()) -> Grid:
+def read_frame(frame: Any, *, name: str = "frame", form: Format = "frame", notes: Iterable[str] = ()) -> Grid:
     """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text.
 
     Columns of bytes that are not text are left out. Raises DataError if no cell has a text.
@@ -313,7 +323,7 @@ def read_frame(frame: Any, *, name: str = "frame", notes: Iterable[str] = ()) ->
             names.append(column)
         except UnicodeDecodeError:
             left_out.append(f"column {column!r} holds bytes that are not text: left out")
-    return Grid.of(names, columns, file=name, notes=(*left_out, *notes))
+    return Grid.of(names, columns, file=name, reading=Reading(format=form), notes=(*left_out, *notes))
 
 
 def _texts(series: Any) -> list[str]:
@@ -332,7 +342,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson")
 SHAPES = "give a list of objects, or an object a line"
 
 
-def read_json(text: str, *, name: str) -> Grid | None:
+def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     """Return the table in a text that begins as JSON; None for another text, unless the file's name promises JSON.
 
     Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
@@ -347,7 +357,7 @@ def read_json(text: str, *, name: str) -> Grid | None:
     names = list(dict.fromkeys(key for record in records for key in record))
     check_size(name, n_columns=len(names), n_rows=len(records))
     columns = [[_json_text(record.get(key), key, row, name) for row, record in enumerate(records, 1)] for key in names]
-    return Grid.of(names, columns, file=name)
+    return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
 
 
 def _json_records(text: str, name: str) -> Any:

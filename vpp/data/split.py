@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from vpp.data.answers import quoted
-from vpp.data.cells import find_form
-from vpp.data.columns import is_number
+from vpp.data.columns import find_form, is_number
 from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
 from vpp.data.table import Table, unlabelled_rows
 from vpp.errors import DataError, InputError

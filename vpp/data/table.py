@@ -12,8 +12,7 @@ from vpp.data.columns import Cells, is_identifier, is_number, is_written_number,
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
-from vpp.data.grid import Grid
-from vpp.data.text import Reading
+from vpp.data.text import Grid, Reading
 from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
@@ -47,8 +46,8 @@ class Table:
         """
         if len(content) > MAX_BYTES:
             raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
-        grid, reading, notes = read_file(content, name=name, read_as=read_as)
-        return cls._of(replace(grid, notes=(*notes, *grid.notes)), reading, file=name, content=content, read_as=read_as)
+        grid = read_file(content, name=name, read_as=read_as)
+        return cls._of(grid, file=name, content=content, read_as=read_as)
 
     @classmethod
     def of_frame(cls, frame: Any, *, read_as: ReadAs = DETECT) -> "Table":
@@ -58,10 +57,10 @@ class Table:
             content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
-        return cls._of(grid, Reading(format="frame"), file="frame", content=content, read_as=read_as)
+        return cls._of(grid, file="frame", content=content, read_as=read_as)
 
     @classmethod
-    def _of(cls, grid: Grid, reading: Reading, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
+    def _of(cls, grid: Grid, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
         bare = cls(
             file=file,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -69,7 +68,7 @@ class Table:
             values=(),
             texts=tuple(map(tuple, grid.columns)),
             file_notes=grid.notes,
-            reading=reading,
+            reading=grid.reading,
             read_as=read_as,
         )
         return bare.read_again({})
