@@ -169,7 +169,6 @@ RARE_SHARE = 0.1
 RARE_ROWS = 5
 """A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
-"""Most labels that a note lists; the rest are counted."""
 
 
 def _coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int) -> Iterator[str]:

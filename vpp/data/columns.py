@@ -38,7 +38,6 @@ _CODE_NAME = re.compile(
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
     re.IGNORECASE,
 )
-"""Column names of codes and phone numbers."""
 _ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
 _PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
 SHORTEST_CODE = 4
@@ -134,7 +133,6 @@ Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
 LONGEST = 60
-"""Most characters of a cell that is parsed as a formatted number."""
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
 _CURRENCY = (
@@ -143,7 +141,6 @@ _CURRENCY = (
     r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
 )
 _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
-"""A unit: cm, km/h, m², °C."""
 _UNITS = re.compile(
     r"[kmµ]?g|t|lbs?|oz|[kcmdµn]?m[²³23]?|ft|in|mi|yd|[cmdh]?l|gal|[kKMGTP]i?[Bb](?:ps)?|[kMGmT]?(?:Hz|Wh?|VA?|A|J|Pa)|"
     r"mAh|MP|M?px|dpi|rpm|mph|kmh|kph|km/h|km/l|kmpl|m/s|[mnµ]?s|secs?|mins?|hr?s?|hours?|d|days?|w|weeks?|months?|yrs?|"
@@ -261,8 +258,6 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
 
 
 class _Part(NamedTuple):
-    """A number as its signs, digits and unit."""
-
     is_negative: bool
     in_parentheses: bool
     body: str
@@ -357,7 +352,6 @@ MISSING = ERRORS | frozenset(
     | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
     | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
 )
-"""Texts of a missing cell, in lower case."""
 
 MOST_OTHERS = 50
 """Most other labels of a column in which a word for a missing cell is a label too."""
@@ -521,7 +515,6 @@ def is_period(text: str) -> bool:
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 WORDS = ("category", "text")
-"""Kinds of columns of words."""
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
@@ -529,7 +522,6 @@ MOSTLY = 0.8
 FEWEST = 3
 """Least numbers (or dates) in a column for such a note."""
 LOOKED_AT = 200
-"""Cells that are searched for an example."""
 LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
 
@@ -598,7 +590,6 @@ class _Draft:
         self.are_numbers = all(map(is_number, self.given))
 
     def read(self, decimal: str | None, likely: str) -> None:
-        """Read the numbers in the column's notation as plain decimal numbers."""
         self.present: Sequence[str] = self.given
         self.notation: Notation | None = None
         is_plain = self.are_numbers and (decimal or likely) == "."

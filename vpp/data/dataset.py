@@ -19,7 +19,6 @@ from vpp.data.descriptions import NOTHING, Descriptions, recorded
 from vpp.errors import DataError, InputError
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
-"""Labels of the delimiters; a space stands for any run of spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +26,12 @@ class ReadAs:
     """The user's choices on how to read a file; None detects each. Raises InputError for an impossible choice."""
 
     encoding: str | None = None
-    """Any text encoding that Python knows."""
     delimiter: str | None = None
     """One character; a name of DELIMITER_NAMES is converted to its character."""
     header: bool | None = None
     """True if the first line after the skipped ones names the columns."""
     skip_lines: int | None = None
-    """Lines above the table, such as titles and comments."""
     sheet: str | None = None
-    """Name of a workbook's sheet."""
     decimal: str | None = None
     """Decimal mark: a point, a comma, or its name."""
     quotes: str | None = None
@@ -59,7 +55,6 @@ class ReadAs:
 
 
 def _codec(encoding: str) -> str:
-    """Return Python's name of the encoding."""
     try:
         info = codecs.lookup(encoding)
         "".encode(info.name)  # LookupError for a codec of bytes
@@ -102,9 +97,7 @@ class Notation:
     grouping: str = ""
     """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
-    """Currency, percent sign or unit at each number."""
     before: bool = False
-    """True if the unit precedes the number."""
     is_doubtful: bool = False
     """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
     is_scaled: bool = False
@@ -113,8 +106,6 @@ class Notation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the table with its kind and counts."""
-
     name: str
     kind: Kind
     n_missing: int
@@ -122,7 +113,6 @@ class Column:
     notation: Notation | None = None
     """Format of its numbers; None if plain."""
     is_chosen: bool = False
-    """True if the user chose the kind."""
     kept_words: tuple[str, ...] = ()
     """Labels that mean a missing cell in other columns, such as None."""
     missing: tuple[str, ...] | None = None
@@ -156,7 +146,6 @@ class Provenance:
     split: str = "random"
     """Rule of the split: random, group:COLUMN, time:COLUMN, or file if the test rows come from a second file."""
     test_file: str = ""
-    """Name of the second file; empty if none."""
     train_size: int = 0
     """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
@@ -174,9 +163,7 @@ class Dataset:
     target: str
     task: Task
     columns: tuple[Column, ...]
-    """Every column of the table, in file order."""
     inputs: tuple[str, ...]
-    """Names of the input columns, in file order."""
     classes: tuple[str, ...]
     """Labels of the labelled rows, sorted as numbers if all are numbers, else as text; empty for regression."""
     train: tuple[Row, ...]
@@ -189,7 +176,6 @@ class Dataset:
     calibration: tuple[Row, ...] = ()
     """Rows drawn as the test rows are, on which the doubt is calibrated; no sampler sees them."""
     descriptions: Descriptions = NOTHING
-    """Meaning of columns and labels, which prompts state."""
 
     @property
     def has_text(self) -> bool:
@@ -205,7 +191,6 @@ class Dataset:
 
     @property
     def labelled(self) -> tuple[Row, ...]:
-        """Rows with a target: training, test and calibration rows."""
         return (*self.train, *self.test, *self.calibration)
 
     @property

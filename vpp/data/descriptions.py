@@ -20,15 +20,12 @@ ENDING = ".columns.csv"
 """What the name of a descriptions file has instead of the table's own ending."""
 MOST_CHARACTERS = 500
 LISTED = 8
-"""Most names that an error lists."""
 HEAD = ["column", "description"]
 Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptions:
-    """Descriptions of some columns and labels, a line each."""
-
     columns: Pairs = ()
     """(column, description) in file order."""
     labels: Pairs = ()

@@ -34,7 +34,6 @@ MAX_UNPACKED = 300_000_000
 """Bytes that a workbook or a Parquet file may unpack to."""
 _MIDNIGHT = time()
 _BLANK = " \t\r\n,;|"
-"""Characters of a file without any cell text."""
 _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
     (b"\x1f\x8b", "a gzip archive", "unpack it first"),
@@ -116,7 +115,6 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
 # --- Excel ------------------------------------------------------------------------------------------------------------
 
 _PIECE = 1 << 16
-"""Bytes of a part that are parsed at a time."""
 MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 """Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
 MAX_SHEET_CELLS = 1_200_000

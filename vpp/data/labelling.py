@@ -78,7 +78,6 @@ class Answered:
     """Inputs and the true target of a row that the user labelled."""
 
     inputs: Mapping[str, str | None]
-    """Cell of each input column; None if missing."""
     target: Value
 
 
@@ -152,7 +151,6 @@ class Field:
 
     column: Column
     example: str | None
-    """First present cell of the training rows."""
     low: str | None = None
     """Smallest number; None for other kinds and empty columns."""
     high: str | None = None

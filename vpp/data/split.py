@@ -142,7 +142,6 @@ class Examples:
     target: str
     task: Task
     first_id: int = 0
-    """Id of the file's first row."""
     needed: str = ""
 
     @cached_property
@@ -166,7 +165,6 @@ class Examples:
 
     @property
     def labels(self) -> set[str | None]:
-        """Labels of all rows with a target."""
         return {self.table.cells(self.target)[row] for row in self.labelled}
 
     @property

@@ -16,7 +16,6 @@ from vpp.data.text import Grid, Reading
 from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
-"""Size of the largest file allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +144,6 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
 
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
-"""Column names of likely targets, the likeliest first."""
 MAX_CLASSES = 50
 MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
@@ -267,8 +265,6 @@ def sort_labels(labels: Iterable[str | None]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChoice:
-    """The task of the target, the input columns, and what columns mean."""
-
     task: Task | Literal["auto"] = "auto"
     inputs: Sequence[str] | None = None
     """None takes every column except the target, constants, identifiers and the column of the split."""

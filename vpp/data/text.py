@@ -53,7 +53,6 @@ class Reading:
     """Empty if each line is one cell, and for other formats than CSV."""
     header: bool = True
     skipped_lines: int = 0
-    """Lines above the table."""
     sheet: str = ""
     sheets: tuple[str, ...] = ()
 
@@ -258,9 +257,7 @@ def shown_name(name: str) -> str:
 MAX_ABOVE = 20
 """Largest number of lines above a table."""
 MOSTLY = 0.8
-"""Least share of numbers in a column of numbers."""
 ROWS_COMPARED = 30
-"""Lines below the first one that it is compared with."""
 AS_IS = "--read as-is=yes"
 _YEARS = range(1800, 2200)
 
@@ -402,11 +399,8 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 # --- names and cells --------------------------------------------------------------------------------------------------
 
 MAX_NAME = 1_000
-"""Characters of the longest name allowed."""
 MAX_END = 20
-"""Most lines at the end of a table that may be none of its rows."""
 MOST_NOTED = 10_000
-"""Most rows of several lines that are looked at."""
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
@@ -424,7 +418,6 @@ class Grid:
     notes: tuple[str, ...] = ()
     reading: Reading = Reading()
     multiline: Sequence[Record] = ()
-    """Rows of several lines."""
 
     @classmethod
     def of(
