@@ -751,5 +751,5 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
     total = counts.total()
     is_guess = all(draft.words is None for draft in drafts)
-    how = "; if one of these words is a value, name those that are not with --missing" if is_guess else ""
-    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{how}"
+    undo = "; if one of these is a value, name the words that are not: --missing, or File format in the app"
+    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{undo if is_guess else ''}"
