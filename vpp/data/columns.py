@@ -749,7 +749,7 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         return
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
-    total = counts.total()
-    is_guess = all(draft.words is None for draft in drafts)
+    cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
     undo = "; if one of these is a value, name the words that are not: --missing, or File format in the app"
-    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{undo if is_guess else ''}"
+    is_guess = all(draft.words is None for draft in drafts)
+    yield f"{cells} missing, written as {listed}{empty}{undo if is_guess else ''}"
