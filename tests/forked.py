@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from vpp.bench import runner
 from vpp.cli import main
+from vpp.runs import process
 from vpp.runs.process import child_environment
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -118,7 +118,7 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: 
         source.close()
     warnings.simplefilter("default")
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-    runner.start = _cell  # type: ignore[attr-defined]
+    process.start = _cell  # type: ignore[assignment]
     sys.exit(main(words))
 
 
@@ -135,13 +135,14 @@ class Cell:
         return self.returncode
 
 
-def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Cell:
-    """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked."""
+def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str], *, inherit: int) -> Cell:
+    """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked but one."""
     if pid := os.fork():
         return Cell(pid)
     code = 1
     try:
-        os.closerange(3, 1024)
+        os.closerange(3, inherit)
+        os.closerange(inherit + 1, 1024)
         _command(words[1:], Path.cwd(), child_environment(environment), log, log)
     except SystemExit as ended:
         code = int(ended.code or 0)

@@ -33,7 +33,7 @@ from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
-from vpp.runs.process import child_environment, start
+from vpp.runs.process import child_environment, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted
 
@@ -108,9 +108,7 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.stops():
             return Ended(cell, STOPPED)
-        run.request_worker()
-        words = ("vpp", "resume", str(run.path), "--json", "--quiet")
-        worker = start(words, run.log, {**os.environ, "VPP_MAX_RUNNING": str(slots)})
+        worker = start_worker(run, {**os.environ, "VPP_MAX_RUNNING": str(slots)}, "--json", "--quiet")
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
         return Ended(cell, FAULT, str(error))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, InputError, RunError, RunLocked
 from vpp.events import Usage
-from vpp.runs.disk import is_locked, locked, obstacle, sync_folder, write_or_refuse
+from vpp.runs.disk import inherited_lock, is_locked, locked, obstacle, sync_folder, write_or_refuse
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
 
@@ -145,11 +145,11 @@ class Heartbeat:
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
-"""Seconds that a new worker may take until it holds the run."""
+"""Seconds that may pass until a worker holds a new run."""
 
 
 class RunDirectory(RunFiles):
-    """A command is a file that the worker takes; a request for a worker is one that it removes as it starts."""
+    """A command is a file that the worker takes."""
 
     def send_command(self, command: Command) -> None:
         write_or_refuse(self.path / "control", to_json(command))
@@ -171,18 +171,6 @@ class RunDirectory(RunFiles):
         beat = self.last_beat() if self.is_held() else None
         return beat.obeying if beat else None
 
-    def request_worker(self) -> None:
-        """Note that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
-        write_or_refuse(self.path / "asked", b"")
-        (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
-
-    def take_request(self) -> bool:
-        """Remove the request for a worker; False if there was none."""
-        with suppress(FileNotFoundError):
-            (self.path / "asked").unlink()
-            return True
-        return False
-
     def beat(self, beat: Heartbeat) -> None:
         part = self.path / ".heartbeat.part"
         part.write_bytes(to_json(beat))
@@ -194,19 +182,24 @@ class RunDirectory(RunFiles):
         return None
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the run for one worker. Raises RunLocked if another worker holds it, RunError if it cannot be held."""
-        with locked(self.path / "lock", wait_s=1.0) as is_ours:
-            if not is_ours:
+    def lock(self) -> Iterator[BinaryIO]:
+        """Hold the run for one worker, which may inherit the lock from the process that starts it.
+
+        Raises RunLocked if another worker holds it, RunError if it cannot be held.
+        """
+        path = self.path / "lock"
+        if inherited := inherited_lock(path):
+            with inherited:
+                yield inherited
+            return
+        with locked(path, wait_s=1.0) as file:
+            if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            yield
+            (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
+            yield file
 
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")
-
-    def is_going_on(self) -> bool:
-        """True if a living worker holds the run, or one may still be starting."""
-        return self.is_held() or _is_recent(self.path / "asked", time.time())
 
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
         now = now or time.time()
@@ -217,7 +210,7 @@ class RunDirectory(RunFiles):
             if beat and now - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
-        if _is_recent(self.path / "asked", now) or (view.phase == "queued" and _is_recent(self.data, now)):
+        if view.phase == "queued" and _is_recent(self.data, now):
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 

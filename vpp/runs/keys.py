@@ -130,7 +130,7 @@ def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirect
     """
     if not most:
         return
-    going = sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
     if going >= most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

@@ -225,8 +225,6 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """
     try:
         with directory.lock():
-            if not directory.take_request():
-                directory.take_command()  # it was for an earlier worker
             view = JournalReader(directory.journal).read()
             if view.phase == "finished":
                 return view
