@@ -135,6 +135,3 @@ def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
 
     for call in range(calls_of(method, "regression")):
         asyncio.run(cancelled_at(call))
-
-
-# --- the two shapes of a round ------------------------------------------------------------------------------------

@@ -77,15 +77,6 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
     assert [e.hypothesis for e in finals] == [p.id for p in last.particles]
 
 
-@CHOICES
-@pytest.mark.parametrize("method", ["vml", "mh"])
-def test_methods_without_weights_predict_with_equal_ones(method, final_weights):
-    _, _, last, end = ended("classification", method, final_weights=final_weights)
-    size = len(last.particles)
-    assert [type(e) for e in end] == [Evaluated, Evaluated]
-    assert all(e.weights == pytest.approx([1 / size] * size) for e in end)
-
-
 @TASKS
 @CHOICES
 def test_every_particle_is_applied_to_every_row_of_the_split(task, final_weights):

@@ -1,6 +1,5 @@
 """The same run under any completion order of the calls, with or without a memo, and resumed after any step."""
 
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -69,14 +68,6 @@ def test_a_run_resumed_after_any_step_goes_on_and_ends_as_if_never_interrupted(m
         known = events[: events.index(finished) + 1] + resumed
         last = scripted.populations(known)[-1]
         assert scripted.run_conclusion(problem, config, last) == end
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_another_seed_gives_another_run(method):
-    config = replace(configure(method, "classification"), seed=4)
-    one, _ = plain_run(method, "classification")
-    other, _ = scripted.whole_run(config, scripted.Script("classification"))
-    assert scripted.content(one) != scripted.content(other)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -32,7 +32,6 @@ NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
 NO_RULE = "No rule is known: give the output that you expect for this input."
-UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
 def table(n: int = 24) -> Dataset:
