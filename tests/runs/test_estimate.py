@@ -16,7 +16,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.events import Usage
 from vpp.findings.cost import cost
-from vpp.inference.plan import plan, step_calls
+from vpp.inference.plan import plan, step_items
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
@@ -57,14 +57,14 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert whole.calls == (2 + 2) + 2 * (2 + 4) + 2 * 2 + 2 * (2 + 4)
     assert (whole.least_learner_calls, whole.optimizer_calls) == (4 + 2, 2 + 2 * 2)
-    assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
+    assert [sum(step_items(CONFIG, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 8 + 2]
 
 
 def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None:
     """T = 2: 2 drawn; 2 + 2 x 2 texts; 2 proposals a step; 2 texts on 3 rows for certificates."""
     made = estimate(spec(PROGRAMS), DATA)
     assert made.plan.calls == 2 + (2 + 2 * 2) + 2 * 2 + 2 * 3
-    assert [step_calls(PROGRAMS, step, n_train=4) for step in (0, 1)] == [(4, 2), (2, 2)]
+    assert [sum(step_items(PROGRAMS, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 2 + 2]
     assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
     assert line.calls == Span(about=6 * made.plan.expected_share, high=6)

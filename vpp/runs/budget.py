@@ -13,7 +13,7 @@ from functools import lru_cache
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.events import Usage
-from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_calls
+from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.prompts import prompt_tokens
 from vpp.llm.protocol import Messages
@@ -268,4 +268,4 @@ def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | No
 @lru_cache(maxsize=256)
 def _planned(config: Config, n_train: int, first: int, end: int) -> int:
     """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
-    return sum(sum(step_calls(config, step, n_train=n_train)) for step in range(first, end))
+    return sum(sum(step_items(config, step, n_train=n_train).values()) for step in range(first, end))
