@@ -30,7 +30,7 @@ from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.disk import write_or_refuse
+from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
@@ -453,7 +453,7 @@ class PromptedAsking:
             raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
         rows = tuple(row.id for row in dataset.test)
         found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        write_or_refuse(self._directory.path / FILE, _CONTENT.dump_json(found))
+        write_atomically(self._directory.path / FILE, _CONTENT.dump_json(found))
         return found
 
     async def _ask_all(self, session: Session, dataset: Dataset) -> tuple[Prompted, ...]:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, InputError, RunError, RunLocked
 from vpp.events import Usage
-from vpp.runs.disk import inherited_lock, is_locked, locked, obstacle, sync_folder, write_or_refuse
+from vpp.runs.disk import inherited_lock, is_locked, locked, obstacle, sync_folder, write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
 
@@ -57,7 +57,7 @@ class RunFiles:
         except OSError as error:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
-            write_or_refuse(self.data, data)
+            write_atomically(self.data, data)
             self._write(spec)
         except RunError:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -80,7 +80,7 @@ class RunFiles:
             content = _SPEC.dump_json(spec, indent=2)
         except PydanticSerializationError as error:
             raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
-        write_or_refuse(self.path / "run.json", content)
+        write_atomically(self.path / "run.json", content)
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
@@ -152,7 +152,7 @@ class RunDirectory(RunFiles):
     """A command is a file that the worker takes."""
 
     def send_command(self, command: Command) -> None:
-        write_or_refuse(self.path / "control", to_json(command))
+        write_atomically(self.path / "control", to_json(command))
 
     def take_command(self) -> Command | None:
         """Return the command that waits, once."""
@@ -172,9 +172,8 @@ class RunDirectory(RunFiles):
         return beat.obeying if beat else None
 
     def beat(self, beat: Heartbeat) -> None:
-        part = self.path / ".heartbeat.part"
-        part.write_bytes(to_json(beat))
-        part.replace(self.path / "heartbeat")
+        """Raises DiskRefused."""
+        write_atomically(self.path / "heartbeat", to_json(beat), sync=False)
 
     def last_beat(self) -> Heartbeat | None:
         with suppress(OSError, ValueError):

@@ -53,7 +53,7 @@ def obstacle(folder: Path) -> str:
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
     """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
 
-    sync: make it survive a loss of power.
+    sync: make it survive a loss of power. Raises DiskRefused.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
@@ -65,15 +65,11 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         part.replace(path)
         if sync:
             sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_or_refuse(path: Path, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
     except OSError as error:
         raise DiskRefused(refusal(error, path)) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

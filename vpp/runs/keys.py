@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vpp.environment import Environment
-from vpp.errors import RunError
+from vpp.errors import DiskRefused, RunError
 from vpp.llm.gate import Gate, Headers, exact, headers_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
@@ -118,8 +118,8 @@ class User:
             if not (home / "user.json").is_file():
                 claims = {"issuer": self.issuer, "subject": self.subject, "email": self.email}
                 write_atomically(home / "user.json", json.dumps(claims, indent=2).encode())
-        except OSError as error:
-            raise RunError(f"{home} cannot be made ({error.strerror}): its owner must fix the runs folder") from None
+        except (OSError, DiskRefused):
+            raise RunError(f"{home} cannot be made: its owner must fix the runs folder") from None
         return home
 
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
-from vpp.errors import DataError, RunError
+from vpp.errors import DataError, DiskRefused, RunError
 from vpp.events import Scored, Usage
 from vpp.posterior.metric import label_figures
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
@@ -188,7 +188,7 @@ def write_summary(
         cost=view.usage.cost,
         verdict=verdict,
     )
-    with suppress(OSError):
+    with suppress(DiskRefused):
         write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
     return summary
 

@@ -132,7 +132,7 @@ class Control:
             in_flight=in_flight,
             oldest_at=now - age_s,
         )
-        with suppress(OSError):
+        with suppress(DiskRefused):
             self._directory.beat(beat)
 
 
