@@ -198,15 +198,15 @@ class Background(Generic[Q]):
     """Questions asked in another thread; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
+        self.asking = asking
+        self._began_at, self._ended_at = time.monotonic(), 0.0
+
         async def go() -> None:
             try:
                 await asking.go(keys=keys, cache_dir=cache_dir)
             finally:
                 self._ended_at = time.monotonic()
 
-        self.asking = asking
-        self._began_at = time.monotonic()
-        self._ended_at: float | None = None
         self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
 
     @property
