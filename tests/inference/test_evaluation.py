@@ -79,18 +79,6 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
 
 @TASKS
 @CHOICES
-def test_every_particle_is_applied_to_every_row_of_the_split(task, final_weights):
-    problem, _, last, end = ended(task, final_weights=final_weights)
-    for split, rows in (("test", problem.dataset.test), ("train", problem.dataset.train)):
-        evaluated = scripted.of_kind(end, Evaluated, split=split)[0]
-        assert evaluated.rows == tuple(row.id for row in rows)
-        assert evaluated.hypotheses == tuple(p.id for p in last.particles)
-        for particle, answers in zip(last.particles, evaluated.predictions, strict=True):
-            assert answers == tuple(scripted.answer(particle.text, row, task=task) for row in rows)
-
-
-@TASKS
-@CHOICES
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
 def test_the_metric_is_the_literal_mean_over_every_row(method, final_weights, task):
     problem, _, _, end = ended(task, method, final_weights=final_weights)
