@@ -1,13 +1,11 @@
 """What the plan says of tokens, time and money: by hand on small cases, and against what a run really sent."""
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.in_process import run
-from tests.processes import PENGUINS
+from tests.processes import PENGUINS, Desk, Model
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
 from vpp.data.build import build_dataset
@@ -126,11 +124,11 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_a_demo_run_sends_no_more_than_was_estimated(method: Any) -> None:
+def test_a_run_sends_no_more_than_was_estimated(desk: Desk, served: Model, method: Any) -> None:
+    assert desk.run("run", "--method", method, "--structured", "off", *served.options).finish().code == 0
     made, data = penguins(method)
-    sent = asyncio.run(run(data, made.config))
     expected = estimate(made, data)
-    sizes = sent.learner.sizes + sent.optimizer.sizes
+    sizes = [sum(len(message["content"]) for message in body["messages"]) for body in served.bodies]
     assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
     assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
 
