@@ -20,6 +20,7 @@ from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
 
 from . import scripted, virtual_time
+from .test_calls import N_TEST, N_TRAIN, as_published
 
 
 class World:
@@ -208,3 +209,51 @@ def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
 
     virtual_time.run_timed(listen())
     assert max(at - whole - 1 for whole, at in asked if at >= 0) == LEAD
+
+
+def published(name, **options):
+    """Three particles of the table's ten: rounds are the same, and the calls a particle."""
+    config = as_published(name, particles=3)
+    world = World(config, n_train=N_TRAIN, n_test=N_TEST, write=scripted.rewrite_anew, **options)
+    world.instead = "no"  # each row is asked about once
+    return world
+
+
+def steps_only(world):
+    return virtual_time.run_timed(scripted.collect(sample(world.problem, world.config)))[1]
+
+
+def test_mh_takes_two_rounds_a_step_as_both_texts_get_their_next_forward_pass_while_one_is_judged():
+    world = published("mh", delay=virtual_time.tick)
+    assert steps_only(world) == 43
+    told = plan(as_published("mh"), n_train=N_TRAIN, n_test=N_TEST)
+    assert told.rounds == 44, "the end of the run takes one round"
+    assert told.learner_calls - 10 * (N_TRAIN + N_TEST) == 5910
+    learner = world.counters.snapshot().learner
+    assert 1.2 * 3 * 400 < learner <= 10 + 3 * (400 + 190)
+
+
+def steps_of_script(name, delay):
+    config = as_published(name)
+    script = scripted.Script("classification", write=scripted.rewrite_anew, delay=delay, memo=True)
+    problem = scripted.make_problem(config, script, n_train=N_TRAIN)
+    return virtual_time.run_timed(scripted.collect(sample(problem, config)))[1]
+
+
+def round_maxima(name, seed):
+    """The time of a run whose steps wait for one another: every round as long as its longest call."""
+    numbers, rounds = random.Random(seed), {}
+
+    async def delay():
+        now = asyncio.get_running_loop().time()
+        longest = rounds.setdefault(now, 0.0)
+        rounds[now] = max(longest, numbers.lognormvariate(0, 0.6))
+        await asyncio.sleep(1)
+
+    steps_of_script(name, delay)
+    return sum(rounds.values())
+
+
+@pytest.mark.parametrize(("name", "most"), [("mh", 0.9), ("always-accept", 0.9), ("smc", 0.95)])
+def test_slots_that_do_not_wait_for_one_another_take_less_than_the_sum_of_the_rounds_longest_calls(name, most):
+    assert steps_of_script(name, steadily(random.Random(5), spread=0.6)) < most * round_maxima(name, 5)

@@ -290,3 +290,18 @@ def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):
     with pytest.raises(InputError, match=said) as refused:
         Config(**options)
     assert "\n" not in str(refused.value)
+
+
+def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
+    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
+    (reweighted,) = scripted.of_kind(events, Reweighted)
+    assert reweighted.beta == 1.0
+    assert reweighted.ess < 5.0, "bisection would have stopped short"
+
+
+def test_wrong_labels_share_epsilon():
+    three = replace(scripted.make_dataset("classification"), classes=("maybe", "no", "yes"))
+    config = scripted.paper(method="mh")
+    problem = scripted.make_problem(config, scripted.Script("classification"), dataset=three)
+    terms = likelihood_of(problem.dataset, config).terms(["yes", "no"], ["yes", "yes"])
+    assert terms.tolist() == pytest.approx([math.log(0.95), math.log(0.025)])
