@@ -26,7 +26,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses
+from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
