@@ -217,7 +217,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/vml.py", LITERAL): (
+    ("inference/metropolis_hastings.py", LITERAL): (
         ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
