@@ -217,7 +217,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/vml.py", LITERAL): (
+    ("inference/metropolis_hastings.py", LITERAL): (
         ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
@@ -229,7 +229,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
-        ("an answer too many kept", "islice(file, lines)", "islice(file, lines + 1)"),
+        ("answers that a resume made void", "if step != steps:", "if False:"),
     ),
     ("runs/keys.py", "tests/runs/test_keys.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),

@@ -48,7 +48,7 @@ from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
 from vpp.show.words import NBSP, particles, prior_text, weight_text
-from vpp.trials.trial import TrialAsking, TrialSize
+from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
