@@ -20,7 +20,7 @@ from vpp.data.columns import (
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
-    return read_columns([name], [cells]).columns[0].kind
+    return read_columns([name], [cells])[0][0].kind
 
 
 @pytest.mark.parametrize(

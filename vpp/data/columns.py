@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import NamedTuple
@@ -236,7 +236,7 @@ def is_written_number(text: str) -> bool:
 
 def is_quantity(text: str) -> bool:
     """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or is_date(text) or is_period(text)
+    return is_written_number(text) or any(_read(_PATTERNS[name], text) for name in _PATTERNS if name != COMPACT)
 
 
 def two_ways(numbers: Sequence[str]) -> str:
@@ -479,37 +479,22 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
         if len(parts["year"]) == 2:
             year += 2000 if year < 70 else 1900
-        if unit := parts.get("unit"):
-            return _start(year, unit.lower(), int(parts["number"]))
+        if unit := parts.get("unit"):  # a period is its first day
+            number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
+            return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
         month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
         if parts.get("hour") is None:
             return datetime(year, month, day)
-        hour, second = int(parts["hour"]), min(int(parts["second"] or 0), 59)
+        hour, second, zone = int(parts["hour"]), int(parts["second"] or 0), parts["zone"]
+        if parts["half"] and not 1 <= hour <= 12:
+            return None
         if parts["half"]:
-            if not 1 <= hour <= 12:
-                return None
             hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
-        return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
+        moment = datetime(year, month, day, hour, int(parts["minute"]), second)
+        is_shifted = zone is not None and zone.upper() not in ("Z", "UTC")
+        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta()) if is_shifted else moment
     except (ValueError, OverflowError):
         return None
-
-
-def _start(year: int, unit: str, number: int) -> datetime:
-    """First day of a month, quarter, half or week. Raises ValueError if the year has no such part."""
-    if unit in _MONTHS_IN:
-        return datetime(year, 1 + (number - 1) * _MONTHS_IN[unit], 1)
-    return datetime.combine(date.fromisocalendar(year, number, 1), datetime.min.time())
-
-
-def _offset(zone: str | None) -> timedelta:
-    if zone in (None, "Z", "z", "UTC", "utc"):
-        return timedelta()
-    return datetime.strptime(str(zone), "%z").utcoffset() or timedelta()
-
-
-def is_period(text: str) -> bool:
-    """True for a month, quarter, half or week of a year."""
-    return any(_read(_PATTERNS[name], text) for name in _PERIODS)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -526,14 +511,6 @@ LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    columns: tuple[Column, ...]
-    values: tuple[Cells, ...]
-    """(column, row): None is a missing cell; numbers are plain decimal, other cells as written."""
-    notes: tuple[str, ...]
-
-
 def read_columns(
     names: Sequence[str],
     texts: Sequence[Sequence[str]],
@@ -542,8 +519,10 @@ def read_columns(
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
     is_typed: bool = False,
-) -> Columns:
-    """Detect the kind of each column and read its cells.
+) -> tuple[tuple[Column, ...], tuple[Cells, ...], tuple[str, ...]]:
+    """Return the columns with their kinds, their cells (column, row), and a note on each decision.
+
+    A None is a missing cell; numbers are plain decimal, other cells as written.
 
     texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
     so words such as NA are values, except in a column of numbers or dates.
@@ -566,7 +545,7 @@ def read_columns(
     columns = tuple(draft.column() for draft in drafts)
     kind_notes = chain.from_iterable(_kind_notes(draft) for draft in drafts)
     notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
-    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=notes)
+    return columns, tuple(draft.cells for draft in drafts), notes
 
 
 class _Draft:
@@ -621,23 +600,25 @@ class _Draft:
 
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell of another kind."""
-        of_kind: dict[Kind, tuple[Callable[[str], bool], ...]] = {
-            "number": (is_written_number, is_number),
-            "date": () if find_form(self.present) else (lambda cell: False,),
-            "sequence": (is_sequence,),
-        }
-        wrong = next((cell for fits in of_kind.get(kind, ()) for cell in self.present if not fits(cell)), None)
+        name, tests = _CHECKS.get(kind, ("", ()))
+        wrong = next((cell for fits in tests for cell in self.present if not fits(cell)), None)
+        if kind == "date" and not find_form(self.present):
+            wrong = next(iter(self.present), None)
         if wrong is None:
             return
         fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
         if kind == "number" and is_written_number(wrong):  # so all cells are numbers, in several notations
             fault = f"it holds {two_ways(self.present)}"
         raise DataError(
-            f"column {self.name!r} cannot be read as {_PLURAL[kind]}: {fault}: fix the cells, or choose another kind"
+            f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
         )
 
 
-_PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
+_CHECKS: dict[Kind, tuple[str, tuple[Callable[[str], bool], ...]]] = {
+    "number": ("numbers in one notation", (is_written_number, is_number)),
+    "date": ("dates in one form", ()),
+    "sequence": ("sequences of integers", (is_sequence,)),
+}
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -680,24 +661,12 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         listed = ", ".join(repr(column.name) for column in columns[:3])
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
         named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
+        undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
+        undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
-            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{_doubt(notation)}"
-
-
-def _doubt(notation: Notation) -> str:
-    mark = {",": "comma", ".": "point"}
-    if notation.is_scaled:
-        return "; the kind text keeps such cells as they are written"
-    if not notation.is_doubtful:
-        return ""
-    if notation.grouping == " ":
-        return ": if a cell is two numbers or more, choose the kind sequence"
-    if notation.grouping:
-        return f": if the {mark[notation.grouping]} is the decimal mark, choose it"
-    other = mark["." if notation.decimal == "," else ","]
-    return f": if the {mark[notation.decimal]} separates thousands, choose the {other} as the decimal mark"
+            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:

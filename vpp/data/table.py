@@ -74,7 +74,7 @@ class Table:
 
     def read_again(self, kinds: Mapping[str, Kind]) -> "Table":
         """Read the columns from their texts, with the chosen kinds."""
-        read = read_columns(
+        columns, values, notes = read_columns(
             self.names,
             self.texts,
             read_as=self.read_as,
@@ -82,7 +82,7 @@ class Table:
             chosen=kinds,
             is_typed=self.reading.format != "csv",
         )
-        return replace(self, columns=read.columns, values=read.values, column_notes=read.notes)
+        return replace(self, columns=columns, values=values, column_notes=notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
