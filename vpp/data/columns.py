@@ -571,16 +571,19 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         self.present: Sequence[str] = self.given
         self.notation: Notation | None = None
-        is_plain = self.are_numbers and (decimal or likely) == "."
-        is_code = self.chosen is None and (is_code_name(self.name) or are_codes(self.given))
-        if not is_plain and not is_code and self.chosen in ("number", None):
-            self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
+        if (self.are_numbers and (decimal or likely) == ".") or self.chosen not in ("number", None):
+            return
+        if self.chosen is None and (is_code_name(self.name) or are_codes(self.given)):
+            return
+        self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
-        read = dict(zip(self.given, self.present, strict=True))
-        self.cells: Cells = tuple(map(read.get, self.texts))
+        self.cells: Cells = tuple(self.texts)
+        if self.absent or self.notation:
+            read = dict(zip(self.given, self.present, strict=True))
+            self.cells = tuple(map(read.get, self.texts))
         n_missing = sum(self.absent.values())
-        distinct = list(dict.fromkeys(self.present))
+        distinct = list(dict.fromkeys(self.present)) if self.notation else self.given
         if self.chosen is not None:
             self._check(self.chosen)
         self.form = None if self.chosen or self.notation else find_form(distinct)

@@ -636,9 +636,7 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
     has_quotes = read_as.quotes != "plain"
     named = _SEP.match(text) if read_as.skip_lines is None else None
     skipped = (read_as.skip_lines or 0) + (1 if named else 0)
-    stream = io.StringIO(text, newline="")
-    next(islice(stream, skipped, skipped), None)
-    body = stream.read()
+    body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
     if not body.strip():
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     given = read_as.delimiter or (named and named[1])
