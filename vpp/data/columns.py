@@ -722,6 +722,6 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
     cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
-    undo = "; if one of these is a value, name the words that are not: --missing, or File format in the app"
+    undo = "; if one of these words is a value, name those that are not with --missing"
     is_guess = all(draft.words is None for draft in drafts)
     yield f"{cells} missing, written as {listed}{empty}{undo if is_guess else ''}"

@@ -303,6 +303,11 @@ def spec(dataset: Dataset) -> dict[str, Any]:
 
     names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
     own = {name: to_jsonable_python(getattr(dataset, name)) for name in names}
+    chosen = own["provenance"]["read_as"]
+    own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
+    for column in own["columns"]:
+        if column["missing"] is None:
+            del column["missing"]
     described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
     return {**own, "fingerprint": _sha256(rows_csv(dataset)), **described}
 
