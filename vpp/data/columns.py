@@ -119,13 +119,10 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
         return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-    return kind == "date" or (are_codes and not _are_measures(present))
-
-
-def _are_measures(present: Sequence[str]) -> bool:
-    """True for numbers with units, such as `16GB` and `1TB`, unless each has its own."""
-    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}
-    return "" not in units and len(units) <= MOST_UNITS
+    if kind == "date" or not are_codes:
+        return kind == "date"
+    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
+    return "" in units or len(units) > MOST_UNITS
 
 
 MOST_UNITS = 4
@@ -395,14 +392,8 @@ def is_missing(text: str, words: Sequence[str] | None) -> bool:
     lower = text.lower()
     if words is None or not text or lower in ERRORS:
         return lower in MISSING
-    return any(lower == word.lower() or _is_equal(text, word) for word in words)
-
-
-def _is_equal(text: str, word: str) -> bool:
-    try:
-        return float(text) == float(word)
-    except ValueError:
-        return False
+    number = float(text) if is_number(text) else None
+    return any(lower == word.lower() or (is_number(word) and float(word) == number) for word in words)
 
 
 _TIME = (
