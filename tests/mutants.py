@@ -211,7 +211,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
         ("threshold a rank too low", "[self.rank - 1] if", "[self.rank - 2] if"),
     ),
-    ("posterior/metric.py", "tests/posterior/test_paired.py"): (
+    ("posterior/metric.py", "tests/posterior/test_metric.py"): (
         ("the rows themselves left out of p", "range(few + 1)", "range(few)"),
     ),
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
