@@ -25,7 +25,6 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     shown = [kind for cell in notebook.cells for kind in kinds(cell)]
     assert shown.count("text/markdown") == 3, "posteriors"
     assert "text/html" in shown, "frames"
-    assert "application/vnd.plotly.v1+json" in shown
     printed = "".join(out.get("text", "") for cell in notebook.cells for out in cell.get("outputs", []))
     assert "step -1:" in printed
     assert "step/s" in printed, "the bar of a fit"

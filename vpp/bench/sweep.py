@@ -19,7 +19,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.ideas import merge_ideas
+from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.findings.status import steps_done
 from vpp.llm import choices

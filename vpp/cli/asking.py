@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
-from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_json, trial_verdict
+from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
@@ -34,7 +34,7 @@ from vpp.runs.asking import (
     score_rewording,
 )
 from vpp.runs.reader import RunReader
-from vpp.show.render import lines
+from vpp.show.markup import lines
 from vpp.show.words import counted
 from vpp.trials.trial import TrialAsking, TrialSize
 
@@ -110,7 +110,7 @@ def trial(options: Namespace) -> int:
         return 0
     result = _answers(asking.go)
     if options.json:
-        print_json({**trial_json(reader.directory.id, result), "verdict": trial_verdict(result)})
+        print_json({"run": reader.directory.id, **asdict(result), "verdict": trial_verdict(result)})
     else:
         print("\n".join(lines(trial_blocks(result, reader.refresh().view.seed_text))))
     return 0
@@ -128,10 +128,10 @@ def baseline(options: Namespace) -> int:
     if options.json:
         print_json(_baseline_json(directory.id, asked, simple, own))
         return 0
-    lines = [("the run", own, "")] if own else []
-    lines += [(MODEL_NAMES[model.name], model.score, model.about) for model in simple.models]
-    width = max(len(name) for name, *_ in lines)
-    print("\n".join(f"{name:{width}}  {score_text(score):>8}  {about}".rstrip() for name, score, about in lines))
+    lines = [("the run", own)] if own else []
+    lines += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
+    width = max(len(name) for name, _ in lines)
+    print("\n".join(f"{name:{width}}  {score_text(score):>8}" for name, score in lines))
     return 0
 
 

@@ -226,7 +226,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
     """Print the cost as New run shows it; durations only if the pace is known."""
-    from vpp.show.render import lines  # a quiet run does not need it
+    from vpp.show.markup import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
@@ -268,7 +268,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
     from vpp.findings.result import result, summary
-    from vpp.show.render import lines
+    from vpp.show.markup import lines
 
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]

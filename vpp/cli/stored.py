@@ -20,7 +20,7 @@ from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
-from vpp.show.words import counted, cut, integer, listed, step_words
+from vpp.show.words import counted, cut, integer, listed, nth_step
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
@@ -213,7 +213,7 @@ def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
 
 def fault_line(fault: Fault) -> str:
     where = [fault.file or f"line {fault.line}"]
-    where += [step_words(fault.step)] if fault.step is not None else []
+    where += [nth_step(fault.step)] if fault.step is not None else []
     where += [f"particle {fault.slot}"] if fault.slot is not None else []
     written, follows = map(_short, (fault.written, fault.follows))
     return f"{', '.join(where)}: {one_line(fault.what)} is {written}, and should be {follows}"

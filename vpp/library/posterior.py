@@ -24,10 +24,8 @@ from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.experiments import Trial
-from vpp.findings.hypotheses import Node, ancestry
-from vpp.findings.ideas import Idea, merge_ideas
+from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.findings.progress import weights_figure
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
@@ -50,12 +48,11 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
-from vpp.show.words import NBSP, particles, prior_text, weight_text
+from vpp.show.words import NBSP, counted, percent, prior_text
 from vpp.trials.trial import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
     from xarray import DataTree
 
 
@@ -149,7 +146,7 @@ class _Recorded:
 
     def _repr_markdown_(self) -> str:
         rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        table = markdown_table(("weight", "on test", "particles", "hypothesis"), rows)
+        table = markdown_table(("weight", "on test", "copies", "hypothesis"), rows)
         return f"{markdown_text(self._headline)}\n\n{table}"
 
     @property
@@ -160,9 +157,9 @@ class _Recorded:
     def _lines(self) -> list[tuple[str, ...]]:
         return [
             (
-                weight_text(idea.weight) + prior_text(idea.prior),
+                percent(idea.weight) + prior_text(idea.prior),
                 score_text(idea.test) if idea.test else "not evaluated",
-                particles(idea.slots),
+                counted(len(idea.slots), "copy", "copies"),
                 one_line(idea.text),
             )
             for idea in self.ideas
@@ -204,11 +201,6 @@ class Posterior(_Recorded):
     def _reject_option(self, of: Answers | Evaluated) -> RejectOption:
         snapshot = self._reader.refresh()
         return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
-
-    def chart(self) -> "go.Figure | None":
-        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
-        figure = weights_figure(self.view)
-        return figure.chart("light") if figure else None
 
     def to_arviz(self) -> "DataTree":
         """Return the particles for ArviZ 1 (vpp.reporting.exports). Raises InputError if xarray is not installed."""
