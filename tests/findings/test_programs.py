@@ -22,7 +22,7 @@ from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
 from vpp.problem import Translation
 from vpp.programs.source import read_program
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Code
@@ -34,7 +34,7 @@ ROUND = "def predict(a):\n    return a / 3"
 
 
 def readings(reader: RunReader, *programs: Translation) -> list[ProgramReading]:
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     for each in programs:
         log.add_entry(each)
     log.close()

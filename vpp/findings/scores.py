@@ -134,7 +134,7 @@ def other_scores_text(score: Score) -> str:
     if score.numbers is None:
         return ""
     r2 = score.numbers.r2
-    return f"MAE {number(score.numbers.mae.value)}" + (f", R² {number(r2.value, 3)}" if r2 else "")
+    return f"MAE {number(score.numbers.mae.value)}" + ("" if r2 is None else f", R² {number(r2, 3)}")
 
 
 K = TypeVar("K", bound=Hashable)

@@ -7,10 +7,10 @@ import math
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -293,17 +293,15 @@ def _style() -> str:
 
 def write_all(directory: RunDirectory) -> list[Path]:
     """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
-    contents = {"report.md": report_markdown(RunReader(directory)).encode()}
-    contents |= {name: write() for name, write in ways(directory).items()}
+    reader = RunReader(directory)
+    contents = {
+        "report.md": report_markdown(reader).encode(),
+        "posterior.json": posterior_json(reader),
+        "predictions.csv": predictions_csv(reader),
+    }
     for name, content in contents.items():
         write_atomically(directory.path / name, content)
     return [directory.path / name for name in contents]
-
-
-def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
-    """Return how to write the exports that `vpp verify` checks, by file name."""
-    reader = RunReader(directory)
-    return {"posterior.json": partial(posterior_json, reader), "predictions.csv": partial(predictions_csv, reader)}
 
 
 def write_html(directory: RunDirectory) -> Path:
