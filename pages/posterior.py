@@ -50,7 +50,8 @@ def draw_page(run: opening.OpenRun) -> None:
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
     if run.snapshot.state not in opening.LIVE and (curve := weights_curve(run.snapshot.view)):
-        blocks.draw(curve)
+        # In a component: st.html would leave the drawing out.
+        pieces.steady(markup.html([curve]), key="posterior.weights")
 
 
 def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:

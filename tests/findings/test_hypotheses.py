@@ -20,7 +20,6 @@ from vpp.findings.hypotheses import (
     Node,
     ancestry,
     came_from,
-    closeness,
     deck,
     groups_at,
     hypotheses,
@@ -182,13 +181,6 @@ def test_a_difference_on_the_training_rows_alone_parts_two_ideas() -> None:
     assert ideas.n_rows == 7
 
 
-def test_before_an_evaluation_only_equal_texts_are_merged() -> None:
-    ideas = merged(ended())
-    assert [[w.text for w in idea.wordings] for idea in ideas] == [["sum is even"], ["even"], ["always no"]]
-    assert ideas.n_rows == 0
-    assert ideas.all[0].test is None
-
-
 def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked_all_about() -> None:
     answers: dict[str, dict[int, str | float | None]] = {
         "a": {0: "yes", 1: "no", 2: "no"},
@@ -232,14 +224,6 @@ def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbe
     alike = [1 - near[a, b] for a, b in ((0, 1), (0, 2), (1, 2))]
     assert alike == pytest.approx([(22 / 8) ** 0.5 / 4, (11 / 8) ** 0.5 / 4, (33 / 8) ** 0.5 / 4])
     assert groups_at(near, threshold=0.7) == ((0, 2), (1,))
-
-
-def test_numbers_are_close_by_their_root_mean_squared_difference() -> None:
-    """Differences 3, 0, and 8 for the one abstention: sqrt((9 + 0 + 64) / 3) of 8; two abstentions are alike."""
-    found = closeness([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=8.0)
-    assert found[0, 1] == found[1, 0] == pytest.approx(1 - (73 / 3) ** 0.5 / 8)
-    assert closeness([[None], [None]], span=4.0).tolist() == [[1, 1], [1, 1]]
-    assert closeness([[1.0], [2.0]], span=0.0).tolist() == [[1, 0], [0, 1]]
 
 
 @given(LABELS, THRESHOLDS, THRESHOLDS)

@@ -39,15 +39,6 @@ def test_the_result_has_its_verdict(tmp_path: Path) -> None:
     assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
 
 
-def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:
-    """Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2: off by 0, 0, −0.5, 2/3; the truths' squares about 2.75 sum to 8.75."""
-    reader = inspected.numbers(tmp_path)
-    test = result(reader.directory, reader.refresh().view)["scores"]["test"]["numbers"]
-    assert test["mse"]["value"] == pytest.approx((0.5**2 + 4 / 9) / 4)
-    assert test["mae"]["value"] == pytest.approx((0.5 + 2 / 3) / 4)
-    assert test["r2"] == pytest.approx(1 - (0.5**2 + 4 / 9) / 8.75)
-
-
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
     weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
     view = RunView(steps={3: StepView(step=3, reweighted=weighed, finished=finished(3, ("a", "b")))})

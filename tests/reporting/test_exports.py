@@ -10,7 +10,7 @@ import xarray
 
 from tests import inspected
 from tests.processes import free_port
-from tests.reporting.builders import YES_NO, drawn, run, started
+from tests.reporting.builders import run
 from vpp.errors import InputError
 from vpp.reporting import exports
 from vpp.reporting import exports as module
@@ -60,16 +60,6 @@ def test_arviz_reads_the_file_and_draws_by_weight(tmp_path: Path) -> None:
     drawn = az.extract(data, num_samples=4000, random_seed=1, **by_weight)
     shares = [float((drawn.text == text).mean()) for text in inspected.LABEL_SLOTS]
     assert shares == pytest.approx(inspected.LABEL_WEIGHTS, abs=0.04)
-
-
-def test_any_text_can_be_written(tmp_path: Path) -> None:
-    text = "a\0b \x1b[31m <script> \u202e ünï\U0001f600"
-    data = [*drawn(text, "second")]
-    path = tmp_path / "posterior.nc"
-    path.write_bytes(posterior_nc(run(tmp_path, started(inspected.LABEL_CONFIG, YES_NO), *data, name="n\0me")))
-    with xarray.open_datatree(path) as kept:
-        assert kept.posterior.text.values[0, 0] == text.replace("\0", "\ufffd")
-        assert "log_likelihood" not in kept
 
 
 def test_without_particles_or_xarray_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,21 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.metric import wilson
 from vpp.show import markup, words
 from vpp.show.figures import VoteBar
 from vpp.show.markup import BY_LABEL, GLOSSARY, diff_html, kept_share
 
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    # R: binom::binom.confint(successes, n, methods = "wilson")
-    [(60, 60, 0.9398, 1.0), (0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (15, 50, 0.1910, 0.4375)],
-)
-def test_wilson_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
-    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:

@@ -137,7 +137,7 @@ def weights_curve(view: RunView) -> Curve | None:
     lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
     return Curve(
         title="Weight by step",
-        words=f"The heaviest of {counted(len(every), 'hypothesis', 'hypotheses')}, numbered as on Watch",
+        words="Numbered as on Watch",
         alt=f"Weight by step. Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
         lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
         names=[str(n) for n in reversed(peaks)],

@@ -35,7 +35,18 @@ from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import NOTICEABLE, ROW_OF, capitalised, counted, cut, in_words, integer, percent, value_text
+from vpp.show.words import (
+    NOTICEABLE,
+    ROW_OF,
+    capitalised,
+    counted,
+    cut,
+    in_words,
+    integer,
+    percent,
+    short_percent,
+    value_text,
+)
 
 MOST_HYPOTHESES = 8
 MOST_ROWS = 5
@@ -88,7 +99,7 @@ def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
     shares.sort(key=lambda share: -share[0])
     yield Deck(
         tuple(
-            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
+            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
             for place, (weight, words, facts) in enumerate(shares)
         )
     )
