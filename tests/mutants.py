@@ -203,7 +203,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
-        ("sure and wrong is no warning", "tail(wrong, len(certain), 1 - CERTAIN) < CHANCE", "False"),
+        ("sure and wrong is no warning", "tail(wrong, n, 1 - CERTAIN) < CHANCE", "False"),
     ),
     ("findings/result.py", "tests/findings/test_result.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),

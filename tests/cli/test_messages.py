@@ -17,7 +17,7 @@ from vpp.runs.directory import Heartbeat
 from vpp.runs.disk import LOCK, locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
-from vpp.show.render import lines
+from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]
 

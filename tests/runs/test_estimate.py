@@ -35,7 +35,7 @@ from vpp.runs.prompts import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.render import lines
+from vpp.show.markup import lines
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
 CONFIG = Config(

@@ -18,7 +18,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.ideas import merge_ideas
+from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
