@@ -249,15 +249,7 @@ def window_words(usage: Usage, ceiling: int) -> str:
     """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
     if not 0 < usage.window < ceiling:
         return ""
-    refused = f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
-    return files_words(usage) or refused
-
-
-def files_words(usage: Usage) -> str:
-    if usage.narrowed_by != "files":
-        return ""
-    calls = "call" if usage.window == 1 else "calls"
-    return f"{integer(usage.window)} {calls} at a time: this process may open no more files (ulimit -n)"
+    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def wait_words(usage: Usage, *, now: float) -> str:
@@ -349,6 +341,4 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
             mend = by_name[name].values.get("mend")
             unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
             return Verdict("note", f"A run can begin, but {unread}")
-    if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
-        return Verdict("note", f"A run can begin, but whether the {untried[0]} can be read was not tried.")
     return Verdict("works", "A run can begin.")

@@ -55,8 +55,6 @@ class Access:
     on_answer: OnAnswer = lambda *_: None
     on_program: OnProgram = lambda _: None
     cap: Cap = NO_CAP
-    max_wait_s: float | None = None
-    """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     on_loading: OnLoading = lambda _: None
 
 
@@ -96,8 +94,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
-        max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
-        served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
+        served = replace(spec.endpoint, concurrency=spec.ceiling)
         connection = Connection(
             counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
         )
@@ -183,9 +180,7 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
 
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
-        if length := (await endpoint.models()).get(endpoint.model, 0):
-            await endpoint.keep_to_slots()
-        return length
+        return (await endpoint.models()).get(endpoint.model, 0)
     return 0
 
 
@@ -250,12 +245,7 @@ async def open_endpoints(
 def _open_endpoint(
     stack: AsyncExitStack, server: Server, spec: EndpointSpec, connection: Connection, price: Price
 ) -> Endpoint:
-    limits = Limits(
-        concurrency=spec.in_flight,
-        timeout_s=spec.timeout_s,
-        max_attempts=connection.max_attempts,
-        max_wait_s=spec.max_wait_s,
-    )
+    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=connection.max_attempts)
     endpoint = Endpoint(
         server,
         limits=limits,

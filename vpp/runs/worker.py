@@ -321,13 +321,12 @@ class _Worker:
         outage: Outage | None = None
         max_wait_s = self.spec.endpoint.max_wait_s
         while True:
-            left_s = max_wait_s if outage is None or self.control.retry.is_set() else max(0.0, outage.left_s)
             try:
-                return await _Attempt(self, left_s).run()
+                return await _Attempt(self).run()
             except EndpointUnreachable as error:
                 last_step = self.recorder.view.last_step
                 if outage is None or outage.step != last_step or self.control.retry.is_set():
-                    outage = Outage(last_step, max_wait_s=max_wait_s - error.waited_s)
+                    outage = Outage(last_step, max_wait_s=max_wait_s)
                 wait_s = outage.next_wait_s()
                 if wait_s is None:
                     raise EndpointUnreachable(given_up(error, max_wait_s)) from error
@@ -398,11 +397,9 @@ def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
 class _Attempt:
     """One attempt: from the last complete step to the run's end, or until the endpoint is gone."""
 
-    def __init__(self, worker: _Worker, max_wait_s: float) -> None:
-        """max_wait_s: seconds for which a server may let callers wait without an answer."""
+    def __init__(self, worker: _Worker) -> None:
         self.worker = worker
         self.control, self.recorder = worker.control, worker.recorder
-        self.max_wait_s = max_wait_s
         self._going = asyncio.Event()
 
     async def run(self) -> None:
@@ -421,7 +418,6 @@ class _Attempt:
             on_answer=self.recorder.answers.add,
             on_program=self.recorder.answers.add_entry,
             cap=worker.spec.cap,
-            max_wait_s=self.max_wait_s,
             on_loading=self._loading,
         )
         async with open_session(worker.directory, access) as session:
