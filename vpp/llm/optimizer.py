@@ -1,7 +1,6 @@
 """The optimizer: a model that writes the next hypothesis, from a batch or from the columns alone."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,17 +32,15 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        If the prompt does not fit the context, the last rows are left out; of one that is refused, half of them, until
-        it shows one row.
+        While a prompt does not fit the context, or is refused, the last half of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
             return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
         count = len(rows)
-        if not self._limits.fit(about(count)):
-            counts = range(1, len(rows) + 1)
-            count = max(1, bisect_left(counts, True, key=lambda count: not self._limits.fit(about(count))))
+        while count > 1 and not self._limits.fit(about(count)):
+            count //= 2
         try:
             while True:
                 shown = count if count < len(rows) else None
