@@ -27,22 +27,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> None:
+async def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "cache"
     cache = ResponseCache(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert cache.get("k") is None
+    assert await cache.get("k") is None
     cache.put("k", ANSWER)
-    assert cache.get("k") == replace(ANSWER, cached=True)
-    cache.close()
+    assert await cache.get("k") == replace(ANSWER, cached=True), "not yet written"
+    await cache.aclose()
     again = ResponseCache(folder)
-    assert again.get("k") == replace(ANSWER, cached=True)
+    assert await again.get("k") == replace(ANSWER, cached=True)
     assert again.info().entries == 1
     assert again.info().bytes > 0
     assert again.clear() == 1
     assert again.info().entries == 0
-    assert again.get("k") is None
-    again.close()
+    assert await again.get("k") is None
+    await again.aclose()
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -54,18 +54,21 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
             ResponseCache(place)
 
 
-def test_a_locked_database_is_reported_and_not_waited_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_locked_database_is_reported_and_not_waited_for_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("vpp.llm.cache.WAIT_S", 0.05)
     faults: list[tuple[str, int]] = []
     cache = ResponseCache(folder, on_fault=lambda *fault: faults.append(fault))
     other = sqlite3.connect(folder / FILE, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     cache.put("k", ANSWER)
+    await cache.flush()
     other.rollback()
     other.close()
-    assert cache.get("k") is None
+    assert await cache.get("k") is None
     assert faults == [("database is locked", 1), ("database is locked", 0)]
-    cache.close()
+    await cache.aclose()
 
 
 def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
@@ -84,13 +87,13 @@ UNSOUND: tuple[object, ...] = (
 )
 
 
-def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
+async def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
     for place, value in enumerate(UNSOUND):
         plant(folder, str(place), value)
     plant(folder, "sound", json.dumps(SOUND))
 
     cache = ResponseCache(folder)
-    assert cache.get("sound") is not None
+    assert await cache.get("sound") is not None
     for place, value in enumerate(UNSOUND):
-        assert cache.get(str(place)) is None, value
-    cache.close()
+        assert await cache.get(str(place)) is None, value
+    await cache.aclose()

@@ -93,7 +93,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
-        cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
+        cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         served = replace(spec.endpoint, concurrency=spec.ceiling)
         connection = Connection(
             counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
@@ -215,14 +215,14 @@ async def unless_at_cap(work: Coroutine[Any, Any, T], budget: Budget) -> T | Non
         await cancel((task, at_cap))
 
 
-def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
+async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
     """Open the response cache; None if it cannot be used, which is counted and reported: a run works without it."""
     try:
         cache = ResponseCache(folder, on_fault=counters.cannot_keep)
     except InputError as error:
         counters.cannot_keep(str(error))
         return None
-    stack.callback(cache.close)
+    stack.push_async_callback(cache.aclose)
     return cache
 
 
