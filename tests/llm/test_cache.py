@@ -1,24 +1,60 @@
-"""Cached answers, and a cache folder that somebody else has written to."""
+"""Cached answers, a cache folder that somebody else has written to, and requests that are shared while under way."""
 
+import asyncio
 import json
+import os
+import pickle
 import sqlite3
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
+from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import FILE, ResponseCache, cache_key
+from vpp.llm.cache import CacheInfo, ResponseCache, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
+COLUMNS = {"raw": 1, "store_time": 0, "expire_time": None, "access_time": 0, "size": 0, "filename": None, "value": None}
 
 
-def plant(folder: Path, key: str, answer: object) -> None:
+class Planted:
+    """Unpickling it leaves a mark."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return (Path.touch, (self.mark,))
+
+
+def plant(folder: Path, **row: Any) -> None:
     """Insert a row into the database without the cache."""
-    with sqlite3.connect(folder / FILE) as database:
-        database.execute("INSERT INTO answers VALUES (?, ?)", (key, answer))
+    given = {**COLUMNS, "key": "k", **row}
+    names, places = ", ".join(given), ", ".join("?" * len(given))
+    with sqlite3.connect(folder / "cache.db") as database:
+        database.execute(f"INSERT INTO Cache ({names}) VALUES ({places})", list(given.values()))
     database.close()
+
+
+def used(folder: Path) -> Completion | None:
+    """Return the answer under `k`; then write, inspect and clear the cache, as a run may."""
+
+    async def scene() -> Completion | None:
+        cache = ResponseCache(folder)
+        answer = await cache.get("k")
+        cache.put("k", ANSWER)
+        await cache.flush()
+        assert (await cache.get("k")) is not None
+        cache.info()
+        cache.clear()
+        await cache.aclose()
+        return answer
+
+    return asyncio.run(scene())
 
 
 @pytest.fixture
@@ -40,35 +76,21 @@ async def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Pat
     assert again.info().entries == 1
     assert again.info().bytes > 0
     assert again.clear() == 1
-    assert again.info().entries == 0
+    assert again.info() == CacheInfo(0, again.info().bytes)
     assert await again.get("k") is None
     await again.aclose()
 
 
-def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "text").mkdir()
-    (tmp_path / "text" / FILE).write_bytes(b"not a database" * 1000)
-    for place in (tmp_path / "file", tmp_path / "text"):
+    (tmp_path / "text" / "cache.db").write_bytes(b"not a database" * 1000)
+    with sqlite3.connect(folder / "cache.db") as database:
+        database.execute("INSERT INTO Settings VALUES ('disk_planted', 1)")
+    database.close()
+    for place in (tmp_path / "file", tmp_path / "text", folder):
         with pytest.raises(InputError, match="choose another folder"):
             ResponseCache(place)
-
-
-async def test_a_locked_database_is_reported_and_not_waited_for_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vpp.llm.cache.WAIT_S", 0.05)
-    faults: list[tuple[str, int]] = []
-    cache = ResponseCache(folder, on_fault=lambda *fault: faults.append(fault))
-    other = sqlite3.connect(folder / FILE, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    cache.put("k", ANSWER)
-    await cache.flush()
-    other.rollback()
-    other.close()
-    assert await cache.get("k") is None
-    assert faults == [("database is locked", 1), ("database is locked", 0)]
-    await cache.aclose()
 
 
 def test_the_key_does_not_depend_on_the_order_of_fields() -> None:
@@ -89,11 +111,37 @@ UNSOUND: tuple[object, ...] = (
 
 async def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
     for place, value in enumerate(UNSOUND):
-        plant(folder, str(place), value)
-    plant(folder, "sound", json.dumps(SOUND))
+        plant(folder, key=str(place), mode=1, value=value)
+    plant(folder, key="sound", mode=1, value=json.dumps(SOUND))
 
     cache = ResponseCache(folder)
     assert await cache.get("sound") is not None
     for place, value in enumerate(UNSOUND):
         assert await cache.get(str(place)) is None, value
     await cache.aclose()
+
+
+def test_a_planted_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
+    mark, bomb = tmp_path / "unpickled", pickle.dumps(Planted(tmp_path / "unpickled"))
+    (folder / "bomb.val").write_bytes(bomb)
+    planted: tuple[dict[str, Any], ...] = (
+        {"mode": MODE_PICKLE, "value": bomb},
+        {"mode": MODE_PICKLE, "filename": "bomb.val"},
+        {"mode": 1, "key": bomb, "raw": 0, "value": "{}"},
+    )
+    for one in planted:
+        plant(folder, **one)
+        assert used(folder) is None
+        assert not mark.exists()
+    pickle.loads(bomb)
+    assert mark.exists(), "it leaves a mark if it is loaded"
+
+
+def test_a_row_that_names_a_file_neither_reads_nor_removes_it(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    own.write_text('{"text": "x", "finish_reason": null, "prompt_tokens": 1, "completion_tokens": 1}')
+    os.mkfifo(folder / "pipe")  # opening it would hold the run up
+    for mode, name in product((MODE_TEXT, MODE_BINARY), ("../own.json", str(own), "pipe")):
+        plant(folder, mode=mode, filename=name)
+        assert used(folder) is None
+        assert own.exists()

@@ -1,4 +1,4 @@
-"""Response cache: answers in SQLite under a hash of everything that determines them, except keys and secret headers.
+"""Response cache: answers on disk under a hash of everything that determines them, except keys and secret headers.
 
 A cached answer is the model's raw text, so an improved parser can read it again. The disk is used in batches by a
 thread of its own: look-ups and writes that arrive while it is busy form the next batch.
@@ -14,12 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import MODE_PICKLE
 from pydantic import TypeAdapter, ValidationError
 
 from vpp.errors import InputError
 from vpp.llm.protocol import Completion
 
-FILE = "answers.db"
+SIZE_LIMIT = 64 * 2**30
+"""Bytes. Nothing is ever evicted, but diskcache wants a number."""
+IN_ROW_LIMIT = 4 * 2**20
+"""Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
 WAIT_S = 10.0
 """Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
 REASON_LENGTH = 160
@@ -43,6 +48,28 @@ def cache_key(question: dict[str, Any]) -> str:
     return hashlib.sha256(_CANONICAL.encode(question).encode()).hexdigest()
 
 
+class TextDisk(Disk):  # type: ignore[misc]
+    """diskcache's disk without pickles (CVE-2025-69872): a planted pickle is refused, never loaded.
+
+    It also touches no files outside the database. We store none there, and a planted row could name any file.
+    """
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """Return the stored value. A pickle or a file raises OSError, which diskcache takes for a miss."""
+        if mode == MODE_PICKLE or filename is not None:
+            raise OSError("a pickle, or the name of a file, in the response cache was refused")
+        return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        """Remove nothing: no file is ours."""
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """Return the key of a row. Raises OSError for a pickled one."""
+        if not raw:
+            raise OSError("a pickled key in the response cache was refused")
+        return super().get(key, raw)
+
+
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder; one event loop may use an instance."""
 
@@ -58,8 +85,8 @@ class ResponseCache:
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
         try:
-            self._database = self._in_thread(lambda: _open(folder))
-        except (OSError, sqlite3.Error) as error:
+            self._store: Any = self._in_thread(lambda: _open(folder))
+        except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
             self._thread.shutdown()
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
@@ -83,23 +110,25 @@ class ResponseCache:
             await asyncio.shield(self._worker)
 
     async def aclose(self) -> None:
-        """Write the rest and close the file."""
+        """Write the rest and close the files. A failure is reported like any other."""
         await self.flush()
-        self.close()
+        try:
+            self.close()
+        except Exception as error:
+            self._report(error, unkept=0)
 
     def close(self) -> None:
-        """Close the file; for callers without an event loop."""
-        self._in_thread(self._database.close)
+        """Close the files; for callers without an event loop."""
+        self._in_thread(self._store.close)
         self._thread.shutdown()
 
     def info(self) -> CacheInfo:
         """Return the number of entries and bytes on disk."""
-        size = "SELECT (SELECT count(*) FROM answers), page_count * page_size FROM pragma_page_count, pragma_page_size"
-        return self._in_thread(lambda: CacheInfo(*self._database.execute(size).fetchone()))
+        return self._in_thread(lambda: CacheInfo(len(self._store), self._store.volume()))
 
     def clear(self) -> int:
         """Delete every answer; return how many there were."""
-        return self._in_thread(lambda: self._database.execute("DELETE FROM answers").rowcount)
+        return int(self._in_thread(self._store.clear))
 
     def _in_thread(self, work: Callable[[], T]) -> T:
         return self._thread.submit(work).result()
@@ -114,9 +143,9 @@ class ResponseCache:
         try:
             while self._wanted or self._unwritten:
                 wanted, unwritten, self._wanted = self._wanted, dict(self._unwritten), {}
-                answers, fault = await loop.run_in_executor(self._thread, self._use, list(wanted), unwritten)
+                answers, fault = await loop.run_in_executor(self._thread, self._use_store, list(wanted), unwritten)
                 if fault is not None:
-                    self._on_fault(" ".join(str(fault).split())[:REASON_LENGTH], len(unwritten))
+                    self._report(fault, unkept=len(unwritten))
                 for key, waiting in wanted.items():
                     for future in waiting:
                         if not future.done():
@@ -126,42 +155,43 @@ class ResponseCache:
         finally:
             self._worker = None
 
-    def _use(
+    def _use_store(
         self, keys: list[str], unwritten: dict[str, Completion]
-    ) -> tuple[dict[str, Completion], sqlite3.Error | None]:
+    ) -> tuple[dict[str, Completion], Exception | None]:
         """Look up and write one batch, in the cache's thread. Returns a failure: a run continues without its cache."""
         answers: dict[str, Completion] = {}
+        if self._is_locked:
+            return answers, Timeout() if unwritten else None
         try:
-            if self._is_locked and (keys or unwritten):
-                raise sqlite3.OperationalError("database is locked")
             for key in keys:
-                row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-                if row and (answer := _from_json(row[0])) is not None:
+                if (answer := _from_json(self._store.get(key))) is not None:
                     answers[key] = answer
             if unwritten:
-                rows = [(key, _ANSWER.dump_json(each, exclude={"cached"}).decode()) for key, each in unwritten.items()]
-                with self._database:
-                    self._database.execute("BEGIN")
-                    self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", rows)
-        except sqlite3.Error as error:
-            self._is_locked = "locked" in str(error) or self._is_locked
+                with self._store.transact():
+                    for key, completion in unwritten.items():
+                        self._store.set(key, _ANSWER.dump_json(completion, exclude={"cached"}).decode())
+        except Exception as error:
+            self._is_locked = isinstance(error, Timeout)
             return answers, error
         return answers, None
 
+    def _report(self, error: Exception, *, unkept: int) -> None:
+        reason = "another program has it to itself" if isinstance(error, Timeout) else str(error)
+        self._on_fault(" ".join((reason or type(error).__name__).split())[:REASON_LENGTH], unkept)
 
-def _open(folder: Path) -> sqlite3.Connection:
+
+def _open(folder: Path) -> Any:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    database = sqlite3.connect(folder / FILE, timeout=WAIT_S, isolation_level=None)
-    try:
-        # a reader and a writer need not wait for each other; the last answers may be lost with the machine's power
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT) WITHOUT ROWID")
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
+    return Cache(
+        str(folder),
+        timeout=WAIT_S,
+        disk=TextDisk,
+        disk_min_file_size=IN_ROW_LIMIT,
+        eviction_policy="none",
+        size_limit=SIZE_LIMIT,
+        cull_limit=0,
+    )
 
 
 def _from_json(stored: object) -> Completion | None:
