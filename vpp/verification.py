@@ -1,24 +1,17 @@
-"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare events and exports.
+"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare the events.
 
 Learner and optimizer of the replay repeat what the run recorded. Everything else in the journal follows from data.csv,
 run.json and the seed, and has to come out again: floats to `TOLERANCE`, events of different particles in any order.
 """
 
 import asyncio
-import csv
-import io
-import json
 import math
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from vpp.data.dataset import Row
-from vpp.errors import VppError
 from vpp.events import (
     Certified,
     Event,
@@ -45,183 +38,108 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, AnswerReader, Record, decode, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader, Record
 from vpp.runs.prompts import problem_of, start_of
-from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
 TOLERANCE = 1e-9
 """Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
-CLAIMS = {
-    "lines": "each follows from data.csv, run.json, the seed and the recorded answers, by a replay of the sampler",
-    "exports": "posterior.json and predictions.csv say what the journal says",
-}
 BEYOND = (
     "whether models gave these answers, and whether they were parsed correctly: no model is called again",
     "counts, times, and templates",
     "lines that a resume discarded, and those of an unfinished step",
+    "posterior.json and predictions.csv, which `vpp report` writes again from the journal",
 )
 """Facts that no replay derives."""
-Ways = Mapping[str, Callable[[], bytes]]
-"""Functions that write an export again from the journal, by file name."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
-CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
-"""Fields of posterior.json that the user may change after the run: name, directory and caps."""
 LISTS = (list, tuple)
-Difference = tuple[str, Any, Any]
-"""Name of a value, as written, and as derived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The first difference in a line or a file."""
+    """The first difference in a line."""
 
-    claim: str
+    line: int
+    """Of events.jsonl, from 1."""
     what: str
     """Name of the value: a field, then the keys and the place in it."""
     written: Any
     follows: Any
     """Derived value."""
-    line: int = 0
-    """Line of events.jsonl, from 1; 0 for a fault in another file."""
     step: int | None = None
     slot: int | None = None
-    file: str = ""
-    """Name of the other file."""
-
-
-@dataclass(slots=True)
-class _Ledger:
-    faults: list[Fault] = field(default_factory=list)
-    checked: Counter[str] = field(default_factory=Counter)
-    """Number of comparisons by claim."""
-    unchecked: list[str] = field(default_factory=list)
-
-    def compare(self, claim: str, what: str, written: object, follows: object, **place: Any) -> None:
-        self.add(claim, differences(what, written, follows), **place)
-
-    def add(self, claim: str, differing: Iterator[Difference], **place: Any) -> None:
-        """Add a comparison, with the first of its differences."""
-        self.checked[claim] += 1
-        for what, written, follows in differing:
-            self.faults.append(Fault(claim=claim, what=what, written=written, follows=follows, **place))
-            break
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    counts: dict[str, tuple[int, int]]
-    """(comparisons that hold, comparisons) by claim."""
+    n_compared: int
+    """Lines compared."""
     faults: tuple[Fault, ...]
-    """Faults in the order of the journal."""
-    unchecked: tuple[str, ...]
+    """In the order of the journal."""
     lines: int
-    """Lines read."""
+    """Complete lines of the journal."""
     steps: int
     """Finished steps, without the initial population."""
     has_ended: bool
-    is_torn: bool
-    """True if the last line has no end: its writer was interrupted, or is still writing."""
 
     @property
     def holds(self) -> bool:
         return not self.faults
 
 
-def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification:
-    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had.
+def verify(directory: RunDirectory) -> Verification:
+    """Verify a run from its files.
 
-    exports: functions that write the run's exports again; without them exports are not compared.
+    Raises RunError if there is no run, or its rows are not those that it had, and JournalDamaged.
     """
-    spec, ledger = directory.spec(), _Ledger()
+    spec = directory.spec()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
-    journal = _read_journal(directory, problem.steps, ledger)
-    if started := journal.started:
+    reader = JournalReader(directory.journal)
+    written = _written(reader, problem.steps)
+    faults: list[Fault] = []
+    started = reader.view.started
+    if written and not started:
+        faults.append(Fault(line=1, what="record", written=_named(written[0][1]), follows=RunStarted.__name__))
+    if started:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        ledger.compare("lines", started.type, started, due, line=1)
-    if not any(fault.line == 1 for fault in ledger.faults):
-        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, ledger)
-    _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
-    n_faults = Counter(fault.claim for fault in ledger.faults)
+        faults += _faults(1, started, due)
+    if started and not faults:
+        faults += _check(written, reader, _with_answers(problem, directory, written), spec.config, directory)
     return Verification(
-        counts={claim: (n - n_faults[claim], n) for claim in CLAIMS if (n := ledger.checked[claim])},
-        faults=tuple(sorted(ledger.faults, key=lambda fault: fault.line)),
-        unchecked=(*ledger.unchecked, *BEYOND),
-        lines=journal.n_lines,
-        steps=max(0, journal.n_finished - 1),
-        has_ended=journal.has_ended,
-        is_torn=journal.is_torn,
+        n_compared=len(written) + (started is not None),
+        faults=tuple(sorted(faults, key=lambda fault: fault.line)),
+        lines=reader.n_lines,
+        steps=sum(at.step >= 0 for at in reader.view.finished_steps),
+        has_ended=_has_ended(reader),
     )
 
 
-# The journal
+def _written(reader: JournalReader, steps: int) -> list[tuple[int, Event]]:
+    """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
+
+    steps: T.
+    """
+    events: list[tuple[int, Event]] = []
+    n_settled = 0
+    for record in reader.new_records():
+        match record.event:
+            case RunResumed(step=step) if step != steps:
+                del events[n_settled:]
+            case RunStarted() if reader.n_lines == 1:
+                pass
+            case RunResumed() | RunPaused() | RunFailed() | RunFinished():
+                pass
+            case event:
+                events.append((reader.n_lines, event))
+                n_settled = len(events) if isinstance(event, StepFinished) else n_settled
+    return events if _has_ended(reader) else events[:n_settled]
 
 
-@dataclass(slots=True)
-class _Journal:
-    """The lines of events.jsonl that count."""
-
-    started: RunStarted | None = None
-    phase: str = ""
-    events: list[tuple[int, Event]] = field(default_factory=list)
-    """Lines of the sampler's events, without those that a resume discarded."""
-    n_settled: int = 0
-    """Number of them up to the last finished step."""
-    n_finished: int = 0
-    """Finished steps, the initial population included."""
-    n_lines: int = 0
-    is_torn: bool = False
-
-    @property
-    def has_ended(self) -> bool:
-        return self.phase in ("finished", "stopped")
-
-    def add(self, line: int, event: Event, *, steps: int) -> bool:
-        """Add an event; False if it cannot come next. steps: T."""
-        match event:
-            case _ if self.phase == "finished":
-                return False
-            case RunStarted() if not self.started:
-                self.started, self.phase = event, "running"
-            case RunResumed() if event.step in (steps, self.n_finished - 2 if self.n_finished else None):
-                if event.step != steps:
-                    del self.events[self.n_settled :]
-                self.phase = "running"
-            case RunPaused() | RunFailed():
-                self.phase = event.type
-            case RunFinished():
-                self.phase = event.outcome
-            case _ if self.phase == "running" and not isinstance(event, RunStarted | RunResumed):
-                self.events.append((line, event))
-                if isinstance(event, StepFinished):
-                    self.n_settled, self.n_finished = len(self.events), self.n_finished + 1
-            case _:
-                return False
-        return True
-
-
-def _read_journal(directory: RunDirectory, steps: int, ledger: _Ledger) -> _Journal:
-    """Read events.jsonl up to the first line that is torn, cannot be read, or cannot come after those before it."""
-    journal = _Journal()
-    with suppress(FileNotFoundError), directory.journal.open("rb") as lines:
-        for line, content in enumerate(lines, 1):
-            journal.is_torn = not content.endswith(b"\n")
-            if journal.is_torn:
-                break
-            try:
-                event = decode(content[:-1]).event
-            except ValueError as error:
-                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                ledger.compare("lines", "record", f"it cannot be read ({reason})", "a record", line=line)
-                break
-            if not journal.add(line, event, steps=steps):
-                ledger.compare("lines", "record", _named(event), "none of its kind", line=line)
-                break
-            journal.n_lines = line
-    return journal
+def _has_ended(reader: JournalReader) -> bool:
+    return reader.view.phase in ("finished", "stopped")
 
 
 # The replay
@@ -255,12 +173,11 @@ class _Recorded:
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
 
-def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal) -> Problem:
+def _with_answers(problem: Problem, directory: RunDirectory, written: Sequence[tuple[int, Event]]) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
-    reader = AnswerReader(directory.answers)
-    reader.refresh()
-    proposals = dict(each for _, event in journal.events for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(reader.by_pair | reader.readings, proposals)
+    answers = AnswerReader(directory.journal).refresh()
+    proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
+    recorded = _Recorded(answers.by_pair | answers.readings, proposals)
     return replace(problem, learner=recorded, optimizer=recorded)
 
 
@@ -291,12 +208,12 @@ def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sa
         counters=Counters(),
         falls_back=config.reading == "auto",
     )
-    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    learner.preload_programs(AnswerReader(directory.journal).refresh().programs)
     return replace(problem, learner=learner, reader=recorded)
 
 
 async def _replay(
-    problem: Problem, config: Config, directory: RunDirectory, journal: _Journal, events: list[Event]
+    problem: Problem, config: Config, directory: RunDirectory, reader: JournalReader, events: list[Event]
 ) -> None:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
     async with AsyncExitStack() as stack:
@@ -304,36 +221,51 @@ async def _replay(
             sandbox = await stack.enter_async_context(Sandbox())
             problem = _with_programs(problem, config, directory, sandbox)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = journal.n_finished
+        n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
-        view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
-        if journal.has_ended and (population := population_of(view)):
+        view = fold(Record(at=0.0, usage=Usage(), event=event) for event in events)
+        if _has_ended(reader) and (population := population_of(view)):
             async for event in conclude(problem, config, population):
                 events.append(event)
 
 
-def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
+def _check(
+    written: Sequence[tuple[int, Event]],
+    reader: JournalReader,
+    problem: Problem,
+    config: Config,
+    directory: RunDirectory,
+) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, directory, journal, events))
+        asyncio.run(_replay(problem, config, directory, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}
-    for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
-        place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
+    for line, event in written:
         follows = due.pop(_address(event), None)
         if follows is None:
-            ledger.compare("lines", "record", _named(event), end, **place)
+            yield Fault(line=line, what="record", written=_named(event), follows=end)
         else:
-            ledger.compare("lines", event.type, event, follows, **place)
-    if journal.phase == "finished":
-        missing, line = [_named(event) for event in due.values()], journal.n_lines
-        ledger.compare("lines", "last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
-        ledger.compare("lines", "missing records", [], missing, line=line)
+            yield from _faults(line, event, follows)
+    if reader.view.phase == "finished":
+        last, line = reader.view.last_step, reader.n_lines
+        if last != problem.steps - 1:
+            yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
+        if due:
+            yield Fault(line=line, what="missing records", written=[], follows=list(map(_named, due.values())))
+
+
+def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
+    """Yield the first difference, if there is one."""
+    step, slot = getattr(written, "step", None), getattr(written, "particle", None)
+    for what, value, other in differences(written.type, written, follows):
+        yield Fault(line=line, what=what, written=value, follows=other, step=step, slot=slot)
+        break
 
 
 def _address(event: Event) -> tuple[object, ...]:
@@ -349,41 +281,8 @@ def _named(event: Event) -> str:
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
-# The exports
-
-
-def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
-    """Compare the exports in the run's folder, if the journal itself has no faults."""
-    can_compare = not (ledger.faults or directory.is_held())
-    for name in ("posterior.json", "predictions.csv"):
-        path = directory.path / name
-        if not path.exists():
-            continue
-        if not can_compare or name not in ways:
-            ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
-            continue
-        try:
-            written, follows = (_values(name, content) for content in (path.read_bytes(), ways[name]()))
-        except (VppError, OSError) as error:
-            ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
-        else:
-            differing = (each for each in differences("", written, follows) if each[0] not in CHANGEABLE)
-            ledger.add("exports", differing, file=name)
-
-
-def _values(name: str, content: bytes) -> Any:
-    """Content of a JSON file; or cells of a CSV by line and column, the header being line 1."""
-    try:
-        if name.endswith(".json"):
-            return json.loads(content)
-        lines = csv.reader(io.StringIO(content.decode(), newline=""))
-        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in enumerate(lines, 1)}
-    except (ValueError, csv.Error):
-        return "it cannot be read"
-
-
-def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
-    """Yield the values that differ, in order: of records and mappings by key, of sequences of equal length by place.
+def differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, written, derived) of values that differ: of records and mappings by key, of sequences by place.
 
     Floats differ beyond the tolerance. A list equals a tuple of the same items.
     """
@@ -398,7 +297,7 @@ def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
             for place, (one, other) in enumerate(zip(written, follows, strict=True)):
                 yield from differences(f"{what}[{place}]", one, other)
     elif not _is_same(written, follows):
-        yield what or "content", written, follows
+        yield what, written, follows
 
 
 def _is_same(written: Any, follows: Any) -> bool:

@@ -82,12 +82,16 @@ async def test_waiting_callers_enter_in_order_and_as_the_window_widens() -> None
 
 async def test_a_caller_that_gives_up_leaves_its_place_to_the_others() -> None:
     throttle, seen, leave = Throttle(1), list[str](), asyncio.Event()
-    first, second, third = (asyncio.create_task(through(throttle, name, seen, leave)) for name in "abc")
+    await throttle.__aenter__()
+    tasks = [asyncio.create_task(through(throttle, name, seen, leave)) for name in "abcd"]
     await settle()
-    second.cancel()
+    tasks[0].cancel()
+    await throttle.__aexit__()
+    for woken in tasks[1:3]:
+        woken.cancel()
     leave.set()
-    await asyncio.gather(first, third)
-    assert (seen, throttle.inside) == (["a", "c"], 0)
+    await tasks[3]
+    assert (seen, throttle.inside) == (["d"], 0)
 
 
 # Full servers, over real HTTP
@@ -109,6 +113,14 @@ async def test_an_idle_connection_is_used_again_until_its_time_is_over(monkeypat
             await asyncio.sleep(0.01)
             await ask(endpoint)
             assert (len(stub.requests), stub.connections) == (2, connections)
+
+
+async def test_a_llama_server_gets_no_more_calls_than_it_has_slots() -> None:
+    for reply, most in ((as_json({"total_slots": 4}), 4), (refusal(404), 1024), (as_json({"total_slots": "x"}), 1024)):
+        async with endpoint_of(script(reply)) as (endpoint, stub):
+            await endpoint.keep_to_slots()
+            assert stub.requests[0].path == "/props"
+            assert (endpoint._throttle.limit, endpoint.counters.snapshot().window) == (most, 0)
 
 
 async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:

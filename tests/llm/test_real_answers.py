@@ -19,8 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.models.prompts import dataset_of
-from tests.models.rules import ROWS, TABLES
+from tests.models.rules import TABLES, dataset_of
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.guards import Guard
 
@@ -78,7 +77,7 @@ def test_optimizers_rules_are_read_as_judged() -> None:
 @cache
 def guard_of(name: str) -> Guard:
     if made_up := MADE_UP.get(name):
-        return guard(dataset_of(made_up, made_up.rules[0], ROWS))
+        return guard(dataset_of(made_up, made_up.rules[0]))
     return guard({"loan": LOAN, "deception": DECEPTION}.get(name, ADMISSION))
 
 

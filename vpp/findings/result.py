@@ -90,7 +90,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         },
         "calibrated": calibration_result(view, spec.config, dataset) if dataset else None,
         "calls": {
-            name: getattr(usage, name) for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused")
+            name: getattr(usage, name)
+            for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
         },
         "spent": {  # retries included, cached answers not
             "requests": usage.sent,
@@ -120,7 +121,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
     """How each distinct hypothesis of the population is read."""
-    answers = AnswerReader(directory.answers)
+    answers = AnswerReader(directory.journal)
     answers.refresh()
     found = program_readings(view, answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
@@ -175,7 +176,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     done = [step for step in view.finished_steps if step.step >= 0]
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
-    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
+    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluated)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:
@@ -362,6 +363,9 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
         share = percent(usage.unparsable / max(1, usage.calls), decimals=1)
         calls = counted(usage.calls, "call")
         yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
+    if n := usage.contradictory:
+        odd = f"{counted(n, 'answer')} {'contradicts its' if n == 1 else 'contradict their'} own explanation"
+        yield f"{odd}: the learner may not follow its own reading of a rule."
     if n := usage.refused:
         refused = f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table"
         yield f"{refused}. The model was asked again, up to twice a proposal."

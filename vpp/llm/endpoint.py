@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from vpp.errors import EndpointError, EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.llm import protocol
 from vpp.llm.cache import ResponseCache, cache_key
@@ -175,6 +177,12 @@ class Endpoint:
             return protocol.read_models(await self._reply(self._connected().get("models"), {}))
         except Failure as failure:
             raise self._error(failure) from None
+
+    async def keep_to_slots(self) -> None:
+        """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
+        with suppress(Failure, FieldsRefused, ValidationError):
+            props = protocol.Props.model_validate(await self._reply(self._connected().get("../props"), {}))
+            self._throttle.narrow(props.total_slots or self._throttle.ceiling)
 
     async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""

@@ -52,13 +52,22 @@ class Throttle:
 
     async def __aenter__(self) -> None:
         async with self._changed:
-            await self._changed.wait_for(lambda: self.inside < self.limit)
+            try:
+                await self._changed.wait_for(lambda: self.inside < self.limit)
+            except asyncio.CancelledError:
+                self._changed.notify(2)  # another may take the place for which this one was woken
+                raise
             self.inside += 1
 
     async def __aexit__(self, *_: object) -> None:
         self.inside -= 1
         async with self._changed:
             self._changed.notify(2)  # an answer may also have widened the window by one
+
+    def narrow(self, most: int) -> None:
+        """Lower the ceiling."""
+        self.ceiling = min(self.ceiling, most)
+        self._limit = min(self._limit, float(self.ceiling))
 
     async def until_free(self) -> None:
         """Wait until the server wants calls again, or has answered one."""

@@ -127,6 +127,7 @@ class _Object(BaseModel):
 class _Part(_Object):
     type: str = "text"
     text: str = ""
+    thinking: "str | list[_Part]" = ""
 
 
 class _Message(_Object):
@@ -136,12 +137,12 @@ class _Message(_Object):
     refusal: str = ""
     tool_calls: list[Any] = []
 
-    @property
-    def text(self) -> str:
-        """The content, a text or the texts of its parts."""
-        if isinstance(self.content, str):
-            return self.content
-        return "".join(part.text for part in self.content if part.type in ("text", "output_text"))
+
+def _joined(content: str | list[_Part], name: str = "text") -> str:
+    """Return the texts of a content's parts, or those of their thoughts."""
+    if isinstance(content, str):
+        return content if name == "text" else ""
+    return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
 
 
 class _Token(_Object):
@@ -184,9 +185,10 @@ def read_completion(reply: Any) -> Completion:
     if not read.choices:
         raise _other(reply)
     choice, finish = read.choices[0], read.choices[0].finish_reason.casefold()
-    content = choice.message.text[:TEXT_LIMIT]
+    message = choice.message
+    content = _joined(message.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
-    thoughts = choice.message.reasoning or choice.message.reasoning_content
+    thoughts = message.reasoning or message.reasoning_content or _joined(message.content, "thinking")
     if not thoughts and text != content:
         thoughts = content.removesuffix(text)
     completion = Completion(
@@ -197,17 +199,23 @@ def read_completion(reply: Any) -> Completion:
         reasoning=thoughts[:REASONING_LIMIT] or None,
         first_tokens=choice.logprobs.first,
     )
-    if finish in FILTERED or choice.message.refusal:
-        said = printable(choice.message.refusal) or f"finish reason {completion.finish_reason}"
+    if finish in FILTERED or message.refusal:
+        said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
         words = f"{PROMPT_FILTERED} (content filter: {said})"
         raise Failure(OF_PROMPT[PROMPT_FILTERED], words, FIX_FILTER, "prompt", completion=completion)
-    if finish in TOOLS or choice.message.tool_calls:
+    if finish in TOOLS or message.tool_calls:
         words = "the model called a tool instead of answering"
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
         words = f"the answer stopped early (finish reason {completion.finish_reason})"
         raise Failure("stopped early", words, FIX_MODEL, completion=completion)
     return completion
+
+
+class Props(_Object):
+    """What llama.cpp says of itself."""
+
+    total_slots: Tokens = 0
 
 
 class _Meta(_Object):

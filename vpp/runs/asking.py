@@ -31,7 +31,7 @@ from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.disk import write_or_refuse
-from vpp.runs.journal import JournalReader, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
@@ -114,7 +114,7 @@ class Asking:
         """Ids of hypotheses that a program answers, without a call."""
         if self._programs is None or not self._spec.config.has_programs:
             return set()
-        recorded = (each for each in read_answers(self._directory.answers) if isinstance(each, Translation))
+        recorded = AnswerReader(self._directory.journal).refresh().translations.values()
         return {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None}
 
     @property
@@ -187,7 +187,7 @@ Q = TypeVar("Q", bound=Questions)
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def asking_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop of a thread that lives as long as this process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="vpp-asking", daemon=True).start()
@@ -204,7 +204,7 @@ class Background(Generic[Q]):
         self.asking = asking
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
-        self._future = asyncio.run_coroutine_threadsafe(go(), _loop())
+        self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
         self._future.add_done_callback(self._end)
 
     def _end(self, _: object) -> None:
@@ -378,20 +378,6 @@ def reworded_run(
         raise RunError(f"particle {slot} has another text by now: score the new wording again")
     start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
     return Preparation(dataset=dataset, spec=replace(plain, start=start, reworded=slot))
-
-
-async def score_rewording(
-    reader: RunReader, slot: int, text: str, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
-) -> tuple[Rewording, Comparison]:
-    """Ask the run's learner about both texts, and compare them. Raises InputError, RunError or EndpointError."""
-    snapshot, dataset = reader.refresh(), reader.dataset()
-    reworded = rewording(snapshot.view, snapshot.spec.config, slot, text)
-    asking = asking_of(reader, reworded, snapshot.view)
-    answers = await asking.go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
-    compared = comparison_of(reworded, answers, dataset, snapshot.spec.config)
-    if compared is None:
-        raise RunError(f"rows of the last score are not in {reader.directory.path}/data.csv: restore it from a copy")
-    return reworded, compared
 
 
 FILE = "prompted.json"
