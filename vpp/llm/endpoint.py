@@ -191,7 +191,7 @@ class Endpoint:
         address = self.server.cache_address or self.base_url
         asked = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
         key = cache_key({**asked, "body": self._more} if self._more else asked)
-        if (completion := await self._cache.get(key)) is not None:
+        if (completion := self._cache.get(key)) is not None:
             return completion
         completion = await self._retried(messages, options)
         is_whole = completion.text and not is_prompt_cut(messages, completion)

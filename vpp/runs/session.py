@@ -95,7 +95,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
-        cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
+        cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         served = replace(spec.endpoint, concurrency=spec.ceiling)
         connection = Connection(
             counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
@@ -221,14 +221,14 @@ async def unless_at_cap(work: Coroutine[Any, Any, T], budget: Budget) -> T | Non
         await cancel((task, at_cap))
 
 
-async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
+def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
     """Open the response cache; None if it cannot be used, which is counted and reported: a run works without it."""
     try:
         cache = ResponseCache(folder, on_fault=counters.cannot_keep)
     except InputError as error:
         counters.cannot_keep(str(error))
         return None
-    stack.push_async_callback(cache.aclose)
+    stack.callback(cache.close)
     return cache
 
 
