@@ -188,7 +188,7 @@ def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
 def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
     text = vpp("check-endpoint", "--demo").splitlines()
     assert re.fullmatch(r"learner and optimizer: demo at http://127.0.0.1:\d+/v1", text[0])
-    assert text[3] == "  works  models: demo is served"
+    assert text[2] == "  works  models: demo is served"
     assert any(line.startswith("  works  learner prompt: read: wug, as the rule says") for line in text)
     assert text[-1] == "A run can begin."
 

@@ -22,7 +22,7 @@ from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
-from vpp.findings.ideas import NEAR, groups_at, share_alike
+from vpp.findings.hypotheses import NEAR, groups_at, share_alike
 from vpp.findings.points import points
 from vpp.inference import sample
 from vpp.inference.population import Population

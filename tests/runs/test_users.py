@@ -113,7 +113,7 @@ def test_a_worker_is_given_the_keys_of_its_run_and_none_that_lie_about(desk: Des
     (desk.folder / ".env").write_text("OPENAI_API_KEY=sk-owner\n")
     directory = desk.directory("run")
     launch(directory, keys=Keys(), environment={**desk.variables, "OPENAI_API_KEY": "sk-owner"})
-    wait_until(lambda: "as none was given" in directory.journal.read_text(), "the worker asks without a key")
+    wait_until(lambda: "key refused" in directory.journal.read_text(), "the worker asks without a key")
 
 
 # How many runs

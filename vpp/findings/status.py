@@ -203,15 +203,7 @@ def window_words(usage: Usage, ceiling: int) -> str:
     """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
     if not 0 < usage.window < ceiling:
         return ""
-    return (
-        files_words(usage) or f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
-    )
-
-
-def files_words(usage: Usage) -> str:
-    calls = counted(usage.window, "call")
-    is_short = usage.narrowed_by == "files"
-    return f"{calls} at a time: this process may open no more files (ulimit -n)" if is_short else ""
+    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def wait_words(usage: Usage, *, now: float) -> str:
@@ -282,6 +274,4 @@ def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
             mend = by_name[name].values.get("mend")
             unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
             return "note", f"A run can begin, but {unread}"
-    if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
-        return "note", f"A run can begin, but whether the {untried[0]} can be read was not tried."
     return "works", "A run can begin."

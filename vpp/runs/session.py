@@ -57,8 +57,6 @@ class Access:
     answers: Sequence[Entry] | None = None
     """Answers of an earlier worker, which need no call; None: programs alone, all that were recorded."""
     cap: Cap = NO_CAP
-    max_wait_s: float | None = None
-    """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     max_attempts: int = MAX_ATTEMPTS
     on_loading: OnLoading = lambda _: None
 
@@ -86,9 +84,8 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
-        cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
-        max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
-        served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
+        cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
+        served = replace(spec.endpoint, concurrency=spec.ceiling)
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], budget)
@@ -210,14 +207,14 @@ async def unless_at_cap(work: Coroutine[Any, Any, T], budget: Budget) -> T | Non
         await cancel((task, at_cap))
 
 
-async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
+def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
     """Open the response cache; None if it cannot be used, which is counted and reported: a run works without it."""
     try:
         cache = ResponseCache(folder, on_fault=counters.cannot_keep)
     except InputError as error:
         counters.cannot_keep(str(error))
         return None
-    stack.push_async_callback(cache.aclose)
+    stack.callback(cache.close)
     return cache
 
 
@@ -231,12 +228,7 @@ async def open_endpoints(
     prices: Prices = NO_PRICES,
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
-    limits = Limits(
-        concurrency=spec.in_flight,
-        timeout_s=spec.timeout_s,
-        max_attempts=access.max_attempts,
-        max_wait_s=spec.max_wait_s,
-    )
+    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
 
     def opened(server: Server, price: Price) -> Endpoint:
         endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)

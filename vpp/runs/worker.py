@@ -298,16 +298,15 @@ class _Worker:
         Waits double up to a limit. Patience begins anew after a complete step, and when the user asks to try again.
         """
         patience_s = self.spec.endpoint.max_wait_s
-        pause_s, gives_up_at = FIRST_RETRY_S, math.inf
+        pause_s, gives_up_at = FIRST_RETRY_S, 0.0
         lost_at: float | None = -math.inf  # the last complete step at the last outage
         while True:
-            is_fresh = self.control.retry.is_set() or math.isinf(gives_up_at)
             try:
-                return await self._attempt(patience_s if is_fresh else max(0.0, gives_up_at - time.time()))
+                return await self._attempt()
             except EndpointUnreachable as error:
                 now, step = time.time(), self.recorder.view.last_step
                 if lost_at != step or self.control.retry.is_set():
-                    pause_s, gives_up_at, lost_at = FIRST_RETRY_S, now + patience_s - error.waited_s, step
+                    pause_s, gives_up_at, lost_at = FIRST_RETRY_S, now + patience_s, step
                 if now >= gives_up_at:
                     raise EndpointUnreachable(given_up(error, patience_s)) from error
                 wait_s = min(pause_s, gives_up_at - now)
@@ -342,11 +341,10 @@ class _Worker:
             beats += 1
             await asyncio.sleep(FLUSH_S)
 
-    async def _attempt(self, max_wait_s: float) -> None:
+    async def _attempt(self) -> None:
         """Open the session and run from the last complete step to the end.
 
-        max_wait_s: seconds for which a server may let callers wait without an answer. Raises Stopped, _AtCap,
-        EndpointError, and OSError of the disk.
+        Raises Stopped, _AtCap, EndpointError, and OSError of the disk.
         """
         view, journal = self.recorder.view, self.recorder.journal
         self.counters.restore(last_finished(view).usage)
@@ -363,7 +361,6 @@ class _Worker:
             on_program=journal.add_entry,
             answers=settled_answers(self.directory.journal),
             cap=self.spec.cap,
-            max_wait_s=max_wait_s,
             on_loading=self._loading,
         )
         async with open_session(self.directory, access) as session:
