@@ -22,14 +22,14 @@ def reviews(folder: Path, *, long: int) -> Path:
 def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     data = reviews(desk.folder, long=4_500)
     limited = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=1000")
-    assert "12 of 24 cells are shown in part, their first 1,000 characters: review 12." in limited.out
+    assert "12 cells of review are shown in part, their first 1,000 characters" in limited.out
     unknown = " ".join(desk.vpp("run", data, *SMALL, "--plan").out.split())
     assert "The longest cell has 4,512 characters. The run reads the models' context lengths" in unknown
     roomy = desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=100000")
     assert "longest cell" not in roomy.out
     assert "in part" not in roomy.out
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=2600").out.split())
-    assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
+    assert "By estimate, 12 cells of review are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
     assert (
         "'cell=-1' is not NAME=N with one of calls, cost, learner, optimizer, context, call, wait, cell"
@@ -44,6 +44,6 @@ def test_a_run_cuts_cells_only_if_its_models_context_is_too_short(desk: Desk, lo
     assert ended.result["cells"] == {"limit": limit, "shown_in_part": cut}
     assert bool(limit) == bool(cut)
     report = (desk.directory("run").path / "report.md").read_text()
-    assert ("12 of 24 cells are shown in part" in report) == bool(cut)
+    assert ("12 cells of review are shown in part" in report) == bool(cut)
     assert "was fine was fine" in (desk.directory("run").path / "data.csv").read_text()
     assert not desk.look("run").view.usage.failed
