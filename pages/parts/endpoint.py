@@ -1,6 +1,5 @@
 """The model of a new run: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +10,11 @@ from pages.parts import blocks, person
 from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import demo_pace
-from vpp.findings.status import check_blocks, failure, model_file_words, verdict, wait_words, window_words
+from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import checked_address
 from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import SERVER_DOCS
@@ -250,14 +248,3 @@ def has_model(model: Model) -> bool:
     if failure(checks):
         st.rerun()
     return True
-
-
-# What slows a run's calls down, while it is at work
-
-
-def slowed_html(snapshot: Snapshot) -> str:
-    usage = snapshot.usage
-    if snapshot.state != "running":
-        return ""
-    words = (capitalised(wait_words(usage, now=time.time())), window_words(usage, snapshot.spec.ceiling))
-    return "".join(map(markup.caption, filter(None, words)))

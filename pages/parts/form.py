@@ -16,7 +16,7 @@ from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEE
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.table import ColumnChoice
+from vpp.data.table import ColumnChoice, Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
@@ -62,7 +62,6 @@ class Rows:
     task: Task
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
-    prior: str
     earlier: RunSpec | None = None
     """Settings of the run that is started again."""
 
@@ -88,7 +87,7 @@ class Places:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
             fold = st.expander(ADVANCED, key="new.advanced")
-            self.method, self.table_fold, self.last, self.server, self.paper = (fold.container() for _ in range(5))
+            self.method, self.table_fold, self.last, self.server = (fold.container() for _ in range(4))
         # Outside the form: it stays in view from the top of the page on.
         with st.container(key="new_start", horizontal=True, vertical_alignment="center"):
             self.words = st.container()
@@ -101,10 +100,9 @@ def draw() -> None:
         with places.table:
             blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
             rows = rows_of_run() or rows_of_table(places)
-        prior, task = (rows.prior, rows.task) if rows else ("", None)
         trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
         with places.trouble, trouble, places.method.expander(METHOD):
-            config = choose_config(prior=prior, task=task)
+            config = choose_config(rows.task if rows else None)
         with places.model:
             blocks.draw(markup.heading(MODEL))
             model = choose_model(settings=places.server, writes=not config.is_weighing)
@@ -223,24 +221,23 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
 def rows_of_table(places: Places) -> Rows | None:
     """Ask for a table and the part of each column; None without a table. Raises NotReady if it cannot be used."""
     with part(TABLE, "This table cannot be read"):
-        source = table_part.choose(places.paper, places.table_fold)
-    if source is None:
+        table = table_part.choose(places.table_fold)
+    if table is None:
         return None
     is_weighing = options()["method"] == "weigh"
     split = None if is_weighing else places.table_fold
     try:
         with part(TABLE, "This table cannot be used as chosen"):
-            choice = table_part.choose_columns(source.table, columns=places.table_fold, split=split)
+            choice = table_part.choose_columns(table, columns=places.table_fold, split=split)
     except NotReady:
-        st.html(preview(source, None))
+        st.html(preview(table, None))
         raise
-    st.html(preview(source, choice))
-    return Rows(task=choice.task, split=partial(split_rows, places, source, choice), prior=source.prior)
+    st.html(preview(choice.table, choice))
+    return Rows(task=choice.task, split=partial(split_rows, places, choice))
 
 
-def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
+def preview(table: Table, choice: table_part.Choice | None) -> str:
     """Return the table's first rows, the target first, each column with its type and its part."""
-    table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
     names = sorted(table.names, key=lambda name: choice is not None and name != choice.target)
@@ -250,23 +247,21 @@ def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
     first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
     return markup.block(
-        f'<div class="{"preview" if choice else ""}">{cells_html}</div>',
-        *map(markup.caption, (size, *source.notes, *table.notes)),
+        f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *map(markup.caption, (size, *table.notes))
     )
 
 
-def split_rows(places: Places, source: table_part.Source, choice: table_part.Choice, config: Config) -> Dataset:
+def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
     train = choose_train(places, choice, config)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
-        notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
         split=choice.split if config.is_weighing else replace(choice.split, train_size=train, seed=config.seed),
         test_table=choice.test_table,
     )
-    above = {*source.notes, *choice.table.notes, *choice.hints}
+    above = {*choice.table.notes, *choice.hints}
     notes = (note for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
@@ -312,7 +307,7 @@ def rows_of_run() -> Rows | None:
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=forget_run)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
-    return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
+    return Rows(task=dataset.task, split=lambda _: dataset, earlier=spec)
 
 
 def forget_run() -> None:
@@ -325,19 +320,12 @@ def forget_run() -> None:
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("abstention_cost", "coverage")  # numbers between 0 and 1
 START = "new.start_from"  # key of the field of first hypotheses
-PRIOR_OF_TABLE, BEYOND = "new.came_with", "new.beyond"
-"""Session keys: the prior that came with the table, and options of an earlier run that have no field."""
+BEYOND = "new.beyond"  # session key: options of an earlier run that have no field
 
 
-def choose_config(*, prior: str, task: Task | None) -> Config:
-    """Ask for the method and its options; a task of the paper brings its prior. Raises InputError.
-
-    task: None before there is a table.
-    """
+def choose_config(task: Task | None) -> Config:
+    """Ask for the method and its options. Raises InputError. task: None before there is a table."""
     options()
-    if st.session_state.get(PRIOR_OF_TABLE) != prior:
-        st.session_state[PRIOR_OF_TABLE] = prior
-        put("prior", prior)
     left, right = st.columns(2)
     field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
     method = left.selectbox("Method", list(METHOD_NAMES), **field)
@@ -381,7 +369,6 @@ def fill_from_preset() -> None:
 
 def fill_from(config: Config) -> None:
     """Fill the fields with the options of an earlier run."""
-    st.session_state[PRIOR_OF_TABLE] = config.prior
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
         put(name, value)

@@ -13,7 +13,6 @@ from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import labels
 from tests.reporting.builders import run
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
-from vpp.settings import Config
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
@@ -24,8 +23,6 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
     assert opening.live_words().replace("\N{NO-BREAK SPACE}", " ").capitalize() in shown(app)
-    rows = opening.prepare_example(Config()).dataset.sizes
-    assert {name: rows[name] for name in opening.EXAMPLE_ROWS} == opening.EXAMPLE_ROWS
     upload(app, TABLE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)

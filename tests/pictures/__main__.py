@@ -8,10 +8,11 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import sync_playwright
 
-from pages.parts.opening import COMMAND
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
-from tests.pictures.prints import CSV, PRINTS, Stage
+from tests.example import DEMO
+from tests.pictures.prints import PRINTS, Stage
 from tests.pictures.studio import Studio
+from vpp.runs.store import EXAMPLE
 
 DOCS = ROOT / "docs" / "pictures"
 
@@ -37,8 +38,7 @@ def take(studio: Studio, stage: Stage, names: list[str]) -> None:
 
 def make_run(app: App) -> str:
     """Make the example; return its id."""
-    options = ("--demo", *COMMAND[COMMAND.index("--no-cache") :], "--quiet", "--json")
-    call = [sys.executable, "-m", "vpp", "run", str(CSV), "--target", "species", *options]
+    call = [sys.executable, "-m", "vpp", *DEMO[EXAMPLE], "--quiet", "--json"]
     done = subprocess.run(call, cwd=ROOT, env=app.environment, stdout=subprocess.PIPE, text=True, check=True)
     return str(json.loads(done.stdout)["run"])
 
