@@ -27,7 +27,6 @@ from vpp.show import markup
 from vpp.show.words import capitalised, counted
 
 FIELD_PX = 280
-CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation
 COMMANDS: dict[str, Command] = {  # by the key of the button
     "watch.pause": "pause",
     "watch.go_on": "go on",
@@ -199,24 +198,16 @@ def delete(run: OpenRun) -> None:
     # A run that has paused at its cap may have no worker: then nothing goes on.
     live = run.is_live and (run.snapshot.state != "paused" or run.directory.is_held())
     words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
-    if blocks.beside(words).button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
-        st.session_state[CONFIRMING] = run.id
-    if not live and st.session_state.get(CONFIRMING) == run.id:
-        confirm(run)
-
-
-def confirm(run: OpenRun) -> None:
-    words = f"Run {run.id}: its hypotheses, answers and report cannot be brought back."
-    blocks.draw(markup.state(f"Delete {run.snapshot.spec.name}?", words))
-    with st.container(horizontal=True):
+    with blocks.beside(words).popover("Delete this run", key="this_run.delete", width="stretch", disabled=live):
+        about = f"Run {run.id}: its hypotheses, answers and report cannot be brought back."
+        blocks.draw(markup.state(f"Delete {run.snapshot.spec.name}?", about))
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
             with opening.refusals("The run was not deleted"):
                 store.delete(run.directory)
-                del st.session_state[CONFIRMING], st.session_state["run"]
+                del st.session_state["run"]
                 st.session_state[opening.DELETED] = run.id
                 st.query_params.pop("run", None)
                 st.rerun()
-        st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
 
 
 frame.enter()

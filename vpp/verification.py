@@ -7,11 +7,9 @@ run.json and the seed, and has to come out again: floats to `TOLERANCE`, events 
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, cast
-
-from pydantic import ValidationError
 
 from vpp.data.dataset import Row
 from vpp.events import (
@@ -40,9 +38,8 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, AnswerReader, Record, decode, read_answers
+from vpp.runs.journal import Answer, AnswerReader, LineReader, Record, decode, read_answers
 from vpp.runs.prompts import problem_of, start_of
-from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
@@ -57,9 +54,6 @@ BEYOND = (
 """Facts that no replay derives."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
-LISTS = (list, tuple)
-Difference = tuple[str, Any, Any]
-"""Name of a value, as written, and as derived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,52 +72,45 @@ class Fault:
 
 
 @dataclass(slots=True)
-class _Ledger:
-    faults: list[Fault] = field(default_factory=list)
-    n_compared: int = 0
-
-    def compare(self, what: str, written: object, follows: object, **place: Any) -> None:
-        """Add a comparison, with the first difference."""
-        self.n_compared += 1
-        if difference := next(differences(what, written, follows), None):
-            name, value, due = difference
-            self.faults.append(Fault(what=name, written=value, follows=due, **place))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    n_compared: int
-    faults: tuple[Fault, ...]
+    n_compared: int = 0
+    faults: list[Fault] = field(default_factory=list)
     """Faults in the order of the journal."""
-    lines: int
+    lines: int = 0
     """Lines read."""
-    steps: int
+    steps: int = 0
     """Finished steps, without the initial population."""
-    has_ended: bool
+    has_ended: bool = False
 
     @property
     def holds(self) -> bool:
         return not self.faults
 
+    def compare(self, what: str, written: object, follows: object, **place: Any) -> None:
+        """Add a comparison, with the first difference."""
+        self.n_compared += 1
+        ours, due = dict(_values(what, written)), dict(_values(what, follows))
+        for name in ours | due:
+            values = ours.get(name, NOTHING), due.get(name, NOTHING)
+            if not _is_same(*values):
+                self.faults.append(Fault(what=name, written=values[0], follows=values[1], **place))
+                break
+
 
 def verify(directory: RunDirectory) -> Verification:
     """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had."""
-    spec, ledger = directory.spec(), _Ledger()
+    spec = directory.spec()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
-    journal = _read_journal(directory, problem.steps, ledger)
+    journal = _read_journal(directory, problem.steps)
+    result = Verification(lines=journal.n_lines, steps=max(0, journal.n_finished - 1), has_ended=journal.has_ended)
     if started := journal.started:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        ledger.compare(started.type, started, due, line=1)
-    if not any(fault.line == 1 for fault in ledger.faults):
-        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, ledger)
-    return Verification(
-        n_compared=ledger.n_compared,
-        faults=tuple(sorted(ledger.faults, key=lambda fault: fault.line)),
-        lines=journal.n_lines,
-        steps=max(0, journal.n_finished - 1),
-        has_ended=journal.has_ended,
-    )
+        result.compare(started.type, started, due, line=1)
+    if result.holds:
+        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, result)
+    result.faults.sort(key=lambda fault: fault.line)
+    return result
 
 
 # The journal
@@ -147,47 +134,26 @@ class _Journal:
     def has_ended(self) -> bool:
         return self.phase in ("finished", "stopped")
 
-    def add(self, line: int, event: Event, *, steps: int) -> bool:
-        """Add an event; False if it cannot come next. steps: T."""
-        match event:
-            case _ if self.phase == "finished":
-                return False
-            case RunStarted() if not self.started:
-                self.started, self.phase = event, "running"
-            case RunResumed() if event.step in (steps, self.n_finished - 2 if self.n_finished else None):
-                if event.step != steps:
-                    del self.events[self.n_settled :]
-                self.phase = "running"
-            case RunPaused() | RunFailed():
-                self.phase = event.type
-            case RunFinished():
-                self.phase = event.outcome
-            case _ if self.phase == "running" and not isinstance(event, RunStarted | RunResumed):
-                self.events.append((line, event))
-                if isinstance(event, StepFinished):
-                    self.n_settled, self.n_finished = len(self.events), self.n_finished + 1
-            case _:
-                return False
-        return True
 
-
-def _read_journal(directory: RunDirectory, steps: int, ledger: _Ledger) -> _Journal:
-    """Read events.jsonl up to the first line that is torn, cannot be read, or cannot come after those before it."""
+def _read_journal(directory: RunDirectory, steps: int) -> _Journal:
+    """Read the complete lines of events.jsonl. steps: T. Raises JournalDamaged."""
     journal = _Journal()
-    with suppress(FileNotFoundError), directory.journal.open("rb") as lines:
-        for line, content in enumerate(lines, 1):
-            if not content.endswith(b"\n"):  # its writer was interrupted, or is still writing
-                break
-            try:
-                event = decode(content[:-1]).event
-            except ValueError as error:
-                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                ledger.compare("record", f"it cannot be read ({reason})", "a record", line=line)
-                break
-            if not journal.add(line, event, steps=steps):
-                ledger.compare("record", _named(event), "none of its kind", line=line)
-                break
-            journal.n_lines = line
+    for journal.n_lines, record in enumerate(LineReader(directory.journal, decode).new(), 1):
+        match record.event:
+            case RunStarted() as event if not journal.started:
+                journal.started, journal.phase = event, "running"
+            case RunResumed(step=step):
+                if step != steps:
+                    del journal.events[journal.n_settled :]
+                journal.phase = "running"
+            case RunPaused() | RunFailed() as event:
+                journal.phase = event.type
+            case RunFinished(outcome=outcome):
+                journal.phase = outcome
+            case event:
+                journal.events.append((journal.n_lines, event))
+                if isinstance(event, StepFinished):
+                    journal.n_settled, journal.n_finished = len(journal.events), journal.n_finished + 1
     return journal
 
 
@@ -281,7 +247,9 @@ async def _replay(
                 events.append(event)
 
 
-def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
+def _check_lines(
+    journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, result: Verification
+) -> None:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
@@ -292,15 +260,14 @@ def _check_lines(journal: _Journal, problem: Problem, config: Config, directory:
     due = {_address(event): event for event in events}
     for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
         place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
-        follows = due.pop(_address(event), None)
-        if follows is None:
-            ledger.compare("record", _named(event), end, **place)
+        if follows := due.pop(_address(event), None):
+            result.compare(event.type, event, follows, **place)
         else:
-            ledger.compare(event.type, event, follows, **place)
+            result.compare("record", _named(event), end, **place)
     if journal.phase == "finished":
         missing, line = [_named(event) for event in due.values()], journal.n_lines
-        ledger.compare("last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
-        ledger.compare("missing records", [], missing, line=line)
+        result.compare("last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
+        result.compare("missing records", [], missing, line=line)
 
 
 def _address(event: Event) -> tuple[object, ...]:
@@ -316,30 +283,24 @@ def _named(event: Event) -> str:
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
-def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
-    """Yield the values that differ, in order: of records and mappings by key, of sequences of equal length by place.
-
-    Floats differ beyond the tolerance. A list equals a tuple of the same items.
-    """
-    if is_dataclass(written) and written != follows:
-        written, follows = asdict(cast(Any, written)), asdict(follows)
-    if isinstance(written, Mapping) and isinstance(follows, Mapping):
-        for key in dict.fromkeys([*written, *follows]):
-            name = f"{what} {key}".lstrip()
-            yield from differences(name, written.get(key, NOTHING), follows.get(key, NOTHING))
-    elif isinstance(written, LISTS) and isinstance(follows, LISTS) and len(written) == len(follows):
-        if tuple(written) != tuple(follows):
-            for place, (one, other) in enumerate(zip(written, follows, strict=True)):
-                yield from differences(f"{what}[{place}]", one, other)
-    elif not _is_same(written, follows):
-        yield what or "content", written, follows
+def _values(what: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the single values in a value, by their names: of records and mappings by key, of sequences by place."""
+    if is_dataclass(value):
+        value = asdict(cast(Any, value))
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _values(f"{what} {key}", item)
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from _values(f"{what}[{place}]", item)
+    else:
+        yield what, value
 
 
 def _is_same(written: Any, follows: Any) -> bool:
     """True for equal values, floats to the tolerance."""
-    if isinstance(written, bool) or isinstance(follows, bool):
-        return written is follows
-    if isinstance(written, int | float) and isinstance(follows, int | float):
+    kinds = {type(written), type(follows)}
+    if float in kinds and kinds <= {float, int}:
         both_undefined = math.isnan(written) and math.isnan(follows)
         return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
-    return bool(written == follows)
+    return len(kinds) == 1 and bool(written == follows)

@@ -87,7 +87,7 @@ class Places:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
             fold = st.expander(ADVANCED, key="new.advanced")
-            self.method, self.table_fold, self.last, self.server = (fold.container() for _ in range(4))
+            self.server, self.method, self.table_fold, self.last = (fold.container() for _ in range(4))
         # Outside the form: it stays in view from the top of the page on.
         with st.container(key="new_start", horizontal=True, vertical_alignment="center"):
             self.words = st.container()
@@ -105,7 +105,7 @@ def draw() -> None:
             config = choose_config(rows.task if rows else None)
         with places.model:
             blocks.draw(markup.heading(MODEL))
-            model = choose_model(settings=places.server, writes=not config.is_weighing)
+            model = choose_model(places.server, writes=not config.is_weighing)
         if rows is None:
             raise NotReady("Choose a table first.")
         with places.table, part(TABLE, "These rows cannot be used as chosen"):
@@ -157,7 +157,7 @@ def complete(
         start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[n_notes:]:
-            blocks.captions(*notes)
+            blocks.captions(*map(sentence, notes))
     return spec, dataset
 
 
@@ -246,9 +246,12 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     cells = [table.cells(name)[:4] for name in names]
     first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
-    return markup.block(
-        f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *map(markup.caption, (size, *table.notes))
-    )
+    captions = map(markup.caption, (size, *map(sentence, table.notes)))
+    return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
+
+
+def sentence(note: str) -> str:
+    return f"{capitalised(note)}."
 
 
 def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
@@ -262,7 +265,7 @@ def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dat
         test_table=choice.test_table,
     )
     above = {*choice.table.notes, *choice.hints}
-    notes = (note for note in dataset.provenance.notes if note not in above)
+    notes = (sentence(note) for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
 

@@ -18,7 +18,7 @@ def form() -> None:
 
     from pages.parts.endpoint import choose_model
 
-    st.session_state["model"] = model = choose_model()
+    st.session_state["model"] = model = choose_model(st.container())
     st.session_state["chosen"] = model.endpoint
 
 

@@ -95,7 +95,7 @@ def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app
     assert "new.file.upload" not in [field.key for field in app.file_uploader]
 
 
-def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTest, tmp_path: Path) -> None:
+def test_a_run_is_renamed_and_deleted(app: AppTest, tmp_path: Path) -> None:
     reader = labels(tmp_path)
     app.session_state["this_run"] = True
     opened(app, reader, "watch")
@@ -103,11 +103,8 @@ def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTes
     press(app, "Rename the run")
     assert reader.directory.spec().name == "Halves <b>"
     assert "<h1>Halves &lt;b&gt;</h1>" in shown(app)
-    press(app, "Delete this run")
     assert f"Run {reader.directory.id}: its hypotheses" in shown(app)
-    press(app, "Keep it")
-    assert "Delete it for good" not in names(app)
-    press(press(app, "Delete this run"), "Delete it for good")
+    press(app, "Delete it for good")
     assert not reader.directory.path.exists()
     assert f"Deleted run {reader.directory.id}." in shown(app)
     assert "No runs yet" in shown(app)

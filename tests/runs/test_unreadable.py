@@ -61,11 +61,9 @@ def test_every_command_says_so_and_a_list_shows_the_line(
     spoil(run, 4)
     monkeypatch.setenv("VPP_RUNS_DIR", str(run.path.parent))
     before = run.journal.read_bytes()
-    for command in ("resume", "report"):
+    for command in ("resume", "report", "verify"):
         assert main([command, str(run.path)]) == 2
         assert f"{run.journal}: line 5 cannot be read" in capsys.readouterr().err
-    assert main(["verify", str(run.path)]) == 1, "it lists what does not hold"
-    assert "line 5: record is it cannot be read" in capsys.readouterr().out
     assert main(["list"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{run.id}  unreadable ")

@@ -647,7 +647,7 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
     total = counts.total()
-    how = "; if one of these words is a value, name those that are not with --missing"
+    how = "; if one of these is a value, name the words that are not: --missing, or File format in the app"
     how = how if all(draft.missing is None for draft in drafts) else ""
     yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{how}"
 
