@@ -8,11 +8,11 @@ from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.events import hypothesis_id
 from vpp.findings.hypotheses import Hypothesis, compared_words, deck, hypotheses, odds_words, order_words, shares_words
-from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
+from vpp.findings.ideas import Ideas, merge_ideas, similarity
 from vpp.findings.progress import nothing_yet, weights_figure
 from vpp.findings.result import evidence_measure, target_words, weights_words
 from vpp.findings.rows import evaluated_rows
-from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.trust import mistakes
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import Snapshot
@@ -102,19 +102,9 @@ def draw_notes(run: OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
     blocks.draw(*parts)
 
 
-def entries_of(run: OpenRun, snapshot: Snapshot) -> tuple[RuledOut, ...]:
-    """Return the texts that the data ruled out, newest first."""
-    view = snapshot.view
-
-    def make() -> tuple[RuledOut, ...]:
-        dataset, (ideas, _) = run.reader.dataset(), merged_of(run, snapshot)
-        return without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else ())
-
-    return blocks.remembered("posterior.ruled_out.made", (run.id, view.last_at), make)
-
-
 def draw_ruled_out(run: OpenRun, snapshot: Snapshot) -> None:
-    entries = entries_of(run, snapshot)
+    made = partial(ruled_out, snapshot.view, run.reader.dataset())
+    entries = blocks.remembered("posterior.ruled_out.made", (run.id, snapshot.view.last_at), made)
     if head := tuple(ruled_out_heading(entries, snapshot.spec.config)):
         blocks.draw(*head)
     if not entries:

@@ -9,10 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
-from tests.processes import PENGUINS, ROOT, free_port, wait_until
+from tests.app.conftest import end, wait_until_up
+from tests.processes import PENGUINS, ROOT, free_port
 
 RUN = ("run", PENGUINS, "--target", "species", "--demo", "--epochs", "1", "--particles", "3", "--json", "--quiet")
 
@@ -51,27 +51,16 @@ def call(*words: object, cwd: Path | None = None, env: dict[str, str] | None = N
 
 
 def serve(vpp: Path, folder: Path, environment: dict[str, str]) -> str:
-    """Start the app, and wait until it answers."""
+    """Start the app, and wait until it answers. Raises AssertionError if it ended."""
     port, began = free_port(), time.monotonic()
     quiet = subprocess.DEVNULL
     words = [str(vpp), "app", "--port", str(port)]
     server = subprocess.Popen(words, cwd=folder, env=environment, stdout=quiet, stderr=quiet)
     try:
-        wait_until(lambda: is_up(f"http://127.0.0.1:{port}/_stcore/health", server), "the app answers", within_s=60)
+        wait_until_up(f"http://127.0.0.1:{port}", server)
     finally:
-        server.kill()
-        server.wait()
+        end(server)
     return f"/_stcore/health answers after {time.monotonic() - began:.1f} s"
-
-
-def is_up(address: str, server: "subprocess.Popen[bytes]") -> bool:
-    """Return whether the server answers. Raises AssertionError if it ended."""
-    assert server.poll() is None, "the app ended as it started"
-    try:
-        with urllib.request.urlopen(address, timeout=5):
-            return True
-    except OSError:
-        return False
 
 
 if __name__ == "__main__":

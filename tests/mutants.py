@@ -62,26 +62,16 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("u compared with the logarithm", "math.log(u or 5e-324) < log_alpha", "u < log_alpha"),
     ),
     ("inference/sequential_monte_carlo.py", LITERAL): (
-        ("weights not reset",
-         "replace(particles[a], log_weight=0.0, parent=int(a))",
-         "replace(particles[a], parent=int(a))"),
-        ("ancestors shuffled",
-         "ancestors = systematic_resample(weights, u=u)",
-         "ancestors = systematic_resample(weights, u=u)[::-1]"),
+        ("weights not reset", "replace(particles[a], log_weight=0.0, parent=int", "replace(particles[a], parent=int"),
+        ("ancestors shuffled", "= systematic_resample(weights, u=u)", "= systematic_resample(weights, u=u)[::-1]"),
         ("resampling at the threshold", "reweighted.ess < ESS_SHARE", "reweighted.ess <= ESS_SHARE"),
-        ("text left behind",
-         "log_weight=0.0, parent=int(a)) for a in ancestors)",
-         "log_weight=0.0, parent=int(a), text=particles[k].text) for k, a in enumerate(ancestors))"),
+        ("text left behind", "a)) for a in ancestors", "a), text=particles[k].text) for k, a in enumerate(ancestors)"),
         ("log-likelihood left behind",
          "parent=int(a)) for a in ancestors)",
          "parent=int(a), log_likelihood=particles[k].log_likelihood) for k, a in enumerate(ancestors))"),
-        ("weights accumulated",
-         "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta)",
-         "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta) + [p.log_weight for p in particles]"),
+        ("weights accumulated", "particles), beta=beta)", "particles), beta=beta) + [p.log_weight for p in particles]"),
         ("median is bold", "particle.log_likelihood >= median", "particle.log_likelihood > median"),
-        ("temperatures swapped",
-         "CAUTIOUS_TEMPERATURE if at_least else BOLD",
-         "BOLD_TEMPERATURE if at_least else BOLD"),
+        ("temperatures swapped", "CAUTIOUS_TEMPERATURE if at_least else", "BOLD_TEMPERATURE if at_least else"),
     ),
     ("posterior/weights.py", LITERAL): (
         ("beta inverted", "return log_lik / beta", "return log_lik * beta"),
@@ -92,28 +82,18 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("problem.py", LITERAL): (
         ("off-by-one buffer", "return tuple(rows[-size:])", "return tuple(rows[-size - 1 :])"),
-        ("buffer without the batch",
-         "for earlier in range(step, -1, -1):",
-         "for earlier in range(max(step - 1, 0), -1, -1):"),
-        ("buffer emptied each epoch",
-         "for earlier in range(step, -1, -1):",
-         "for earlier in range(step, step - step % self.steps_per_epoch - 1, -1):"),
-        ("same batches each epoch",
-         "epoch, index = divmod(step, self.steps_per_epoch)",
-         "epoch, index = 0, step % self.steps_per_epoch"),
+        ("buffer without the batch", "earlier in range(step, -1, -1):", "earlier in range(max(step - 1, 0), -1, -1):"),
+        ("buffer emptied each epoch", "range(step, -1, -1)", "range(step, step - step % self.steps_per_epoch - 1, -1)"),
+        ("same batches each epoch", "= divmod(step, self.steps_per_epoch)", "= 0, step % self.steps_per_epoch"),
     ),
     ("inference/tempered.py", EVIDENCE): (
         ("nearly all restarts are enough", "config.restart < 1", "config.restart < 0.9"),
         ("tempering left out of the decision", "(particles, rows, exponent=exponent)", "(particles, rows)"),
         ("evidence not kept", "exponent=exponent, log_evidence=log_evidence", "exponent=exponent"),
-        ("exponent not kept",
-         "particles=mutating.particles, exponent=exponent",
-         "particles=mutating.particles, exponent=0.0"),
+        ("exponent not kept", "mutating.particles, exponent=exponent", "mutating.particles, exponent=0.0"),
     ),
     ("inference/metropolis_hastings.py", VARIANTS): (
-        ("sides of the ratio on different rows",
-         "await decide(candidate, chain.rows)",
-         "await decide(candidate, chain.batch)"),
+        ("sides of the ratio on different rows", "decide(candidate, chain.rows)", "decide(candidate, chain.batch)"),
     ),
     ("posterior/weights.py", WEIGHTS): (
         ("constant not taken off", "w = np.exp(log_w - peak)", "w = np.exp(log_w)"),
@@ -137,12 +117,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/weights.py", TEMPERING): (
         ("exponent's sign", "log_w + (exponent - previous) * ll", "log_w - (exponent - previous) * ll"),
         ("whole exponent each step", "(exponent - previous) * ll", "exponent * ll"),
-        ("ESS of the step alone",
-         "log_w = carried_log_weights(log_weights, log_lik, exponent=exponent",
-         "log_w = carried_log_weights(np.zeros(np.size(log_weights)), log_lik, exponent=exponent"),
-        ("logarithm of the ESS",
-         "return ess(normalise(log_w)) >= target",
-         "return math.log(ess(normalise(log_w))) >= target"),
+        ("ESS of the step alone", "(log_weights, log_lik", "(np.zeros(np.size(log_weights)), log_lik"),
+        ("logarithm of the ESS", "ess(normalise(log_w)) >= target", "math.log(ess(normalise(log_w))) >= target"),
         ("bisection turned round",
          "(middle, high) if enough(middle)",
          "(low, middle) if enough(middle) else (middle, high) if False"),
@@ -162,37 +138,29 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/proposing.py", VARIANTS): (
         ("restart by the particle", '"restart", chain.step, chain.slot)', '"restart", chain.step, len(particle.text))'),
-        ("parent decided untempered",
-         "log_acceptance(exponent * log_lik_new, exponent * log_lik)",
-         "log_acceptance(exponent * log_lik_new, log_lik)"),
+        ("parent decided untempered", "exponent * log_lik_new, exponent * log_lik", "exponent * log_lik_new, log_lik"),
         ("mistakes fill a batch", "[: -(-len(batch) // 2)]", "[: len(batch)]"),
         ("restarts by likelihood",
          "< config.restart",
          "< config.restart * (0.9 if (particle.log_likelihood or 0) < -9 else 1)"),
     ),
     ("inference/proposing.py", PARTICLES): (
-        ("stale predictions shown",
-         "if all(row.id in known for row in rows)",
-         "if any(row.id in known for row in rows)"),
+        ("stale predictions shown", "if all(row.id in known for row in rows", "if any(row.id in known for row in rows"),
     ),
     ("inference/sampling.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
     ),
     ("inference/sampling.py", "tests/inference/test_continued.py"): (
-        ("a continued run draws anew",
-         "given = problem.start_texts",
-         "given = problem.start_texts[:0]"),
+        ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
     ("posterior/disagreement.py", "tests/posterior/test_information.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
-        ("error mass not shared",
-         "epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1)",
-         "epsilon=epsilon, n_shares=1"),
+        ("error mass not shared", "epsilon, n_shares=max(1, len(dataset.classes) - 1)", "epsilon, n_shares=1"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
-        ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
+        ("wrong mass swapped", "right, wrong).astype", "wrong, right).astype"),
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
         ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),
@@ -202,9 +170,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("posterior/prediction.py", "tests/posterior/test_prediction.py"): (
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),
-        ("highest label of a tie",
-         "if share >= most - TIE), key=str)",
-         "if share >= most - TIE), key=str, reverse=True)"),
+        ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
     ),
     ("posterior/prediction.py", "tests/inference/test_graded.py"): (
         ("grades unweighted", "float(weight) * probability", "probability"),
@@ -226,15 +192,11 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
     ),
     ("inference/metropolis_hastings.py", AHEAD): (
-        ("the parent's next forward pass waits",
-         "ahead.ask_next(chain, chain.particle.text, candidate",
-         "ahead.ask_next(chain, candidate"),
+        ("the parent's next forward pass waits", "(chain, chain.particle.text, candidate", "(chain, candidate"),
     ),
     ("inference/ahead.py", CANCELLATION): (
         ("tasks outlive the run", "await cancel(self._tasks)", "pass"),
-        ("a task's failure waits for the step's end",
-         "            self._failure.set_result(failure)",
-         "            pass"),
+        ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
     ),
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
@@ -245,6 +207,62 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("findings/result.py", "tests/findings/test_result.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
+    ),
+    ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
+        ("threshold a rank too low", "[self.rank - 1] if", "[self.rank - 2] if"),
+    ),
+    ("posterior/metric.py", "tests/posterior/test_paired.py"): (
+        ("the rows themselves left out of p", "range(few + 1)", "range(few)"),
+    ),
+    ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
+        ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
+    ),
+    ("inference/vml.py", LITERAL): (
+        ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
+    ),
+    ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
+        ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
+        ("a retry too many", "if strikes < most or", "if strikes <= most or"),
+    ),
+    ("data/cells.py", "tests/data/test_kinds.py"): (
+        ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
+        ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
+    ),
+    ("runs/journal.py", "tests/runs/test_journal.py"): (
+        ("an answer too many kept", "islice(file, lines)", "islice(file, lines + 1)"),
+    ),
+    ("runs/keys.py", "tests/runs/test_keys.py"): (
+        ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
+    ),
+    ("findings/comparison.py", "tests/findings/test_comparison.py"): (
+        ("losses of rows in another order", "[losses[row.id] for row in one.rows]", "other.losses"),
+    ),
+    ("findings/points.py", "tests/findings/test_points.py"): (
+        ("abstentions not behind", "+ (0.0 if self.mixture.noise else self.abstained)", "+ 0.0"),
+    ),
+    ("show/markup.py", "tests/show/test_escaping.py"): (
+        ("quotes not escaped", "quote=True", "quote=False"),
+    ),
+    ("show/words.py", "tests/show/test_words.py"): (
+        ("nearly all read as 100 %", "fraction not in (0, 1)", "fraction < MAJORITY and fraction != 0"),
+    ),
+    ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
+        ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
+    ),
+    ("reporting/posterior_json.py", "tests/reporting/test_posterior_json.py"): (
+        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
+    ),
+    ("cli/stored.py", "tests/verification/test_planted_faults.py tests/cli/test_commands.py"): (
+        ("faults end with 0", "return 0 if result.holds else 1", "return 0"),
+    ),
+    ("cli/system.py", "tests/cli/test_bad_input.py"): (
+        (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),
+    ),
+    ("programs/sandbox.py", "tests/programs/test_sandbox.py"): (
+        ("no answer is a yes", ".get(text, False)", ".get(text, True)"),
+    ),
+    ("programs/source.py", "tests/programs/test_source.py"): (
+        ("branches from 1", "ast.Constant(value=len(branches) - 1)", "ast.Constant(value=len(branches))"),
     ),
 }  # fmt: skip
 """(Name, passage, what stands in its place) of each fault, by module of vpp and the tests that must catch it."""

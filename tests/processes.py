@@ -21,7 +21,7 @@ from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import DemoServer, Options
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, encode, settled_answers
 from vpp.runs.reader import RunReader, Snapshot
 
 ROOT = Path(__file__).parents[1]
@@ -81,7 +81,7 @@ def _refuse(constant: str) -> None:
 class Running:
     """A running command."""
 
-    process: subprocess.Popen[str] | Forked
+    process: Forked
 
     def finish(self, *, within_s: float = WITHIN_S) -> Outcome:
         out, err = self.process.communicate(timeout=within_s)
@@ -103,8 +103,6 @@ class Desk:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
-    program: str = "vpp"
-    """The module that runs the commands."""
     started: list[Running] = field(default_factory=list)
     states: dict[str, str | None] = field(default_factory=dict)
     """States of runs as a test saw them, by name."""
@@ -116,25 +114,9 @@ class Desk:
 
     def start(self, *words: str | Path, **environment: str) -> Running:
         """Start `python -m vpp …` in this folder."""
-        env = {**self.variables, **environment}
-        begin = self._forked if self.program == "vpp" else self._spawned
-        self.started.append(Running(begin([str(word) for word in words], env)))
+        process = Forked(list(map(str, words)), cwd=self.folder, env={**self.variables, **environment})
+        self.started.append(Running(process))
         return self.started[-1]
-
-    def _forked(self, words: list[str], env: dict[str, str]) -> Forked:
-        return Forked(words, cwd=self.folder, env=env)
-
-    def _spawned(self, words: list[str], env: dict[str, str]) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", self.program, *words],
-            cwd=self.folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
 
     @property
     def variables(self) -> dict[str, str]:
@@ -202,7 +184,7 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "steps": [(s.step, s.finished, sorted(s.scored.items())) for s in view.finished_steps],
         "calls": (usage.learner, usage.optimizer, usage.failed, usage.unparsable),
         "tokens": (usage.prompt_tokens, usage.completion_tokens),
-        "answers": sorted(directory.answers.read_bytes().rpartition(b"\n")[0].splitlines()),
+        "answers": sorted(map(encode, settled_answers(directory.journal))),
     }
 
 

@@ -8,31 +8,11 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FLOORS = {
-    "runtime": 0,
-    "environment": 1,
-    "errors": 0,
-    "randomness": 0,
-    "settings": 1,
-    "posterior": 0,
-    "data": 1,
-    "events": 1,
-    "problem": 2,
-    "programs": 2,
-    "inference": 3,
-    "llm": 3,
-    "runs": 4,
-    "show": 5,
-    "verification": 5,
-    "findings": 6,
-    "trials": 7,
-    "reporting": 9,
-    "bench": 10,
-    "cli": 11,
-    "library": 12,
-    "__main__": 13,
-    "__init__": 13,
-}
+FROM_THE_LOWEST = (
+    *("errors posterior randomness runtime", "data environment events settings", "problem programs", "inference llm"),
+    *("runs", "show verification", "findings", "trials", "reporting", "bench", "cli", "library", "__main__ __init__"),
+)
+FLOORS = {room: floor for floor, rooms in enumerate(FROM_THE_LOWEST) for room in rooms.split()}
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
 NO_IO = ("posterior", "data", "events", "problem", "errors", "randomness")
 

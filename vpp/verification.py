@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, cast
 
 from vpp.data.dataset import Row
@@ -38,7 +38,7 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, AnswerReader, LineReader, Record, decode, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader, Record
 from vpp.runs.prompts import problem_of, start_of
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
@@ -54,107 +54,92 @@ BEYOND = (
 """Facts that no replay derives."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
+LISTS = (list, tuple)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """The first difference in a line."""
 
+    line: int
+    """Of events.jsonl, from 1."""
     what: str
     """Name of the value: a field, then the keys and the place in it."""
     written: Any
     follows: Any
     """Derived value."""
-    line: int
-    """Line of events.jsonl, from 1."""
     step: int | None = None
     slot: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    n_compared: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    """Faults in the order of the journal."""
-    lines: int = 0
-    """Lines read."""
-    steps: int = 0
+    n_compared: int
+    """Lines compared."""
+    faults: tuple[Fault, ...]
+    """In the order of the journal."""
+    lines: int
+    """Complete lines of the journal."""
+    steps: int
     """Finished steps, without the initial population."""
-    has_ended: bool = False
+    has_ended: bool
 
     @property
     def holds(self) -> bool:
         return not self.faults
 
-    def compare(self, what: str, written: object, follows: object, **place: Any) -> None:
-        """Add a comparison, with the first difference."""
-        self.n_compared += 1
-        ours, due = dict(_values(what, written)), dict(_values(what, follows))
-        for name in ours | due:
-            values = ours.get(name, NOTHING), due.get(name, NOTHING)
-            if not _is_same(*values):
-                self.faults.append(Fault(what=name, written=values[0], follows=values[1], **place))
-                break
-
 
 def verify(directory: RunDirectory) -> Verification:
-    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had."""
+    """Verify a run from its files.
+
+    Raises RunError if there is no run, or its rows are not those that it had, and JournalDamaged.
+    """
     spec = directory.spec()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
-    journal = _read_journal(directory, problem.steps)
-    result = Verification(lines=journal.n_lines, steps=max(0, journal.n_finished - 1), has_ended=journal.has_ended)
-    if started := journal.started:
+    reader = JournalReader(directory.journal)
+    written = _written(reader, problem.steps)
+    faults: list[Fault] = []
+    started = reader.view.started
+    if written and not started:
+        faults.append(Fault(line=1, what="record", written=_named(written[0][1]), follows=RunStarted.__name__))
+    if started:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        result.compare(started.type, started, due, line=1)
-    if result.holds:
-        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, result)
-    result.faults.sort(key=lambda fault: fault.line)
-    return result
+        faults += _faults(1, started, due)
+    if started and not faults:
+        faults += _check(written, reader, _with_answers(problem, directory, written), spec.config, directory)
+    return Verification(
+        n_compared=len(written) + (started is not None),
+        faults=tuple(sorted(faults, key=lambda fault: fault.line)),
+        lines=reader.n_lines,
+        steps=sum(at.step >= 0 for at in reader.view.finished_steps),
+        has_ended=_has_ended(reader),
+    )
 
 
-# The journal
+def _written(reader: JournalReader, steps: int) -> list[tuple[int, Event]]:
+    """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
-
-@dataclass(slots=True)
-class _Journal:
-    """The lines of events.jsonl that count."""
-
-    started: RunStarted | None = None
-    phase: str = ""
-    events: list[tuple[int, Event]] = field(default_factory=list)
-    """Lines of the sampler's events, without those that a resume discarded."""
-    n_settled: int = 0
-    """Number of them up to the last finished step."""
-    n_finished: int = 0
-    """Finished steps, the initial population included."""
-    n_lines: int = 0
-
-    @property
-    def has_ended(self) -> bool:
-        return self.phase in ("finished", "stopped")
-
-
-def _read_journal(directory: RunDirectory, steps: int) -> _Journal:
-    """Read the complete lines of events.jsonl. steps: T. Raises JournalDamaged."""
-    journal = _Journal()
-    for journal.n_lines, record in enumerate(LineReader(directory.journal, decode).new(), 1):
+    steps: T.
+    """
+    events: list[tuple[int, Event]] = []
+    n_settled = 0
+    for record in reader.new_records():
         match record.event:
-            case RunStarted() as event if not journal.started:
-                journal.started, journal.phase = event, "running"
-            case RunResumed(step=step):
-                if step != steps:
-                    del journal.events[journal.n_settled :]
-                journal.phase = "running"
-            case RunPaused() | RunFailed() as event:
-                journal.phase = event.type
-            case RunFinished(outcome=outcome):
-                journal.phase = outcome
+            case RunResumed(step=step) if step != steps:
+                del events[n_settled:]
+            case RunStarted() if reader.n_lines == 1:
+                pass
+            case RunResumed() | RunPaused() | RunFailed() | RunFinished():
+                pass
             case event:
-                journal.events.append((journal.n_lines, event))
-                if isinstance(event, StepFinished):
-                    journal.n_settled, journal.n_finished = len(journal.events), journal.n_finished + 1
-    return journal
+                events.append((reader.n_lines, event))
+                n_settled = len(events) if isinstance(event, StepFinished) else n_settled
+    return events if _has_ended(reader) else events[:n_settled]
+
+
+def _has_ended(reader: JournalReader) -> bool:
+    return reader.view.phase in ("finished", "stopped")
 
 
 # The replay
@@ -188,12 +173,11 @@ class _Recorded:
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
 
-def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal) -> Problem:
+def _with_answers(problem: Problem, directory: RunDirectory, written: Sequence[tuple[int, Event]]) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
-    reader = AnswerReader(directory.answers)
-    reader.refresh()
-    proposals = dict(each for _, event in journal.events for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(reader.by_pair | reader.readings, proposals)
+    answers = AnswerReader(directory.journal).refresh()
+    proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
+    recorded = _Recorded(answers.by_pair | answers.readings, proposals)
     return replace(problem, learner=recorded, optimizer=recorded)
 
 
@@ -224,12 +208,12 @@ def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sa
         counters=Counters(),
         falls_back=config.reading == "auto",
     )
-    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    learner.preload_programs(AnswerReader(directory.journal).refresh().programs)
     return replace(problem, learner=learner, reader=recorded)
 
 
 async def _replay(
-    problem: Problem, config: Config, directory: RunDirectory, journal: _Journal, events: list[Event]
+    problem: Problem, config: Config, directory: RunDirectory, reader: JournalReader, events: list[Event]
 ) -> None:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
     async with AsyncExitStack() as stack:
@@ -237,37 +221,51 @@ async def _replay(
             sandbox = await stack.enter_async_context(Sandbox())
             problem = _with_programs(problem, config, directory, sandbox)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = journal.n_finished
+        n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
-        view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
-        if journal.has_ended and (population := population_of(view)):
+        view = fold(Record(at=0.0, usage=Usage(), event=event) for event in events)
+        if _has_ended(reader) and (population := population_of(view)):
             async for event in conclude(problem, config, population):
                 events.append(event)
 
 
-def _check_lines(
-    journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, result: Verification
-) -> None:
+def _check(
+    written: Sequence[tuple[int, Event]],
+    reader: JournalReader,
+    problem: Problem,
+    config: Config,
+    directory: RunDirectory,
+) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, directory, journal, events))
+        asyncio.run(_replay(problem, config, directory, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}
-    for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
-        place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
-        if follows := due.pop(_address(event), None):
-            result.compare(event.type, event, follows, **place)
+    for line, event in written:
+        follows = due.pop(_address(event), None)
+        if follows is None:
+            yield Fault(line=line, what="record", written=_named(event), follows=end)
         else:
-            result.compare("record", _named(event), end, **place)
-    if journal.phase == "finished":
-        missing, line = [_named(event) for event in due.values()], journal.n_lines
-        result.compare("last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
-        result.compare("missing records", [], missing, line=line)
+            yield from _faults(line, event, follows)
+    if reader.view.phase == "finished":
+        last, line = reader.view.last_step, reader.n_lines
+        if last != problem.steps - 1:
+            yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
+        if due:
+            yield Fault(line=line, what="missing records", written=[], follows=list(map(_named, due.values())))
+
+
+def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
+    """Yield the first difference, if there is one."""
+    step, slot = getattr(written, "step", None), getattr(written, "particle", None)
+    for what, value, other in differences(written.type, written, follows):
+        yield Fault(line=line, what=what, written=value, follows=other, step=step, slot=slot)
+        break
 
 
 def _address(event: Event) -> tuple[object, ...]:
@@ -283,24 +281,30 @@ def _named(event: Event) -> str:
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
-def _values(what: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the single values in a value, by their names: of records and mappings by key, of sequences by place."""
-    if is_dataclass(value):
-        value = asdict(cast(Any, value))
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _values(f"{what} {key}", item)
-    elif isinstance(value, list | tuple):
-        for place, item in enumerate(value):
-            yield from _values(f"{what}[{place}]", item)
-    else:
-        yield what, value
+def differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, written, derived) of values that differ: of records and mappings by key, of sequences by place.
+
+    Floats differ beyond the tolerance. A list equals a tuple of the same items.
+    """
+    if is_dataclass(written) and written != follows:
+        written, follows = asdict(cast(Any, written)), asdict(follows)
+    if isinstance(written, Mapping) and isinstance(follows, Mapping):
+        for key in dict.fromkeys([*written, *follows]):
+            name = f"{what} {key}".lstrip()
+            yield from differences(name, written.get(key, NOTHING), follows.get(key, NOTHING))
+    elif isinstance(written, LISTS) and isinstance(follows, LISTS) and len(written) == len(follows):
+        if tuple(written) != tuple(follows):
+            for place, (one, other) in enumerate(zip(written, follows, strict=True)):
+                yield from differences(f"{what}[{place}]", one, other)
+    elif not _is_same(written, follows):
+        yield what, written, follows
 
 
 def _is_same(written: Any, follows: Any) -> bool:
     """True for equal values, floats to the tolerance."""
-    kinds = {type(written), type(follows)}
-    if float in kinds and kinds <= {float, int}:
+    if isinstance(written, bool) or isinstance(follows, bool):
+        return written is follows
+    if isinstance(written, int | float) and isinstance(follows, int | float):
         both_undefined = math.isnan(written) and math.isnan(follows)
         return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
-    return len(kinds) == 1 and bool(written == follows)
+    return bool(written == follows)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.processes import free_port
 from vpp.runs.reader import RunReader
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +53,6 @@ class App:
     runs: Path
     environment: dict[str, str]
     pid: int
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def is_served(page: Page, port: int) -> bool:

@@ -24,7 +24,6 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
-RUNS = ("finished", "stopped", "at_cap", "continued")
 OPENED_WHOLE = {
     "watch at_cap": "meaning meaning-of-label name model fault refused capped hypothesis reason unread thoughts",
     "posterior finished": "column-number column-category column-text label-yes hypothesis reason unread said",
@@ -55,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
     runs = tmp_path_factory.mktemp("hostile")
     with listener() as (leak, heard):
         hostile = Hostile(runs, leak)
-        made = {name: getattr(hostile, name)() for name in RUNS}
+        made = hostile.all()
         with serving(runs) as app:
             yield Folder(app, hostile, made, heard)
 
@@ -72,7 +71,7 @@ def over_app(browser: Browser, folder: Folder) -> Iterator[Detector]:
 @pytest.fixture
 def page(over_app: Detector) -> Page:
     """The page that is watched; what it did before is forgotten."""
-    over_app.forget()
+    over_app.notes.clear()
     return over_app.context.pages[0]
 
 
@@ -223,7 +222,7 @@ def test_the_detector_notices_what_takes_effect_and_is_silent_where_all_of_it_is
             file.write_text(f"<!doctype html><body>{markup.replace('LEAK', leak)}</body>")
             page.goto(file.as_uri())
             wait_until(lambda: detector.faults(page), what, within_s=30)
-            detector.forget()
+            detector.notes.clear()
     file.write_text("<!doctype html><body><p></p></body>")
     with watched(browser, file.as_uri()) as (page, detector):
         page.goto(file.as_uri())

@@ -3,7 +3,6 @@
 import ast
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -36,37 +35,23 @@ def written() -> str:
     return PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
 
 
-def write() -> None:
-    """Put the lists of the code on the page."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{lists()}\n\n{END}{after}", encoding="utf-8")
-
-
 def _record(node: ast.ClassDef) -> str:
-    fields = (f"- `{name}`{choices}: {doc}".removesuffix(": ") for name, choices, doc in _fields(node))
-    return "\n".join([f"### `{_tag(node) or node.name}`", "", _flat(ast.get_docstring(node) or ""), "", *fields])
-
-
-def _tag(node: ast.ClassDef) -> str | None:
-    for part in node.body:
-        if isinstance(part, ast.AnnAssign) and ast.unparse(part.target) == "type" and part.value is not None:
-            return str(ast.literal_eval(part.value))
-    return None
-
-
-def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
-    """Yield name, choices in brackets, and meaning."""
+    head, fields = node.name, []
     for part, following in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(part, ast.AnnAssign) and (name := ast.unparse(part.target)) != "type":
-            choices = re.findall(r"'([^']+)'", ast.unparse(part.annotation))
-            yield name, f" ({', '.join(choices)})" if len(choices) > 1 else "", _flat(_doc(following))
+        match part, following:
+            case ast.AnnAssign(target=ast.Name(id="type"), value=ast.Constant(value=tag)), _:
+                head = tag
+            case ast.AnnAssign(), ast.Expr(value=ast.Constant(value=doc)):
+                fields.append(f"- `{_named(part)}: {_flat(doc)}")
+            case ast.AnnAssign(), _:
+                fields.append(f"- `{_named(part)}")
+    return "\n".join([f"### `{head}`", "", _flat(ast.get_docstring(node) or ""), "", *fields])
 
 
-def _doc(node: ast.stmt | None) -> str:
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return str(node.value.value)
-    return ""
+def _named(field: ast.AnnAssign) -> str:
+    """Return a field's name, and its choices in brackets."""
+    choices = re.findall(r"'([^']+)'", ast.unparse(field.annotation))
+    return f"{ast.unparse(field.target)}`" + (f" ({', '.join(choices)})" if len(choices) > 1 else "")
 
 
 def _flat(words: str) -> str:
@@ -74,4 +59,4 @@ def _flat(words: str) -> str:
 
 
 if __name__ == "__main__":
-    write()
+    PAGE.write_text(PAGE.read_text(encoding="utf-8").replace(written(), lists()), encoding="utf-8")

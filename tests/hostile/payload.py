@@ -1,7 +1,7 @@
 """Text that means harm: markup in every dialect that a browser, Streamlit, Plotly, KaTeX or a spreadsheet reads.
 
 Every piece holds MARK, so that an element or a request made of one is told from the app's own; a word of WORDS that
-stands alone in an element was read as markup.
+stands alone in an element was read as markup. leak: the address of a listener outside the app.
 """
 
 MARK = "pwnd"
@@ -10,8 +10,13 @@ LONG = "W" * 300
 """A word that no line can break."""
 
 
+def seen(place: str) -> str:
+    """Return the beginning of a text: a page that shows it unchanged has these characters."""
+    return f"<img src=x onerror=__pwnd()> at {place}:"
+
+
 def harm(place: str, leak: str) -> str:
-    """A text that begins with `seen(place)`, then tries everything. leak: the address of a listener outside the app."""
+    """Return a text that begins with `seen(place)`, then tries everything."""
     return " ".join(
         (
             seen(place),
@@ -34,7 +39,7 @@ def harm(place: str, leak: str) -> str:
 
 
 def short(place: str, leak: str) -> str:
-    """The like for what must be short: a label, a name, a cell."""
+    """Return the like for what must be short: a label, a name, a cell."""
     return (
         f"{seen(place)} ![{MARK}link]({leak}/{MARK}-md) **{MARK}bold** :red[{MARK}red] ${MARK}math$ "
         f"<a href='{leak}/{MARK}-a'>{MARK}link</a> <b>{MARK}tag</b> &lt;{MARK}entity&gt; \N{RIGHT-TO-LEFT OVERRIDE}x"
@@ -44,8 +49,3 @@ def short(place: str, leak: str) -> str:
 def formula(place: str, leak: str) -> str:
     """Return a text that a spreadsheet would take for a formula."""
     return f'=HYPERLINK("{leak}/{MARK}-cell","{seen(place)}")'
-
-
-def seen(place: str) -> str:
-    """Return the beginning of a text: a page that shows it unchanged has these characters."""
-    return f"<img src=x onerror=__pwnd()> at {place}:"

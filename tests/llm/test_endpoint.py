@@ -365,11 +365,11 @@ async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
     cache: ResponseCache, tmp_path: Path
 ) -> None:
     cached = []
-    for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}):
-        async with endpoint_of(script(chat()), cache=cache, cache_address="demo:1", **options) as (endpoint, _):
+    for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}, {"cache_address": "demo:2"}):
+        async with endpoint_of(script(chat()), cache=cache, **{"cache_address": "demo:1", **options}) as (endpoint, _):
             cached.append((await ask(endpoint)).cached)
     await cache.flush()
-    assert cached == [False, True, False]
+    assert cached == [False, True, False, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 

@@ -21,8 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.models.prompts import dataset_of
-from tests.models.rules import ROWS, TABLES
+from tests.models.rules import TABLES, dataset_of
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
@@ -81,7 +80,7 @@ def test_optimizers_rules_are_read_as_judged() -> None:
 @cache
 def guard_of(name: str, templates: str) -> Guard:
     if made_up := MADE_UP.get(name):
-        return guard(dataset_of(made_up, made_up.rules[0], ROWS), templates=templates)
+        return guard(dataset_of(made_up, made_up.rules[0]), templates=templates)
     return guard({"loan": LOAN, "deception": DECEPTION}.get(name, ADMISSION), templates=templates)
 
 

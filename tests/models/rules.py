@@ -4,8 +4,14 @@ Rows are drawn by seed. A rule is a sentence, worded as people word them, above 
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
+from vpp.data.table import ColumnChoice
+from vpp.data.table import Table as Csv
 
 Cells = Mapping[str, str]
 """A row by column, as a CSV holds it."""
@@ -33,14 +39,14 @@ def _value(cell: str) -> float | str:
         return cell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of a made-up subject."""
 
     name: str
     target: str
-    labels: tuple[str, ...]
-    draw: Callable[[random.Random], dict[str, object]]
+    columns: Mapping[str, Sequence[object]]
+    """Values of each column, all equally likely."""
     stated: str
     """Each rule's sentence, with its expression on the next line."""
 
@@ -50,24 +56,31 @@ class Table:
         lines = iter(map(str.strip, self.stated.strip().splitlines()))
         return tuple(Rule(text, next(lines)) for text in lines)
 
-    def csv(self, rule: Rule, n: int = ROWS, *, seed: int = 0) -> str:
-        """Return `n` rows with what the rule gives as their target, as a CSV; the same rows for the same seed."""
-        rng = random.Random(f"{self.name} {seed}")
-        rows = [{name: str(value) for name, value in self.draw(rng).items()} for _ in range(n)]
-        lines = [",".join((*rows[0], self.target)), *(",".join((*row.values(), rule.gives(row))) for row in rows)]
+    def csv(self, rule: Rule, n: int = ROWS) -> str:
+        """Return `n` rows with what the rule gives as their target, as a CSV; always the same rows."""
+        rng = random.Random(f"{self.name} 0")
+        rows = [{name: str(rng.choice(values)) for name, values in self.columns.items()} for _ in range(n)]
+        lines = [",".join((*self.columns, self.target)), *(",".join((*row.values(), rule.gives(row))) for row in rows)]
         return "\n".join(lines) + "\n"
 
 
+def dataset_of(table: Table, rule: Rule, n: int = ROWS) -> Dataset:
+    """Return the table with the rule's outputs as its target and `n` rows for training."""
+    n_test = max(8, n // 4)
+    csv = Csv.read(table.csv(rule, n + n_test).encode(), name=table.name)
+    split = SplitPlan(seed=0, train_size=n, test_size=n_test)
+    return build_dataset(csv, target=table.target, columns=ColumnChoice(task="classification"), split=split)
+
+
+def tenths(first: int, last: int) -> list[float]:
+    return [n / 10 for n in range(first, last + 1)]
+
+
 ADMISSION = Table(
-    name="admission",
-    target="decision",
-    labels=("admitted", "rejected"),
-    draw=lambda rng: {
-        "math": rng.choice("ABC"),
-        "num_publications": rng.randint(0, 4),
-        "num_letters": rng.randint(0, 4),
-    },
-    stated="""
+    "admission",
+    "decision",
+    {"math": "ABC", "num_publications": range(5), "num_letters": range(5)},
+    """
         If math is A, answer admitted; otherwise answer rejected.
             'admitted' if math == 'A' else 'rejected'
         If math is not C, answer admitted; otherwise answer rejected.
@@ -85,16 +98,15 @@ ADMISSION = Table(
     """,
 )
 LOAN = Table(
-    name="loan",
-    target="outcome",
-    labels=("approved", "declined"),
-    draw=lambda rng: {
-        "income": rng.randrange(18, 120) * 1000,
-        "employment": rng.choice(("employed", "self-employed", "unemployed")),
-        "owns_home": rng.choice(("yes", "no")),
-        "age": rng.randint(19, 79),
+    "loan",
+    "outcome",
+    {
+        "income": range(18_000, 120_000, 1000),
+        "employment": ("employed", "self-employed", "unemployed"),
+        "owns_home": ("yes", "no"),
+        "age": range(19, 80),
     },
-    stated="""
+    """
         If income is above 50000, answer approved; otherwise answer declined.
             'approved' if income > 50000 else 'declined'
         Applicants who own a home are approved; everyone else is declined.
@@ -110,15 +122,10 @@ LOAN = Table(
     """,
 )
 PARCEL = Table(
-    name="parcel",
-    target="carrier",
-    labels=("air", "post", "van"),
-    draw=lambda rng: {
-        "weight_kg": f"{rng.uniform(0.2, 30):.1f}",
-        "destination": rng.choice(("domestic", "Europe", "overseas")),
-        "fragile": rng.choice(("true", "false")),
-    },
-    stated="""
+    "parcel",
+    "carrier",
+    {"weight_kg": tenths(2, 300), "destination": ("domestic", "Europe", "overseas"), "fragile": ("true", "false")},
+    """
         If destination is overseas, answer air. Otherwise, if weight_kg is above 10, answer van; if not, answer post.
             'air' if destination == 'overseas' else 'van' if weight_kg > 10 else 'post'
         If fragile is true, answer van; otherwise answer post.
@@ -132,15 +139,10 @@ PARCEL = Table(
     """,
 )
 FLOWER = Table(
-    name="flower",
-    target="group",
-    labels=("large", "medium", "small"),
-    draw=lambda rng: {
-        "petal_length": f"{rng.uniform(1, 7):.1f}",
-        "petal_width": f"{rng.uniform(0.1, 2.5):.1f}",
-        "habitat": rng.choice(("meadow", "forest", "bog")),
-    },
-    stated="""
+    "flower",
+    "group",
+    {"petal_length": tenths(10, 70), "petal_width": tenths(1, 25), "habitat": ("meadow", "forest", "bog")},
+    """
         If petal_length is below 2.5, answer small. If petal_length is 5 or more, answer large. Otherwise answer medium.
             'small' if petal_length < 2.5 else 'large' if petal_length >= 5 else 'medium'
         If petal_width is less than 1.2, answer small; otherwise answer large.
@@ -154,15 +156,10 @@ FLOWER = Table(
     """,
 )
 SURVIVAL = Table(
-    name="survival",
-    target="survived",
-    labels=("no", "yes"),
-    draw=lambda rng: {
-        "sex": rng.choice(("male", "female")),
-        "age": rng.randint(1, 70),
-        "deck": rng.choice(("upper", "middle", "lower")),
-    },
-    stated="""
+    "survival",
+    "survived",
+    {"sex": ("male", "female"), "age": range(1, 71), "deck": ("upper", "middle", "lower")},
+    """
         If sex is male, answer no; otherwise yes.
             'no' if sex == 'male' else 'yes'
         If deck is upper or age is below 12, answer yes; otherwise answer no.
@@ -172,11 +169,10 @@ SURVIVAL = Table(
     """,
 )
 ALARM = Table(
-    name="alarm",
-    target="alarm",
-    labels=("false", "true"),
-    draw=lambda rng: {"heat": rng.randint(20, 95), "smoke": rng.choice(("false", "true"))},
-    stated="""
+    "alarm",
+    "alarm",
+    {"heat": range(20, 96), "smoke": ("false", "true")},
+    """
         If smoke is true, answer false; otherwise answer true.
             'false' if smoke == 'true' else 'true'
         If heat is above 60 and smoke is false, answer true; otherwise answer false.
@@ -184,11 +180,10 @@ ALARM = Table(
     """,
 )
 TANK = Table(
-    name="tank",
-    target="mark",
-    labels=("above", "below"),
-    draw=lambda rng: {"level": rng.randint(0, 99), "valve": rng.choice(("open", "shut"))},
-    stated="""
+    "tank",
+    "mark",
+    {"level": range(100), "valve": ("open", "shut")},
+    """
         If level is below 40, answer above; otherwise answer below.
             'above' if level < 40 else 'below'
         If valve is open or level is above 70, answer below; otherwise answer above.

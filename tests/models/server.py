@@ -9,35 +9,23 @@ tenfold on a machine that does other work.
 import os
 import signal
 import sys
-from typing import Any
+
+import xllamacpp
 
 
-def parameters(model: str, *, port: int, slots: int, context_per_slot: int, alias: str) -> Any:
-    """Return llama.cpp's settings: one thread per core, the context split evenly between the slots."""
-    import xllamacpp
-
-    given = xllamacpp.CommonParams()
-    given.model.path = model
-    given.model_alias = {alias}
-    given.hostnames, given.port = ["127.0.0.1"], port
-    given.n_parallel, given.n_ctx = slots, slots * context_per_slot
-    given.cont_batching, given.use_jinja = True, True
-    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = int(os.environ.get("THREADS") or os.cpu_count() or 1)
-    given.endpoint_metrics = given.endpoint_slots = True
-    return given
-
-
-def main() -> None:
-    """Serve the model named on the command line."""
-    import xllamacpp
-
-    model, port, slots, context_per_slot, alias = sys.argv[1:]
-    server = xllamacpp.Server(
-        parameters(model, port=int(port), slots=int(slots), context_per_slot=int(context_per_slot), alias=alias)
-    )
-    print("listening", server.listening_address, flush=True)
+def main(model: str, port: str, slots: str, context_per_slot: str, alias: str) -> None:
+    """Serve with one thread per core, the context split evenly between the slots."""
+    options = xllamacpp.CommonParams()
+    options.model.path = model
+    options.model_alias = {alias}
+    options.hostnames, options.port = ["127.0.0.1"], int(port)
+    options.n_parallel, options.n_ctx = int(slots), int(slots) * int(context_per_slot)
+    options.cont_batching, options.use_jinja = True, True
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
+    options.endpoint_metrics = options.endpoint_slots = True
+    print("listening", xllamacpp.Server(options).listening_address, flush=True)
     signal.pause()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

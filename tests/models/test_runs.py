@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.models.trials import TABLES, Trial, run, simple
+from tests.models.weights import QWEN_1_5B
 from tests.processes import Desk, posterior, wait_until
-from tests.servers.served import Served
+from tests.servers import served
+from tests.servers.served import MODELS, Served
 
 TARGETS = {"admission_base": 0.97, "admission_depth_2": 0.93, "admission_distractor_3": 0.95}
 """Balanced accuracy on the test rows that smc must reach."""
@@ -32,6 +34,19 @@ Runs = dict[tuple[str, str], Future[Trial]]
 
 
 @pytest.fixture(scope="module")
+def qwen() -> Iterator[Served]:
+    """Qwen2.5-Coder-1.5B-Instruct in vLLM, its GGUF unpacked: several times as fast as llama.cpp on two cores."""
+    with served.vllm_at_its_best(MODELS / "qwen-1.5b", QWEN_1_5B.name, log=MODELS / "logs" / "qwen.log") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the runs."""
+    return tmp_path_factory.mktemp("trials")
+
+
+@pytest.fixture(scope="module")
 def runs(qwen: Served, trials: Path) -> Iterator[Runs]:
     """All runs, begun together."""
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(RUNS)) as pool:
@@ -42,12 +57,12 @@ def runs(qwen: Served, trials: Path) -> Iterator[Runs]:
 @pytest.mark.parametrize("table", TARGETS)
 def test_smc_finds_the_rule_of_a_clean_table(runs: Runs, table: str) -> None:
     found = runs[table, "smc"].result()
-    assert found.test >= TARGETS[table], found.heaviest
+    assert found.balanced("test") >= TARGETS[table], found.heaviest
 
 
 def test_smc_stays_near_the_best_single_rule_under_noise(runs: Runs, trials: Path) -> None:
     found = runs["admission_noise_10", "smc"].result()
-    assert found.test >= simple(trials, "admission_noise_10")["tree"] - NOISE_MARGIN, found.heaviest
+    assert found.balanced("test") >= simple(trials, "admission_noise_10")["tree"] - NOISE_MARGIN, found.heaviest
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
@@ -56,7 +71,7 @@ def test_answers_are_read_and_no_proposal_is_an_echo(runs: Runs, method: str) ->
     calls = found.result["calls"]
     assert calls["failed"] == 0
     assert calls["unparsable"] <= MOST_UNREAD * found.calls
-    assert found.test > 0.5
+    assert found.balanced("test") > 0.5
 
 
 def test_proposals_are_rules(runs: Runs) -> None:

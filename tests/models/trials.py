@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -33,9 +34,6 @@ MOST_PATHS = 12
 class Trial:
     """One finished run."""
 
-    table: str
-    method: str
-    seed: int
     result: dict[str, Any]
     """What `--json` ends with."""
     heaviest: str
@@ -49,54 +47,40 @@ class Trial:
         """Calls of both roles."""
         return int(self.result["calls"]["learner"] + self.result["calls"]["optimizer"])
 
-    @property
-    def test(self) -> float:
-        """Balanced accuracy on the test rows."""
-        return float(self.result["scores"]["test"]["labels"]["balanced"]["value"])
-
-    @property
-    def train(self) -> float:
-        """Balanced accuracy on the training rows."""
-        return float(self.result["scores"]["train"]["labels"]["balanced"]["value"])
+    def balanced(self, split: str) -> float:
+        """Return the balanced accuracy on the test or the training rows."""
+        return float(self.result["scores"][split]["labels"]["balanced"]["value"])
 
 
 def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str]) -> Trial:
-    """Runs one method once, or reads the run that a folder holds already. Raises SystemExit where it fails."""
+    """Run one method once, or read the run that the folder holds already. Raises CalledProcessError."""
     where = folder / f"{table}-{method}-{seed}"
     data = (str(TABLES / f"{table}_train.csv"), "--test", str(TABLES / f"{table}_test.csv"))
-    command = [sys.executable, "-m", "vpp", "run", *data, "--method", method, "--seed", str(seed), *SIZE, *server]
-    if where.exists():
-        command = [sys.executable, "-m", "vpp", "resume", str(where)]
-    else:
-        command += ["--run-dir", str(where)]
-    done = subprocess.run([*command, "--json", "--quiet"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{table}, {method}, seed {seed}: {done.stderr}")
+    begin = ("run", *data, "--method", method, "--seed", str(seed), *SIZE, *server, "--run-dir", str(where))
+    words = ("resume", str(where)) if where.exists() else begin
+    command = [sys.executable, "-m", "vpp", *words, "--json", "--quiet"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     view = RunReader(RunDirectory(where)).refresh().view
     weights: dict[str, float] = {}
     for weight, state in zip(view.weights, view.population, strict=True):
         text = view.texts[state.hypothesis]
         weights[text] = weights.get(text, 0.0) + weight
-    heaviest = max(weights, key=weights.__getitem__)
-    seed_text = view.started.seed_text if view.started else ""
     proposals = [*view.drawn.values(), *view.proposals]
     return Trial(
-        table=table,
-        method=method,
-        seed=seed,
         result=json.loads(done.stdout),
-        heaviest=heaviest.removeprefix(seed_text),
+        heaviest=max(weights, key=weights.__getitem__).removeprefix(view.started.seed_text if view.started else ""),
         proposals=len(proposals),
         rules=sum(proposal.reason is None for proposal in proposals),
     )
 
 
-def best_of_vml(folder: Path, table: str, calls: int, server: Sequence[str], *, first_seed: int) -> Trial:
-    """The best on the training rows of as many VML runs as `calls` pay for, one at least."""
-    paths = []
-    while len(paths) < MOST_PATHS and (not paths or sum(path.calls for path in paths) < calls):
-        paths.append(run(folder, table, "vml", first_seed + len(paths), server))
-    return max(paths, key=lambda path: path.train)
+def smc_and_vml(folder: Path, server: Sequence[str], table: str, seed: int) -> tuple[Trial, Trial]:
+    """Return an smc run, and the best on the training rows of the VML runs that its calls pay for, one at least."""
+    smc = run(folder, table, "smc", seed, server)
+    paths: list[Trial] = []
+    while len(paths) < MOST_PATHS and (not paths or sum(path.calls for path in paths) < smc.calls):
+        paths.append(run(folder, table, "vml", MOST_PATHS * seed + len(paths), server))
+    return smc, max(paths, key=lambda path: path.balanced("train"))
 
 
 def simple(folder: Path, table: str) -> dict[str, float]:
@@ -107,23 +91,22 @@ def simple(folder: Path, table: str) -> dict[str, float]:
 
 
 def line(table: str, method: str, trials: Sequence[Trial]) -> str:
-    """One row of the table."""
-    seeds = ", ".join(f"{trial.test:.3f}" for trial in trials)
+    """Return one row of the table."""
+    scores = [trial.balanced("test") for trial in trials]
     minutes = mean(trial.result["wall_s"] for trial in trials) / 60
-    calls = mean(trial.calls for trial in trials)
     rules = f"{sum(t.rules for t in trials)} of {sum(t.proposals for t in trials)}"
-    accuracy = mean(trial.test for trial in trials)
-    return f"| {table} | {method} | {accuracy:.3f} | {seeds} | {calls:.0f} | {minutes:.1f} | {rules} |"
+    by_seed = ", ".join(f"{score:.3f}" for score in scores)
+    calls = mean(trial.calls for trial in trials)
+    return f"| {table} | {method} | {mean(scores):.3f} | {by_seed} | {calls:.0f} | {minutes:.1f} | {rules} |"
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Prints the tables. A folder that holds finished runs is gone on with."""
+    """Print the tables, and each run's heaviest hypothesis. A folder that holds finished runs is gone on with."""
     parser = argparse.ArgumentParser(prog="python -m tests.models.trials")
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--folder", type=Path, required=True, help="where the runs are kept")
     parser.add_argument("--tables", nargs="+", default=list(NAMES))
-    parser.add_argument("--methods", nargs="+", default=["smc", "vml", "mh"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--at-once", type=int, default=1, help="runs at a time: a server that batches is faster so")
     options, more = parser.parse_known_args(words)
@@ -131,34 +114,12 @@ def main(words: Sequence[str] | None = None) -> None:
     os.environ["VPP_MAX_RUNNING"] = str(options.at_once)
     print("| table | method | balanced accuracy | by seed | calls | minutes | rules |\n|---|---|---|---|---|---|---|")
     with ThreadPoolExecutor(options.at_once) as pool:
-        print("\n".join(_tables(options, server, pool)))
-
-
-def _tables(options: argparse.Namespace, server: Sequence[str], pool: ThreadPoolExecutor) -> list[str]:
-    """Prints the rows; returns the heaviest hypothesis of every run."""
-    seeds, folder, heaviest = range(options.seeds), options.folder, []
-    smc = {
-        (table, seed): pool.submit(run, folder, table, "smc", seed, server)
-        for seed in seeds
-        for table in options.tables
-    }
-    mh = {t: pool.submit(run, folder, t, "mh", 0, server) for t in options.tables if "mh" in options.methods}
-    for table in options.tables:
-        shown = {"smc": [smc[table, seed].result() for seed in seeds]}
-        if "vml" in options.methods:
-            asked = [
-                pool.submit(best_of_vml, folder, table, one.calls, server, first_seed=MOST_PATHS * seed)
-                for seed, one in enumerate(shown["smc"])
-            ]
-            shown["best of vml"] = [best.result() for best in asked]
-        if "mh" in options.methods:
-            shown["mh"] = [mh[table].result()]
-        for method, trials in shown.items():
-            print(line(table, method, trials), flush=True)
-            heaviest += [f"{t.table}, {t.method}, seed {t.seed}: {t.heaviest}" for t in trials]
-        for name, value in simple(folder, table).items():
-            print(f"| {table} | {name} | {value:.3f} | | | | |", flush=True)
-    return heaviest
+        for table in options.tables:
+            pairs = pool.map(partial(smc_and_vml, options.folder, server, table), range(options.seeds))
+            for method, trials in zip(("smc", "best of vml"), zip(*pairs, strict=True), strict=True):
+                print(line(table, method, trials), *(trial.heaviest for trial in trials), sep="\n", flush=True)
+            for name, value in simple(options.folder, table).items():
+                print(f"| {table} | {name} | {value:.3f} | | | | |", flush=True)
 
 
 if __name__ == "__main__":

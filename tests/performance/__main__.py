@@ -15,12 +15,18 @@ from pathlib import Path
 from subprocess import SubprocessError
 
 import vpp
-from tests.markdown import DOCS, put
-from tests.performance import client, load, pages, programs, runs, tables
-from tests.performance.ratios import Ratio, lines
+from tests.performance import app, library, runs
+from tests.performance.ratios import Ratio, put
 
-PAGE = DOCS / "performance.md"
-PARTS = {"runs": runs, "client": client, "tables": tables, "programs": programs, "pages": pages, "load": load}
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+PARTS = {
+    "runs": runs.ratios,
+    "client": library.client,
+    "tables": library.tables,
+    "programs": library.programs,
+    "pages": app.pages,
+    "load": app.load,
+}
 PACKAGES = ("openai", "aiohttp", "streamlit", "pandas")
 
 
@@ -39,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
     about = f"{verdict} {machine()} The bench took {(time.monotonic() - began) / 60:.1f} minutes."
     print(about)
     if options.write:
-        put(PAGE, "bench", ["", about, "", *lines(ratios)])
+        put(PAGE, about, ratios)
     return 1 if failed else 0
 
 
@@ -47,15 +53,15 @@ def measure(part: str, *, short: bool) -> list[Ratio]:
     """Measure a part; one that fails is a ratio that misses its limit."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         try:
-            ratios = PARTS[part].ratios(Path(folder), short)
+            ratios = PARTS[part](Path(folder), short)
         except (AssertionError, OSError, SubprocessError) as error:
             ratios = [Ratio(name=part, value=float("nan"), most=0.0, parts=f"not measured: {error}"[:200])]
-    print("\n".join(lines(ratios)[2:]), flush=True)
+    print(*(ratio.line for ratio in ratios), sep="\n", flush=True)
     return ratios
 
 
 def machine() -> str:
-    """What it ran on."""
+    """Return what it ran on."""
     packages = ", ".join([f"vpp {vpp.__version__}", *(f"{name} {version(name)}" for name in PACKAGES)])
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{os.cpu_count()} cores, {system}, {packages}."

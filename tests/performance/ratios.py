@@ -1,9 +1,10 @@
-"""One line of the bench: a ratio, what it divides, and its limit."""
+"""One line of the bench: a ratio, what it divides, and its limit; and the table of docs/performance.md."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from tests.markdown import table
+BEGIN, END = "<!-- bench -->", "<!-- end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +14,7 @@ class Ratio:
     name: str
     value: float
     most: float | None = None
-    """The limit; None: nothing is asked of it."""
+    """The limit; None at a small size, where the ratio says little."""
     parts: str = ""
     """Numerator and denominator, with units."""
 
@@ -22,10 +23,10 @@ class Ratio:
         return self.most is None or self.value <= self.most
 
     @property
-    def limit(self) -> str:
-        if self.most is None:
-            return "–"
-        return f"{self.most:g}" if self.holds else f"{self.most:g} (missed)"
+    def line(self) -> str:
+        """Return its row of the table in Markdown."""
+        limit = "–" if self.most is None else f"{self.most:g}" if self.holds else f"{self.most:g} (missed)"
+        return f"| {self.name} | {self.value:.2f} | {limit} | {self.parts} |"
 
 
 def divided(name: str, a: float, b: float, *, unit: str, most: float | None = None) -> Ratio:
@@ -33,7 +34,10 @@ def divided(name: str, a: float, b: float, *, unit: str, most: float | None = No
     return Ratio(name=name, value=a / b, most=most, parts=f"{a:,.3g} / {b:,.3g} {unit}")
 
 
-def lines(ratios: Sequence[Ratio]) -> list[str]:
-    """Return a table in Markdown."""
-    rows = [(each.name, f"{each.value:.2f}", each.limit, each.parts) for each in ratios]
-    return table(["ratio", "measured", "at most", "parts"], rows)
+def put(page: Path, about: str, ratios: Sequence[Ratio]) -> None:
+    """Replace what stands between the marks of the page. Raises ValueError without them."""
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    lines = ["", about, "", "| ratio | measured | at most | parts |", "|---|---:|---:|---:|"]
+    body = "\n".join([BEGIN, *lines, *(ratio.line for ratio in ratios), END])
+    page.write_text(f"{before}{body}{after}", encoding="utf-8")

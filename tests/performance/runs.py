@@ -1,6 +1,5 @@
 """Wall clock of whole runs on a server with room, each preset: SMC and MH over a single VML run."""
 
-import json
 import os
 import random
 import subprocess
@@ -9,6 +8,9 @@ from pathlib import Path
 
 from tests.performance.ratios import Ratio, divided
 from tests.performance.stub import ROOT, served
+from vpp.events import RunFinished
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader
 
 CALL_S = 1.0
 STEPS, SHORT_STEPS = 10, 1
@@ -19,32 +21,29 @@ MOST = {("paper", "smc"): 1.15, ("paper", "mh"): 1.25, ("recommended", "smc"): 1
 
 def ratios(folder: Path, short: bool) -> list[Ratio]:
     """Run each method once with each preset, one run at a time."""
-    steps = SHORT_STEPS if short else STEPS
     found = []
-    with served(learner_s=CALL_S, optimizer_s=CALL_S) as stub:
+    with served(CALL_S) as base_url:
         for preset in ("paper", "recommended"):
             wall_s = {
-                method: seconds(folder, method, preset, steps=steps, base_url=stub.base_url)
+                method: seconds(folder, method, preset, steps=SHORT_STEPS if short else STEPS, base_url=base_url)
                 for method in ("vml", "mh", "smc")
             }
-            found += [
-                divided(
-                    f"{method.upper()} / VML, wall clock, {preset}", wall_s[method], wall_s["vml"],
-                    unit="s", most=None if short else MOST[preset, method],
-                )
-                for method in ("smc", "mh")
-            ]  # fmt: skip
+            for method in ("smc", "mh"):
+                name, most = f"{method.upper()} / VML, wall clock, {preset}", MOST[preset, method]
+                found.append(
+                    divided(name, wall_s[method], wall_s["vml"], unit="s", most=None if short else most)
+                )  # fmt: skip
     return found
 
 
 def seconds(folder: Path, method: str, preset: str, *, steps: int, base_url: str) -> float:
     """Seconds of a run of K = 10 from its journal's first line to its last. Raises CalledProcessError."""
-    rows, place = 10 * steps, folder / f"{preset}-{method}"
+    rows, run = 10 * steps, RunDirectory(folder / f"{preset}-{method}")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
     words = ["run", table(folder, rows), "--target", "label", "--preset", preset, "--method", method]
     words += ["--reading", "rows"]
     words += ["--particles", 10, "--batch-size", 10, "--epochs", 1, "--train-size", rows, "--test-size", 10]
-    words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", place, "--quiet"]
+    words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", run.path, "--quiet"]
     subprocess.run(
         [sys.executable, "-m", "vpp", *map(str, words)],
         cwd=ROOT,
@@ -52,10 +51,10 @@ def seconds(folder: Path, method: str, preset: str, *, steps: int, base_url: str
         check=True,
         timeout=WITHIN_S,
     )
-    records = [json.loads(line) for line in (place / "events.jsonl").read_bytes().splitlines()]
-    assert records[-1]["event"]["type"] == "run_finished", records[-1]
-    assert not records[-1]["usage"].get("unparsable"), records[-1]["usage"]
-    return float(records[-1]["at"] - records[0]["at"])
+    records = list(JournalReader(run.journal).new_records())
+    assert isinstance(records[-1].event, RunFinished), records[-1]
+    assert not records[-1].usage.unparsable, records[-1].usage
+    return records[-1].at - records[0].at
 
 
 def table(folder: Path, rows: int) -> Path:

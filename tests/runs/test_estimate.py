@@ -1,13 +1,11 @@
 """What the plan says of tokens, time and money: by hand on small cases, and against what a run really sent."""
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.in_process import run
-from tests.processes import PENGUINS
+from tests.processes import PENGUINS, Desk, Model
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, scored, started
 from vpp.data.build import build_dataset
@@ -98,7 +96,7 @@ def test_the_end_of_programs_is_their_certificates_and_the_rows_of_texts_without
             events.append(replace(scored(step, k, texts[k], dict.fromkeys(range(4), "yes")), branches=branches))
         events.append(finished(step, texts))
     for n, event in enumerate(events):
-        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), answers=0, event=event))
+        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     n, last, before = view.usage.calls, view.usage.calls, 10 * (len(events) - 4)
@@ -136,7 +134,7 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
     events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
     for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
         usage = Usage(learner=calls, cost=0.1 * calls)
-        view.apply(Record(at=0.0, usage=usage, answers=0, event=event))
+        view.apply(Record(at=0.0, usage=usage, event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
@@ -151,7 +149,7 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
     events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
     left = []
     for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
-        view.apply(Record(at=at, usage=Usage(learner=calls), answers=0, event=event))
+        view.apply(Record(at=at, usage=Usage(learner=calls), event=event))
         left.append(seconds_left(made, view, view.usage))
     assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
     assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
@@ -159,11 +157,11 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_a_demo_run_sends_no_more_than_was_estimated(method: Any) -> None:
+def test_a_run_sends_no_more_than_was_estimated(desk: Desk, served: Model, method: Any) -> None:
+    assert desk.run("run", "--method", method, "--structured", "off", *served.options).finish().code == 0
     made, data = penguins(method)
-    sent = asyncio.run(run(data, made.config))
     expected = estimate(made, data)
-    sizes = sent.learner.sizes + sent.optimizer.sizes
+    sizes = [sum(len(message["content"]) for message in body["messages"]) for body in served.bodies]
     assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
     assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
 

@@ -11,11 +11,10 @@ from tests import inspected
 from tests.processes import Desk, Outcome, posterior
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
-from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog, AnswerReader, JournalReader, cut_torn_tail, decode
+from vpp.runs.journal import AnswerReader, Journal, JournalReader, Record, decode
 from vpp.runs.reader import RunReader
-from vpp.runs.view import fold
+from vpp.runs.view import RunView, fold
 
 GARBAGE = b'{"at":\n'
 
@@ -80,7 +79,7 @@ def test_a_last_line_without_its_end_is_ignored_and_cut(tail: bytes, run: RunDir
     with run.journal.open("ab") as file:
         file.write(tail)
     assert RunReader(run).refresh().state == "finished"
-    cut_torn_tail(run.journal)
+    Journal(run.journal).close()
     assert run.journal.read_bytes() == whole
 
 
@@ -91,7 +90,7 @@ def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_ove
     whole = reader.refresh().view
 
     def shows(content: bytes) -> bool:
-        return reader.refresh().view == fold(map(decode, content.splitlines()))
+        return reader.refresh().view == fold(r for r in map(decode, content.splitlines()) if isinstance(r, Record))
 
     for content in (b"".join(lines[:12]), b"".join(lines[:20])):
         run.journal.write_bytes(content)
@@ -111,15 +110,11 @@ def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_ove
 
 
 def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    log, path = AnswerLog(tmp_path / "answers.jsonl"), tmp_path / "answers.jsonl"
-    for row in range(4):
-        log.add("h", Prediction(row=row, value="a"), 1)
-    log.close()
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(lines[0] + b'{"hypo\xff\n' + lines[3] + lines[2][:10])
-    reader = AnswerReader(path)
-    with pytest.raises(JournalDamaged, match=r"answers.jsonl: line 2 cannot be read"):
-        reader.refresh()
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b'{"hypothesis":"a","prediction":{"row":1,"value":"a"},"attempts":1}\n{"hypothesis":"\xff"}\n')
+    with pytest.raises(JournalDamaged, match=r"events.jsonl: line 2 cannot be read"):
+        AnswerReader(path).refresh()
+    assert JournalReader(path).read() == RunView()
 
 
 def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:

@@ -1,23 +1,23 @@
 """Whole runs on a real model file: SmolLM2-135M-Instruct in MODELS_DIR. `make test-gguf` runs them."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
-from tests.processes import PENGUINS, ROOT, TARGET, Desk, Running, posterior, wait_until
+from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, wait_until
+from tests.servers.served import MODELS
 from vpp.runs.spec import EndpointSpec
 
-MODEL = Path(os.environ.get("MODELS_DIR") or ROOT / ".models") / "SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL = MODELS / "SmolLM2-135M-Instruct.Q4_1.gguf"
 TINY = ("--particles", "2", "--epochs", "1", "--train-size", "8", "--test-size", "2", "--batch-size", "4")
 TINY += ("--limit", "learner=6", "--limit", "optimizer=24")
 """Two steps and some 100 short answers, few of which can be read."""
 WITHIN_S = 1200.0
 
 
-def start(desk: Desk, name: str, *words: str) -> Running:
-    """A small run with the response cache."""
+def start(desk: Desk, name: str, model: Path = MODEL) -> Running:
+    """Start a small run with the response cache."""
     where = ("--json", "--quiet", "--run-dir", desk.folder / name)
-    return desk.start("run", PENGUINS, *TARGET, *TINY, "--gguf", MODEL, *where, *words)
+    return desk.start("run", PENGUINS, *TARGET, *TINY, "--gguf", model, *where)
 
 
 def servers() -> list[str]:
@@ -52,8 +52,7 @@ def test_a_killed_run_resumes_to_the_posterior_of_an_undisturbed_one(desk: Desk)
     wait_until(lambda: not servers(), "the server is gone")
     assert desk.resume("killed").finish(within_s=WITHIN_S).code == 0
     assert start(desk, "whole").finish(within_s=WITHIN_S).code == 0
-    again, whole = posterior(desk.directory("killed")), posterior(desk.directory("whole"))
-    assert again == whole
+    assert posterior(desk.directory("killed")) == posterior(desk.directory("whole"))
     usage = desk.look("whole").view.usage
     assert usage.cached == usage.calls
 
@@ -61,8 +60,7 @@ def test_a_killed_run_resumes_to_the_posterior_of_an_undisturbed_one(desk: Desk)
 def test_a_file_that_is_cut_off_within_its_last_tensors_ends_the_run_with_llama_cpps_reason(desk: Desk) -> None:
     cut = desk.folder / "cut.gguf"
     cut.write_bytes(MODEL.read_bytes()[:-1000])
-    words = ("--gguf", cut, "--json", "--quiet", "--run-dir", desk.folder / "cut")
-    outcome = desk.start("run", PENGUINS, *TARGET, *TINY, *words).finish(within_s=WITHIN_S)
+    outcome = start(desk, "cut", cut).finish(within_s=WITHIN_S)
     assert outcome.code == 3
     assert "llama.cpp cannot load cut.gguf (" in outcome.complaint
     assert "not within the file bounds" in outcome.complaint

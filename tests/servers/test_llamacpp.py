@@ -5,10 +5,9 @@ import pytest
 from tests.llm.tables import LINE, PARITY, row, table
 from tests.processes import Desk
 from tests.servers.served import Served
-from tests.servers.whole import asked, finished, graded, votes
+from tests.servers.whole import finished, graded, votes, with_endpoint
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
-from vpp.llm.check import try_schema
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import is_kept
 from vpp.llm.templates import shipped
@@ -25,17 +24,13 @@ def answered(served: Served, dataset: Dataset, *, style: str = "paper") -> str:
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=True)
     messages, structured = prompts.messages(RULE, dataset.train[0]), prompts.structure
     assert structured is not None
-    completion = asked(
+    completion = with_endpoint(
         served,
         lambda endpoint: endpoint.complete(messages, temperature=1.0, seed=3, max_tokens=400, structured=structured),
     )
     assert completion.finish_reason == "stop"
     assert is_kept(structured, completion.text), completion.text
     return str(completion.text)
-
-
-def test_a_schema_is_honoured(llamacpp: Served) -> None:
-    assert asked(llamacpp, try_schema).outcome == "honoured"
 
 
 @pytest.mark.parametrize("style", ["paper", "examples"])
@@ -45,20 +40,16 @@ def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, style: str) ->
     assert read.explanation
 
 
-def test_awkward_labels_are_held_to_and_read(llamacpp: Served) -> None:
+def test_awkward_labels_and_numbers_are_held_to_and_read(llamacpp: Served) -> None:
     rows = tuple(row(i, label, x=str(i)) for i, label in enumerate(AWKWARD))
     dataset = table("classification", rows, classes=AWKWARD)
     assert parse_label(answered(llamacpp, dataset), dataset.classes).value in AWKWARD
-
-
-def test_a_number_is_held_to_and_read(llamacpp: Served) -> None:
     assert parse_number(answered(llamacpp, LINE)).value is not None
 
 
 def test_a_run_finds_the_schema_and_reads_every_learner_answer(llamacpp: Served, desk: Desk) -> None:
     view = finished(desk, "found", *llamacpp.options, *FEW_CALLS, *SHORT)
     assert desk.directory("found").spec().structured_as == "json_schema"
-    assert votes(view)
     assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
     assert "not as structured" not in view.usage.faults
 

@@ -17,9 +17,7 @@ def test_a_whole_run_of_noise_ends_in_order(vllm: Served, desk: Desk) -> None:
 
 
 def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
-    view = finished(desk, "structured", *vllm.options)
-    assert votes(view)
-    assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
+    assert set(votes(finished(desk, "structured", *vllm.options))) <= {"Adelie", "Chinstrap", "Gentoo"}
 
 
 def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, desk: Desk) -> None:
@@ -28,12 +26,7 @@ def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, des
 
 def test_check_endpoint_says_what_is_true(vllm: Served, desk: Desk) -> None:
     outcome = desk.start("check-endpoint", *vllm.options).finish(within_s=300)
-    assert "tiny" in outcome.out
-    assert "2,048" in outcome.out
-    assert "honoured" in outcome.out
-
-
-def test_check_endpoint_ends_with_3_where_nobody_serves_the_model(vllm: Served, desk: Desk) -> None:
+    assert all(words in outcome.out for words in ("tiny", "2,048", "honoured"))
     outcome = desk.start("check-endpoint", "--base-url", vllm.base_url, "--model", "nobody").finish(within_s=300)
     assert outcome.code == 3
     assert "tiny" in outcome.out
@@ -46,18 +39,14 @@ def test_a_run_of_an_unknown_model_ends_with_3_and_names_it(vllm: Served, desk: 
 
 
 def test_the_same_seed_gives_the_same_answer(vllm: Served) -> None:
-    asked = [ask(vllm, "Tell a story.", seed=seed, temperature=1.0).text for seed in (5, 5, 6)]
-    assert asked[0] == asked[1] != asked[2]
+    texts = [ask(vllm, "Tell a story.", seed=seed, temperature=1.0).text for seed in (5, 5, 6)]
+    assert texts[0] == texts[1] != texts[2]
 
 
 def test_a_prompt_beyond_the_context_is_refused_in_one_line(vllm: Served) -> None:
     with pytest.raises(EndpointRefused, match=r"context|token") as refused:
         ask(vllm, "word and " * 3000)
     assert "\n" not in str(refused.value)
-
-
-def test_the_engines_own_figures_are_served(vllm: Served) -> None:
-    assert "vllm:num_requests_running" in vllm.get("/metrics")
 
 
 def test_a_run_outlives_a_full_queue(crowded_vllm: Served, desk: Desk) -> None:

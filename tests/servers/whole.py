@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.processes import PENGUINS, TARGET, Desk, Outcome
 from tests.servers.served import Served
@@ -16,7 +16,6 @@ TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-s
 TINY_RUN += ("--limit", "learner=64", "--limit", "optimizer=128")
 """Two steps and, where no answer can be read, some 150 calls."""
 WITHIN_S = 600.0
-T = TypeVar("T")
 
 
 def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
@@ -39,7 +38,7 @@ def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> R
 def graded(desk: Desk, *words: str) -> list[float]:
     """Return the probabilities that a run on log-probabilities records; `verify` must find the same weights."""
     view = finished(desk, "graded", *words, "--likelihood", "logprobs")
-    shares = [share or {} for _, evaluated in view.evaluations for row in evaluated.shares for share in row]
+    shares = [share or {} for evaluated in view.evaluated.values() for row in evaluated.shares for share in row]
     assert all(set(share) <= {"Adelie", "Chinstrap", "Gentoo"} for share in shares)
     assert all(sum(share.values()) <= 1 + 1e-9 for share in shares)
     assert desk.vpp("verify", desk.folder / "graded").code == 0
@@ -47,14 +46,16 @@ def graded(desk: Desk, *words: str) -> list[float]:
 
 
 def votes(view: RunView) -> list[Value | None]:
-    """Return every particle's answer for every row that it was evaluated on."""
-    return [vote for _, evaluated in view.evaluations for row in evaluated.predictions for vote in row]
+    """Return every particle's answer for every row that it was evaluated on, one at least."""
+    found = [vote for evaluated in view.evaluated.values() for row in evaluated.predictions for vote in row]
+    assert found
+    return found
 
 
-def asked(served: Served, call: Callable[[Endpoint], Awaitable[T]]) -> T:
-    """Return the result of a call with a new endpoint, which attempts it once."""
+def with_endpoint(served: Served, call: Callable[[Endpoint], Awaitable[Completion]]) -> Completion:
+    """Return the answer to a call of a new endpoint, which attempts it once."""
 
-    async def scene() -> T:
+    async def scene() -> Completion:
         server = Server(base_url=served.base_url, model=served.model)
         endpoint = Endpoint(server, limits=Limits(max_attempts=1, timeout_s=120))
         try:
@@ -66,7 +67,6 @@ def asked(served: Served, call: Callable[[Endpoint], Awaitable[T]]) -> T:
 
 
 def ask(served: Served, text: str, *, seed: int = 0, temperature: float = 0.0, max_tokens: int = 64) -> Completion:
-    """One answer."""
     message = {"role": "user", "content": text}
     options: Any = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
-    return asked(served, lambda endpoint: endpoint.complete([message], **options))
+    return with_endpoint(served, lambda endpoint: endpoint.complete([message], **options))

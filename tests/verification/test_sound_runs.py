@@ -15,7 +15,7 @@ from vpp.data.table import Table
 from vpp.data.tasks import generate
 from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -104,12 +104,12 @@ def test_a_run_under_way_holds_as_far_as_it_has_come(tmp_path: Path) -> None:
     assert not verify(directory).has_ended
 
 
-def test_a_run_that_was_stopped_holds_and_so_does_its_resume(tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_holds_and_a_resume_from_another_step_does_not(tmp_path: Path) -> None:
     config = scripted.paper(method="smc", final_weights="rescored")
     directory, events = kept_run(tmp_path / "run", config)
     end = next(n for n, event in enumerate(events) if isinstance(event, StepFinished) and event.step == 1) + 1
     population = scripted.populations(events[:end])[-1]
-    roles, log = scripted.Script("classification"), AnswerLog(directory.answers)
+    roles, log = scripted.Script("classification"), Journal(directory.journal)
     problem = replace(scripted.make_problem(config, roles), learner=Learner(roles, log))
     ending = scripted.run_conclusion(problem, config, population)
     log.close()
@@ -119,6 +119,8 @@ def test_a_run_that_was_stopped_holds_and_so_does_its_resume(tmp_path: Path) -> 
         assert faults(directory) == []
     write(directory, [*stopped, RunResumed(step=1), *events[end:]])
     assert faults(directory) == []
+    write(directory, [*stopped, RunResumed(step=0), *events[end:]])
+    assert faults(directory)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -221,6 +221,8 @@ def _bench(commands: Commands) -> None:
     _number(parser, "--train-size", "training rows (100)")
     _number(parser, "--test-size", "test rows (60)")
     _number(parser, "--epochs", "passes over the training rows (2)")
+    about = "how hypotheses are read: row by row as in the paper, as programs, or auto (rows)"
+    parser.add_argument("--reading", choices=choices("reading"), help=about)
     model_options(parser, of_run=False)
     about = "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
     _file(parser, "DIR", about)

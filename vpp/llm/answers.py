@@ -115,7 +115,7 @@ _BELOW = re.compile(r"\s*(?:(?:```\w*|\$\$)\s+)?(?P<value>\S.*)")
 """The value below an `Output:` that ends its line."""
 _RETRACTION = re.compile(
     r"(?:\b|\\n)(?:wait|actually|correct(?:ed|ion)|oops|sorry|mistake|hmm+|hold on|let me|i mis\w+"
-    r"|on (?:reflection|second thoughts?|closer look))\b|^\W*no[,.]",
+    r"|on (?:reflection|second thoughts?|closer look))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
 """Begins second thoughts."""
