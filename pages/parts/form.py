@@ -34,7 +34,7 @@ from vpp.findings.options import (
 from vpp.findings.status import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm import templates as template_sets
-from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, TEMPLATES, Role, chosen_templates
 from vpp.llm.limits import Cap, Price
 from vpp.llm.prompts import LearnerPrompts, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
@@ -131,13 +131,7 @@ def complete(
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
-        templates = choose_templates(
-            dataset,
-            config=config,
-            is_demo=endpoint.is_demo,
-            is_structured=not endpoint.is_demo and endpoint.structured == "auto" and model.carrier == SCHEMA,
-            earlier=earlier.templates if earlier else None,
-        )
+        templates = choose_templates(dataset, config, model, earlier.templates if earlier else None)
     with places.last.expander(PRICES):
         prices, cap = choose_budget(endpoint)
     spec = RunSpec(
@@ -145,9 +139,7 @@ def complete(
         config=config,
         endpoint=endpoint,
         structured_as=model.carrier,
-        learner_template=templates["learner"],
-        optimizer_template=templates["optimizer"],
-        prior_template=templates["prior"],
+        **{f"{role}_template": text for role, text in templates.items()},  # type: ignore[arg-type]
         cell_limit=earlier.cell_limit if earlier else 0,
         prices=prices,
         cap=cap,
@@ -405,21 +397,15 @@ def ask(names: Sequence[str], *, across: int) -> None:
 
 FIELD = "new.templates"
 AS_BEFORE = "as that run had them"
-TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
 Texts = dict[Role, str | None]
 
 
 def choose_templates(
-    dataset: Dataset,
-    *,
-    config: Config,
-    is_demo: bool,
-    is_structured: bool,
-    earlier: Mapping[Role, str | None] | None = None,
+    dataset: Dataset, config: Config, model: Model, earlier: Mapping[Role, str | None] | None
 ) -> Texts:
     """Ask for the text of each role's template, None for the set `paper`. Raises InputError.
 
-    is_structured: in the preview. earlier: templates of the run that is started again.
+    earlier: templates of the run that is started again.
     """
     names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
     first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
@@ -427,31 +413,22 @@ def choose_templates(
     if st.session_state.get(FIELD) not in offer:
         st.session_state[FIELD] = first
     choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
-    preset = st.session_state.get("new.preset", "")
+    is_demo, preset = model.endpoint.is_demo, st.session_state.get("new.preset", "")
     named = chosen_templates(
         choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text, is_regression=not dataset.classes
     )
-    roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
     texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
     check_templates(texts)
     blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
-    of_roles = {role: texts.get(role) for role in roles}
-    if config.likelihood == "logprobs" and dataset.classes:
-        of_roles["learner"], is_structured = lettered().text, False
-    _preview(of_roles, dataset, config.prior, is_structured)
-    return texts
-
-
-def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool) -> None:
-    """Show each template, and what the learner is asked about the first row."""
-    *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
-    for (role, text), tab in zip(texts.items(), templates, strict=True):
-        tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
-    template = template_of(texts.get("learner"), role="learner")
+    is_lettered = config.likelihood == "logprobs" and bool(dataset.classes)
+    is_structured = model.endpoint.structured == "auto" and model.carrier == SCHEMA and not is_lettered
+    template = lettered() if is_lettered else template_of(texts.get("learner"), role="learner")
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
-    messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
-    filled.code(as_text(messages), language=None, wrap_lines=True)
-    filled.html(markup.block(markup.caption(f"At most about {prompt_tokens(messages):,} tokens.")))
+    messages = prompts.messages(seed_sentence(dataset, config.prior), dataset.train[0])
+    blocks.draw(markup.group("Asked about a row"))
+    st.code(as_text(messages), language=None, wrap_lines=True)
+    blocks.captions(f"At most about {prompt_tokens(messages):,} tokens.")
+    return texts
 
 
 # Prices and a cap

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.app.test_states import LABELS
-from vpp.llm.templates import shipped
 
 
 def previewed(app: AppTest) -> str:
@@ -21,7 +20,6 @@ def form(app: AppTest) -> AppTest:
 
 
 def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(form: AppTest) -> None:
-    assert shipped("learner").text in previewed(form)
     assert "Output: one of the labels, nothing else" in previewed(form)
     assert " tokens." in shown(form)
     form.selectbox(key="new.templates").set_value("examples").run()

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
@@ -16,17 +15,9 @@ def offered(app: AppTest) -> list[str]:
 
 def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
-    labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV", "ArviZ NetCDF"]
+    labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV"]
     assert offered(opened(app, reader, "report")) == labels
     page = shown(app)
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
     assert "The command that repeats the run" not in page
-
-
-def test_without_arviz_the_page_says_how_to_get_it(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vpp.reporting.exports.find_spec", lambda name: None)
-    assert "ArviZ NetCDF" not in offered(opened(app, inspected.labels(tmp_path), "report"))
-    assert "pip install xarray" in shown(app)
