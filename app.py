@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.parts import frame, opening, person
+from pages.parts import blocks, frame, person
 
 
 def draw() -> None:
     """Draw one visitor's page."""
-    st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
-    st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
+    st.set_page_config(page_title="VPP", page_icon=str(blocks.ASSETS / "icon.svg"), layout="wide")
+    st.logo(str(blocks.ASSETS / "logo.svg"), size="large", icon_image=str(blocks.ASSETS / "icon.svg"))
     page = st.navigation(
         [
             st.Page("pages/new_run.py", title="New run", default=True),

@@ -1,7 +1,8 @@
 // The live deck. Cards are patched in place, so that open folds, focus and selections survive; the order is held, and a
 // card stays, while someone reads it. Python sends bytes: a line of JSON, then the cards as escaped HTML.
 function isRead(deck, selected) {
-  return deck.contains(selected) || deck.matches(":hover") || deck.querySelector("details[open]") || deck.contains(document.activeElement)
+  const isPointed = deck.matches(":hover") && deck.closest(".vpp").hasMoved // a pointer left there by a click reads nothing
+  return deck.contains(selected) || isPointed || deck.querySelector("details[open]") || deck.contains(document.activeElement)
 }
 
 // Node at which the selection begins, or null. Read once per refresh: after a change it would force a layout.
@@ -32,9 +33,8 @@ function want(root) {
 }
 
 function read(bytes) {
-  const text = new TextDecoder().decode(bytes)
-  const end = text.indexOf("\n")
-  return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
+  const [header, html] = new TextDecoder().decode(bytes).split(/\n(.*)/s)
+  return { ...JSON.parse(header), html }
 }
 
 function build(parent) {
@@ -45,6 +45,7 @@ function build(parent) {
   root.wanted = "[]"
   root.addEventListener("click", (event) => copyClicked(root, event))
   root.addEventListener("toggle", () => want(root), true)
+  root.addEventListener("pointermove", () => (root.hasMoved = true))
   parent.append(root)
   return root
 }

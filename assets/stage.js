@@ -48,10 +48,9 @@ function fill(part, html) {
 }
 
 function read(bytes) {
-  const text = new TextDecoder().decode(bytes)
-  const end = text.indexOf("\n")
-  const header = JSON.parse(text.slice(0, end))
-  const pieces = text.slice(end + 1).split("\0")
+  const [first, rest] = new TextDecoder().decode(bytes).split(/\n(.*)/s)
+  const header = JSON.parse(first)
+  const pieces = rest.split("\0")
   const html = Object.fromEntries(header.parts.map((name, i) => [name, pieces[i]]))
   return { ...header, html, decks: pieces.slice(header.parts.length) }
 }

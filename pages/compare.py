@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, person, pieces
+from pages.parts import blocks, frame, opening, person
 from vpp.errors import VppError
 from vpp.findings.baselines import Baselines, baselines, with_prompted
 from vpp.findings.comparison import (
@@ -28,12 +28,13 @@ from vpp.show.words import counted, listed
 
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
+PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 
 
 def baselines_of(run: Candidate) -> Baselines:
     dataset = run.snapshot.spec.dataset
-    simple = pieces.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
+    simple = blocks.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
     return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
 
 
@@ -50,7 +51,7 @@ def shelf(wanted: Sequence[str]) -> Shelf:
     """Return the newest runs and the wanted ones."""
     directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < MOST or run.id in wanted}
     specs = {run: opening.settings(directory) for run, directory in directories.items()}
-    dates = {run: (spec, pieces.made(directories[run])) if spec else None for run, spec in specs.items()}
+    dates = {run: (spec, opening.made(directories[run])) if spec else None for run, spec in specs.items()}
     rows = {run: spec.dataset.get("fingerprint") for run, spec in specs.items() if spec}
     return Shelf(directories, rows, labels(dates))
 
@@ -66,28 +67,19 @@ def draw_page() -> None:
     title_place = st.container()
     left, right = st.columns([5, 2])
     with left:
-        choice = pick(runs, link, current.directory.id)
+        choice = pick(runs, link, current.id)
     if not choice:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
     with right:
-        reference = pick_reference(runs, choice, current.directory.id)
-    # In the address for sharing, in the session for coming back.
-    st.session_state["compare.last"] = choice
+        reference = pick_reference(runs, choice, current.id)
     st.query_params["compare"] = ",".join(choice)
     st.query_params["against"] = reference
     candidates, faults = read(runs, choice)
     for run, why in faults:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
-    letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
-    chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
-    with_others = f" · beside {counted(len(choice) - 1, 'other run')}" if len(choice) > 1 else ""
     with title_place:
-        title = f"{runs.labels[reference]}{with_others}"
-        blocks.draw(markup.title("Runs side by side", title, chip=chip if letters else ""))
-        for run in candidates:
-            if run.id == reference:
-                pieces.draw_verdict(runs.directories[run.id], run.snapshot)
+        draw_title(runs, candidates, reference, n=len(choice))
     if not candidates:
         st.stop()
 
@@ -99,41 +91,35 @@ def draw_page() -> None:
             draw_result(runs.labels, comparison_of(now, reference))
 
     was_live = is_live()
-    with st.container():
-        blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
+    blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
+
+
+def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, n: int) -> None:
+    """Draw the title with the verdict on the reference run. n: picked runs."""
+    letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
+    chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
+    with_others = f" · beside {counted(n - 1, 'other run')}" if n > 1 else ""
+    title = f"{runs.labels[reference]}{with_others}"
+    blocks.draw(markup.title("Runs side by side", title, chip=chip if letters else ""))
+    for run in candidates:
+        if run.id == reference:
+            opening.draw_verdict(runs.directories[run.id], run.snapshot)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
-    fill(runs, link, current)
-    choice = st.multiselect(
-        "Runs",
-        list(runs.directories),
-        format_func=runs.labels.__getitem__,
-        key="compare.runs",
-        max_selections=len(CODES),
-        placeholder="Pick runs",
-    )
+    """Ask for runs. Default: those that a link names, else those of last time, else those on the open run's rows."""
+    choice = st.session_state.get(PICKED, ())
+    if st.session_state.get(PICKED_FOR) != current:
+        st.session_state[PICKED_FOR] = current
+        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
+        usual = choice if current in choice else sorted([current, *alike][:AT_FIRST])
+        choice = [run for run in link if run in runs.directories] or usual
+    st.session_state[PICKED] = [run for run in choice if run in runs.directories]  # one may have been deleted
+    field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(PICKED)}
+    picked = st.multiselect("Runs", list(runs.directories), format_func=runs.labels.__getitem__, **field)
     if unknown := [run for run in link if run not in runs.directories]:
         blocks.captions(f"Not in the runs folder: {listed(unknown)}.")
-    return list(choice)
-
-
-def fill(runs: Shelf, link: Sequence[str], current: str) -> None:
-    """Pick the runs that a link names, else those of last time, else those on the open run's rows, oldest first."""
-    last, choice = st.session_state.get("compare.last", []), st.session_state.get("compare.runs")
-    if link and link != last:
-        st.session_state.pop("compare.against", None)
-        choice = link
-    elif choice is None:
-        choice = last if current in last else []
-    elif not choice:
-        return  # by hand
-    there = [run for run in choice if run in runs.directories]  # a run may have been deleted meanwhile
-    if not there:
-        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
-        there = sorted([current, *alike][:AT_FIRST])
-    if there != st.session_state.get("compare.runs"):
-        st.session_state["compare.runs"] = there
+    return list(picked)
 
 
 def pick_reference(runs: Shelf, choice: Sequence[str], current: str) -> str:
@@ -165,7 +151,7 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     ids = [run.id for run in candidates]
     place = ids.index(reference) if reference in ids else 0
     state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-    return pieces.remembered("compare.made", state, lambda: compare(candidates, reference=place))
+    return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
 def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
@@ -181,7 +167,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])
-    pieces.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
+    blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
 
 
 frame.enter()

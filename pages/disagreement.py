@@ -6,7 +6,8 @@ from typing import get_args
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, pieces, settling
+from pages.parts import blocks, frame, opening, settling
+from pages.parts.opening import OpenRun
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import (
@@ -35,15 +36,14 @@ NOT_ASKED = (
 )
 
 
-def page(run: opening.OpenRun) -> None:
-    pieces.head(run, "Where the hypotheses disagree")
-    with st.container():
-        opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
+def page(run: OpenRun) -> None:
+    opening.head(run, "Where the hypotheses disagree")
+    opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
     with st.container(key="disagreement.labels"):
         settling.draw(run)
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+def draw(run: OpenRun, snapshot: Snapshot) -> None:
     dataset = run.reader.dataset()
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, dataset)
     if rows is None:
@@ -53,16 +53,16 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     notes = [Note(when)] if when else []
     blocks.draw(*headline(rows), *calibrated(rows), *notes)
     blocks.draw(tiles(rows), *sure_and_right(rows))
-    readings = pieces.readings(run, snapshot, rows.test.hypotheses)
+    readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
 
 
-def draw_rows(run: opening.OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:
+def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:
     """Draw the table, with the row under it that was opened, or the most divided one."""
     points = choose_rows(rows)
     if not points:
         return
-    key = f"disagreement.most.{run.directory.id}"
+    key = f"disagreement.most.{run.id}"
     most = int(st.session_state.get(key, MOST))
     chosen = st.session_state.get(ROW, points[0].row.id)
     point = next((point for point in points[:most] if point.row.id == chosen), None)
@@ -70,7 +70,7 @@ def draw_rows(run: opening.OpenRun, rows: Rows, readings: Mapping[str, ProgramRe
     inside = opened_row(rows, point, reasons=reasons, readings=readings) if point else ()
     table = row_table(rows, points[:most], open_row=point.row.id if point else None, inside=inside)
     blocks.draw(Note(table_words(rows)))
-    pieces.steady(html([table]), key="disagreement.matrix", on_open=partial(open_row, chosen))
+    blocks.steady(html([table]), key="disagreement.matrix", on_open=partial(open_row, chosen))
     if most < len(points):
         more = min(MOST, len(points) - most)
         show = partial(st.session_state.__setitem__, key, most + more)

@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import asking, blocks, frame, opening, pieces
+from pages.parts import asking, blocks, frame, opening
+from pages.parts.opening import OpenRun
 from vpp.events import hypothesis_id
 from vpp.findings.hypotheses import (
     Hypothesis,
@@ -17,9 +18,9 @@ from vpp.findings.hypotheses import (
     similarity,
 )
 from vpp.findings.progress import nothing_yet, weights_curve
-from vpp.findings.result import evidence_measure, target_words, weights_words
+from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
-from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import Snapshot
 from vpp.show import markup
@@ -32,8 +33,8 @@ FOLDED = 3  # fewest cards that are worth a button
 NEWEST = 3  # lines drawn of what was ruled out, until the others are asked for
 
 
-def draw_page(run: opening.OpenRun) -> None:
-    pieces.head(run, "Posterior: hypotheses that survived")
+def draw_page(run: OpenRun) -> None:
+    opening.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, reworded = st.container(), st.container(key="posterior_reworded")
     questions, trial, last = st.container(), st.container(key="posterior_trial"), st.container()
@@ -49,30 +50,31 @@ def draw_page(run: opening.OpenRun) -> None:
         asking.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
-    if run.snapshot.state not in opening.LIVE and (curve := weights_curve(run.snapshot.view)):
-        # In a component: st.html would leave the drawing out.
-        pieces.steady(markup.html([curve]), key="posterior.weights")
+    if not run.is_live and (curve := weights_curve(run.snapshot.view)):
+        blocks.draw_chart(curve)
 
 
-def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:
+def merged_of(run: OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:
     def make() -> tuple[Ideas | None, Floats | None]:
         dataset = run.reader.dataset()
         ideas = merge_ideas(snapshot.view, dataset)
         return ideas, similarity(ideas, dataset) if ideas else None
 
-    return pieces.remembered("posterior.made", (run.directory.id, snapshot.view.last_at), make)
+    return blocks.remembered("posterior.made", (run.id, snapshot.view.last_at), make)
 
 
-def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
+def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     ideas, near = merged_of(run, snapshot)
     if ideas is None:
         opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
         return
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
-    apart_key, all_key = f"posterior.apart.{run.directory.id}", f"posterior.all.{run.directory.id}"
+    apart_key, all_key = f"posterior.apart.{run.id}", f"posterior.all.{run.id}"
     is_apart = bool(st.session_state.get(apart_key))
     every = hypotheses(ideas, None if is_apart else near, seed_text=view.seed_text, labels=dataset.classes)
-    blocks.draw(Say(shares_words(every, config, view)), Heading("Hypotheses", order_words(every, config)))
+    words = (shares_words(every, config, view), odds_words(constant_answer(view, config, dataset), dataset))
+    head = Heading("Hypotheses", order_words(every, config))
+    blocks.draw(Say(" ".join(filter(None, words))), head)
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first = every[:AT_ONCE] if is_cut else every
     draw_deck(run, snapshot, first)
@@ -85,15 +87,15 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
     draw_notes(run, snapshot)
 
 
-def draw_deck(run: opening.OpenRun, snapshot: Snapshot, first: tuple[Hypothesis, ...]) -> None:
+def draw_deck(run: OpenRun, snapshot: Snapshot, first: tuple[Hypothesis, ...]) -> None:
     view, live = snapshot.view, snapshot.state in opening.LIVE
-    readings = pieces.readings(run, snapshot, (hypothesis_id(each.texts[0].text) for each in first))
+    readings = opening.readings(run, snapshot, (hypothesis_id(each.texts[0].text) for each in first))
     cards = deck(first, view, snapshot.spec.config, readings)
     name = "live" if live else str(view.last_step)
-    pieces.deck(markup.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
+    blocks.deck(markup.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
 
 
-def draw_notes(run: opening.OpenRun, snapshot: Snapshot) -> None:
+def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
     weights = [target_words(config), weights_words(snapshot)]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
@@ -103,17 +105,16 @@ def draw_notes(run: opening.OpenRun, snapshot: Snapshot) -> None:
     blocks.draw(*parts)
 
 
-def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    state = (run.directory.id, snapshot.view.last_at)
+def draw_ruled_out(run: OpenRun, snapshot: Snapshot) -> None:
     made = partial(ruled_out, snapshot.view, run.reader.dataset())
-    entries: tuple[RuledOut, ...] = pieces.remembered("posterior.ruled_out.made", state, made)
+    entries = blocks.remembered("posterior.ruled_out.made", (run.id, snapshot.view.last_at), made)
     if head := tuple(ruled_out_heading(entries, snapshot.spec.config)):
         blocks.draw(*head)
     if not entries:
         return
-    key, place = f"posterior.ruled_out.opened.{run.directory.id}", st.container()
+    key, place = f"posterior.ruled_out.opened.{run.id}", st.container()
     everything = len(entries) > NEWEST and st.toggle(
-        f"Show all {integer(len(entries))}", key=f"posterior.ruled_out.all.{run.directory.id}"
+        f"Show all {integer(len(entries))}", key=f"posterior.ruled_out.all.{run.id}"
     )
 
     def open_or_close(line: int) -> None:
@@ -125,7 +126,7 @@ def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
     most = None if everything else NEWEST
     lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
     with place:
-        pieces.steady(markup.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
+        blocks.steady(markup.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
 
 
 frame.enter()

@@ -5,21 +5,28 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, person, pieces, stage
-from pages.parts.endpoint import slowed_html
+from pages.parts import blocks, frame, opening, person, stage
+from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
+from vpp.findings.status import (
+    MARKS,
+    is_key_refused,
+    pending_words,
+    retry_words,
+    server_sentences,
+    steps_done,
+    wait_words,
+    window_words,
+)
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.reader import Snapshot
-from vpp.runs.spec import RunSpec
 from vpp.show import markup
 from vpp.show.words import capitalised, counted
 
 FIELD_PX = 280
-CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation
 COMMANDS: dict[str, Command] = {  # by the key of the button
     "watch.pause": "pause",
     "watch.go_on": "go on",
@@ -28,7 +35,7 @@ COMMANDS: dict[str, Command] = {  # by the key of the button
 }
 
 
-def obey(run: opening.OpenRun) -> Command | None:
+def obey(run: OpenRun) -> Command | None:
     """Send the command of the button that was pressed; return the command that waits for the worker."""
     with opening.refusals():
         for key, command in COMMANDS.items():
@@ -37,16 +44,16 @@ def obey(run: opening.OpenRun) -> Command | None:
     return run.directory.pending_command()
 
 
-def controls(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
+def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
     directory, state, view = run.directory, snapshot.state, snapshot.view
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
-    here = {"run": directory.id}
-    rows = pieces.remembered(f"watch.rows.{run.key}", 0, lambda: distinct_rows(run.reader.dataset()))
+    here = {"run": run.id}
+    rows = blocks.remembered(f"watch.rows.{run.key}", 0, lambda: distinct_rows(run.reader.dataset()))
     words = retry_words(view, now=now) if state == "paused" else ""
     words = words or pace(snapshot, now=now, rows=rows)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
     if state == "paused" and view.is_at_cap:
-        at_cap(directory, snapshot.spec)
+        raise_cap(directory, snapshot.spec.cap)
         row = st.container()
     elif state in opening.LIVE:
         if waiting == "stop":
@@ -72,7 +79,7 @@ def controls(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None, 
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
-def status_html(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
+def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
     """Return what the run does now, or how it ended."""
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
@@ -81,15 +88,15 @@ def status_html(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | Non
     return f'<p class="cap phase">{badge}</p>'
 
 
-def queue_before(run: opening.OpenRun, snapshot: Snapshot) -> int:
+def queue_before(run: OpenRun, snapshot: Snapshot) -> int:
     """Count this person's runs that wait for a slot and were made before."""
     if snapshot.state != "queued" or snapshot.beat is None or not snapshot.beat.waits:
         return 0
-    beats = ((other, other.last_beat()) for other in person.store().runs() if other.id < run.directory.id)
+    beats = ((other, other.last_beat()) for other in person.store().runs() if other.id < run.id)
     return sum(beat is not None and beat.waits and other.is_held() for other, beat in beats)
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+def draw(run: OpenRun, snapshot: Snapshot) -> None:
     # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
     if snapshot.state == "running" and st.session_state.pop("frame.queued", False):
         st.rerun()
@@ -105,15 +112,23 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
-        pieces.steady(words + slowed_html(snapshot), key="watch.whole")
+        blocks.steady(words + slowed_html(snapshot, now=now), key="watch.whole")
 
 
-def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
+def slowed_html(snapshot: Snapshot, *, now: float) -> str:
+    """Return what slows the calls of a run down, while it is at work."""
+    if snapshot.state != "running":
+        return ""
+    words = (wait_words(snapshot.usage, now=now), window_words(snapshot.usage, snapshot.spec.ceiling))
+    return "".join(markup.caption(capitalised(each)) for each in words if each)
+
+
+def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     endpoint = snapshot.spec.endpoint
-    asks_key = not (endpoint.is_demo or endpoint.gguf or person.environment().endpoint_fixed)
-    anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
+    asks_key = is_key_refused(view) and not (endpoint.is_demo or person.environment().endpoint_fixed)
+    anew = " Type another key below: Resume takes it." if asks_key else ""
     silent = f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep."
     words = {
         "failed": ("The run failed", view.detail, f"{kept}{anew}"),
@@ -131,8 +146,9 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     return ""
 
 
-def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
-    name, cap = f"watch.cap.{directory.id}", spec.cap
+def raise_cap(directory: RunDirectory, cap: Cap) -> None:
+    """Ask for a higher cap, and go on under it."""
+    name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost
         calls = int(st.number_input(label, 0, value=calls, key=f"{name}.calls", width=FIELD_PX))
@@ -149,7 +165,7 @@ def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
 # Actions on the run: rename, start again with changes, delete
 
 
-def manage(run: opening.OpenRun) -> None:
+def manage(run: OpenRun) -> None:
     title = "This run: rename it, start it again, delete it"
     with st.expander(title, key="this_run", on_change="rerun") as fold:
         if fold.open:
@@ -158,10 +174,10 @@ def manage(run: opening.OpenRun) -> None:
             delete(run)
 
 
-def rename(run: opening.OpenRun) -> None:
+def rename(run: OpenRun) -> None:
     with st.form("this_run.rename", border=False, enter_to_submit=True):
         left, right = st.columns([2.6, 1], vertical_alignment="bottom")
-        name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
+        name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.id}")
         is_pressed = right.form_submit_button("Rename the run", width="stretch")
     with opening.refusals("The run keeps its name"):
         if is_pressed:
@@ -169,43 +185,34 @@ def rename(run: opening.OpenRun) -> None:
             st.rerun()
 
 
-def start_again(run: opening.OpenRun) -> None:
+def start_again(run: OpenRun) -> None:
     words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
     if blocks.beside(words).button("Start again with changes", key="this_run.again", width="stretch"):
         # Late: the form needs pandas, and Watch should not wait for it.
         from pages.parts import form
 
-        form.fill(run.directory.id, run.snapshot.spec)
+        form.fill(run.id, run.snapshot.spec)
         st.switch_page("pages/new_run.py")
 
 
-def delete(run: opening.OpenRun) -> None:
+def delete(run: OpenRun) -> None:
     # A run that has paused at its cap may have no worker: then nothing goes on.
-    live = run.snapshot.state in opening.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
+    live = run.is_live and (run.snapshot.state != "paused" or run.directory.is_held())
     words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
-    if blocks.beside(words).button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
-        st.session_state[CONFIRMING] = run.directory.id
-    if not live and st.session_state.get(CONFIRMING) == run.directory.id:
-        confirm(run)
-
-
-def confirm(run: opening.OpenRun) -> None:
-    name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
-    blocks.draw(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back."))
-    with st.container(horizontal=True):
+    with blocks.beside(words).popover("Delete this run", key="this_run.delete", width="stretch", disabled=live):
+        about = f"Run {run.id}: its hypotheses, answers and report cannot be brought back."
+        blocks.draw(markup.state(f"Delete {run.snapshot.spec.name}?", about))
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
             with opening.refusals("The run was not deleted"):
                 store.delete(run.directory)
-                st.session_state.pop(CONFIRMING, None)
-                st.session_state.pop("run", None)
-                st.session_state[opening.DELETED] = run.directory.id
+                del st.session_state["run"]
+                st.session_state[opening.DELETED] = run.id
                 st.query_params.pop("run", None)
                 st.rerun()
-        st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
 
 
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
-pieces.head(opened, opened.snapshot.spec.name)
+opening.head(opened, opened.snapshot.spec.name)
 opening.follow(opened, partial(draw, opened), every_s=1.0)
 manage(opened)

@@ -14,11 +14,14 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pages.parts.opening import COMMAND, SHIPPED
+from pages.parts.opening import SHIPPED
 from tests.processes import ROOT
 from vpp.runs.directory import RunDirectory
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, SHIPPED_FILES, TEXT_EXAMPLE
 
+PENGUINS = """run assets/examples/penguins.csv --target species --name Penguins --demo --no-cache
+ --epochs 1 --seed 95"""
+"""Most seeds end with one heavy hypothesis, this one with two."""
 CHAINS = """run assets/examples/penguins.csv --target species --name "Penguins, chains" --demo --no-cache
  --method mh --particles 3 --epochs 1 --seed 2"""
 """Seed 2: every chain rejects some proposals and accepts others."""
@@ -26,7 +29,7 @@ TITANIC = """run assets/examples/titanic.csv --target survived --name Titanic --
  --train-size 60 --test-size 100 --limit optimizer=256"""
 MESSAGES = """weigh assets/examples/messages.csv --target team --name "Messages to a shop" --reading rows
  --start assets/examples/messages.hunches.txt"""
-DEMO: Mapping[str, Sequence[str]] = {EXAMPLE: COMMAND, CHAINS_EXAMPLE: shlex.split(CHAINS)}
+DEMO: Mapping[str, Sequence[str]] = {EXAMPLE: shlex.split(PENGUINS), CHAINS_EXAMPLE: shlex.split(CHAINS)}
 """Arguments that make each run, by its id."""
 REAL: Mapping[str, Sequence[str]] = {REAL_EXAMPLE: shlex.split(TITANIC), TEXT_EXAMPLE: shlex.split(MESSAGES)}
 """The same; the server's are added."""

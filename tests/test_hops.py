@@ -5,6 +5,7 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any, cast
@@ -109,7 +110,10 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
 
 def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the prepared run to the first event that its worker records, in both processes."""
-    prepared, way = opening.prepare_example(Config(particles=2, epochs=1, batch_size=50)), Way()
+    example, way = opening.prepare_example(), Way()
+    config = Config(particles=2, epochs=1, batch_size=50)
+    endpoint = replace(example.spec.endpoint, demo_latency_ms=0)
+    prepared = replace(example, spec=replace(example.spec, config=config, endpoint=endpoint))
     monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
     commands: list[list[str]] = []
 

@@ -1,11 +1,17 @@
-"""Questions that Posterior asks the models: about new rows, about another wording, and in a trial."""
+"""Questions to a run's models: about new rows, about another wording, and in a trial.
 
-from collections.abc import Mapping, Sequence
+The browser session keeps them while the page is left.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import blocks, opening, person, pieces
-from pages.parts.job import Job, describe_next, model_words, plan_words, served_words
+from pages.parts import blocks, opening, person
+from pages.parts.opening import OpenRun
 from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
@@ -16,46 +22,164 @@ from vpp.findings.experiments import comparison_blocks, keeping_words, read_tria
 from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.findings.scores import grouped
+from vpp.inference.plan import plan
 from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import Asking, Background, Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.runs.asking import (
+    Asking,
+    Background,
+    Questions,
+    Rewording,
+    asking_of,
+    comparison_of,
+    last_rows,
+    reworded_run,
+    rewording,
+)
+from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import markdown_text, one_line
+from vpp.show.markup import html, markdown_text, one_line
 from vpp.show.words import counted, cut, integer, percent, seconds
 from vpp.trials import TrialAsking
 
-WHAT = ("row", "table")  # names of the jobs
+AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
+FEW = 20  # questions up to which no bar is drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Questions under a name, asked in another thread."""
+
+    run: OpenRun
+    name: str
+
+    @property
+    def now(self) -> Background[Any] | None:
+        """The job as it runs or has ended; None before it has begun."""
+        job: Background[Any] | None = st.session_state.get(self.key("ask"))
+        return job
+
+    @property
+    def is_running(self) -> bool:
+        return self.now is not None and self.now.is_running
+
+    @property
+    def has_failed(self) -> bool:
+        return self.now is not None and self.now.outcome == "failed"
+
+    def key(self, what: str) -> str:
+        """Return a key of the session for this job."""
+        return f"posterior.{what}.{self.name}.{self.run.id}"
+
+    def draw(self, section: Callable[["Job"], None]) -> None:
+        """Draw the section, every second while the job runs."""
+        was_running = self.is_running
+        every_s = 1.0 if was_running else None
+        blocks.refreshed(lambda: section(self), lambda: was_running and not self.is_running, every_s=every_s)
+
+    def begin(self, asking: Questions) -> None:
+        keys = person.keys_of(self.run.snapshot.spec.endpoint)
+        job = Background(asking, keys=keys, cache_dir=person.cache_dir())
+        st.session_state[self.key("ask")] = job
+        if not job.wait(AT_ONCE_S) or job.outcome == "failed":
+            st.rerun()
+
+    def ask_rows(self, rows: Sequence[Row]) -> None:
+        self.begin(Asking(self.run.directory, rows, view=self.run.now().view))
+
+    def follow(self, *, stop: str = "Stop and keep") -> bool:
+        """Draw how far the job is, with a button that stops it; return whether it runs."""
+        job = self.now
+        if job is None or not job.is_running:
+            return False
+        left, done, total = job.seconds_left(), job.asking.done, job.asking.total
+        words = f"{integer(done)} of {integer(total)} answers{f', about {seconds(left)} left' if left else ''}"
+        if total > FEW:
+            st.progress(done / total, text=words)
+        else:
+            blocks.captions(words)
+        if st.button(stop if total > FEW else "Stop", key=f"{self.name}.stop"):
+            job.stop()
+        return True
+
+    def consent(self) -> bool:
+        endpoint = self.run.snapshot.spec.endpoint
+        label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{self.name}"
+        return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)
+
+    def ask_key(self) -> None:
+        """Ask for the endpoint's key after a failure."""
+        if self.has_failed and not self.run.snapshot.spec.endpoint.is_demo:
+            person.ask_keys(self.run.snapshot.spec.endpoint)
+
+
+def model_words(run: OpenRun) -> str:
+    endpoint = run.snapshot.spec.endpoint
+    return "the demo model" if endpoint.is_demo else endpoint.model
+
+
+def served_words(run: OpenRun, calls: int) -> str:
+    """Return who answers and when, as in `to the demo model, about 4 s at this run’s pace`."""
+    view = run.now().view
+    uncached = view.usage.calls - view.usage.cached
+    pace = view.wall_s / uncached * calls if uncached > view.usage.cached and view.wall_s else 0.0
+    return f"to {model_words(run)}{f', about {seconds(pace)} at this run’s pace' if pace >= 1 else ''}"
+
+
+def calls_of(run: OpenRun, n_rows: int) -> int:
+    return run.now().view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
+
+
+def plan_words(run: OpenRun, n_rows: int) -> str:
+    calls = calls_of(run, n_rows)
+    return f"{counted(calls, 'call')} {served_words(run, calls if n_rows > 1 else 0)}"
+
+
+def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
+    """Draw what a new run would be, beside what it takes; return the place below the words."""
+    whole = plan(prepared.spec.config, **prepared.dataset.sizes, given=len(prepared.spec.start))
+    left, right = st.columns([1.4, 1], gap="large")
+    right.html(markup.block(f'<div class="plan">{html(new_rows.plan_blocks(whole))}</div>'))
+    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
+    return left
+
+
+# New rows: one, or those of a table
+
+ROW, ROWS = "row", "table"  # names of the jobs
 ACROSS, AT_FIRST = 4, 12  # fields in a line; fields that are not folded away
 PREVIEWED = 20
 
 
-def draw(run: opening.OpenRun) -> None:
-    snapshot = opening.fresh(run)
+def draw(run: OpenRun) -> None:
+    snapshot = run.now()
     decides = "their weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
     blocks.draw(Heading("Ask about new rows", f"every hypothesis answers; {decides}"))
     if not snapshot.view.population:
         blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
-    for place, name, section in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
-        with place:
-            Job(run, name).draw(section)
+    one, many = st.tabs(["One row", "A CSV of rows"])
+    with one:
+        Job(run, ROW).draw(ask_row)
+    with many:
+        Job(run, ROWS).draw(ask_table)
     if asks_key(run):
         person.ask_keys(snapshot.spec.endpoint)
 
 
-def asks_key(run: opening.OpenRun) -> bool:
-    return not run.snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in WHAT)
+def asks_key(run: OpenRun) -> bool:
+    return not run.snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in (ROW, ROWS))
 
 
-def _key(run: opening.OpenRun, what: str) -> str:
-    return f"posterior.ask.{what}.{run.directory.id}"
+def _key(run: OpenRun, what: str) -> str:
+    return f"posterior.ask.{what}.{run.id}"
 
 
-def ask_row(run: opening.OpenRun) -> None:
-    fields, job = input_fields(run.reader.dataset()), Job(run, "row")
-    cells, is_pressed = row_form(run, job, fields)
+def ask_row(job: Job) -> None:
+    fields = input_fields(job.run.reader.dataset())
+    cells, is_pressed = row_form(job, fields)
     try:
         if is_pressed:
             job.ask_rows([typed_row(fields, cells)])
@@ -63,16 +187,17 @@ def ask_row(run: opening.OpenRun) -> None:
         blocks.failed("This row cannot be asked about", str(error))
         return
     if not job.follow() and job.now:
-        answered(run, job.now, fields)
+        answered(job.run, job.now, fields)
 
 
-def row_form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
+    run, dataset = job.run, job.run.reader.dataset()
     fill_from(run, fields)
-    meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
+    meanings = {name: markdown_text(meaning) for name, meaning in dataset.descriptions.columns}
     allowed = job.consent()
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        by_use = new_rows.columns_of(opening.fresh(run).view, run.reader.dataset())
+        by_use = new_rows.columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
@@ -85,7 +210,7 @@ def row_form(run: opening.OpenRun, job: Job, fields: Sequence[Field]) -> tuple[l
         if more := short[AT_FIRST:]:
             with st.expander(counted(len(more), "more input")):
                 draw_fields(more)
-        draw_fields([place for place in range(len(fields)) if place not in short], across=1)
+        draw_fields([place for place in places if place not in short], across=1)
         left, right = st.columns([1, 3], vertical_alignment="center")
         is_off = not allowed or job.is_running
         is_pressed = left.form_submit_button("Ask about this row", type="primary", width="stretch", disabled=is_off)
@@ -109,47 +234,41 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     return str(st.text_input(label, **keep, placeholder=example))
 
 
-def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
+def fill_from(run: OpenRun, fields: Sequence[Field]) -> None:
+    """Offer the run's rows, whose cells fill the fields."""
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
-    by_id = {row.id: row for rows in parts.values() for row in rows}
-    part_of = {row.id: part for part, rows in parts.items() for row in rows}
+    by_id = {row.id: (row, part) for part, rows in parts.items() for row in rows}
     key = _key(run, "from")
 
     def fill() -> None:
         chosen = st.session_state[key]
-        if chosen is not None:
-            for place, (_, cell) in enumerate(by_id[chosen].inputs):
-                empty = None if fields[place].column.kind == "category" else ""
-                st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
+        for place, (_, cell) in enumerate(by_id[chosen][0].inputs if chosen is not None else ()):
+            empty = None if fields[place].column.kind == "category" else ""
+            st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
 
     place, _ = st.columns([1, 3])
     place.selectbox(
         "Begin with a row of the data", sorted(by_id), index=None, **blocks.lasting(key),
-        format_func=lambda row: f"row {row} ({part_of[row]})", placeholder="row number", on_change=fill,
+        format_func=lambda row: f"row {row} ({by_id[row][1]})", placeholder="row number", on_change=fill,
     )  # fmt: skip
 
 
-def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    snapshot, answers = opening.fresh(run), job.asking.whole()
+def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
+    snapshot, answers = run.now(), job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
-    parts = new_rows.answer_blocks(
-        votes_of(run, job)[0],
-        answers,
-        run.reader.dataset(),
-        fields,
-        snapshot.view.seed_text,
-        is_weighted=snapshot.spec.config.is_weighted,
-    )
+    is_weighted = snapshot.spec.config.is_weighted
+    vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
+    parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
     took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
     blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
-def votes_of(run: opening.OpenRun, job: Background[Asking]) -> tuple[Point, ...]:
+def votes_of(run: OpenRun, job: Background[Asking]) -> tuple[Point, ...]:
     answers, dataset = job.asking.whole(), run.reader.dataset()
-    reject = reject_option(opening.fresh(run).view, run.snapshot.spec.config, dataset, of=answers)
+    reject = reject_option(run.now().view, run.snapshot.spec.config, dataset, of=answers)
     return votes_on(answers, reject, scale=target_spread(dataset))
 
 
@@ -160,8 +279,8 @@ def unanswered(job: Background[Asking]) -> None:
         blocks.failed("The hypotheses could not be asked", job.failure)
 
 
-def ask_table(run: opening.OpenRun) -> None:
-    job, dataset = Job(run, "table"), run.reader.dataset()
+def ask_table(job: Job) -> None:
+    run, dataset = job.run, job.run.reader.dataset()
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     table: Table | None = None
     rows: tuple[Row, ...] = ()
@@ -172,11 +291,9 @@ def ask_table(run: opening.OpenRun) -> None:
     if job.follow():
         return
     if file and table and rows:
-        allowed = job.consent()
-        left, right = st.columns([1, 3], vertical_alignment="center")
-        right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
-        label, key = f"Ask about {counted(len(rows), 'row')}", "posterior.ask.table"
-        if left.button(label, key=key, type="primary", width="stretch", disabled=not allowed):
+        allowed, label = job.consent(), f"Ask about {counted(len(rows), 'row')}"
+        words, key = f"{plan_words(run, len(rows))}.", "posterior.ask.table"
+        if blocks.button_before(words, label, key=key, type="primary", disabled=not allowed):
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
@@ -192,7 +309,7 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
     return read_like(Table.read(content, name=name), columns)
 
 
-def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
+def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     answers = job.asking.whole()
     if not answers.rows:
         unanswered(job)
@@ -216,7 +333,7 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     left.download_button(
         "Download predictions.csv",
         lambda: prediction_csv(answers, reject=votes[0].reject, with_reasons=reasons, beside=beside),
-        file_name=f"{run.directory.id}-predictions-new.csv",
+        file_name=f"{run.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",
         on_click="ignore",
@@ -237,44 +354,42 @@ ABOUT_TRIAL = (
 )
 
 
-def draw_trial(run: opening.OpenRun) -> None:
+def draw_trial(run: OpenRun) -> None:
     blocks.draw(Heading("Does the model obey the rule?", "changed rows, and what each clause is worth"))
     Job(run, TRIAL).draw(trial_section)
 
 
-def trial_section(run: opening.OpenRun) -> None:
-    snapshot = opening.fresh(run)
-    if Job(run, TRIAL).follow(stop="Stop"):
+def trial_section(job: Job) -> None:
+    run = job.run
+    if job.follow(stop="Stop"):
         return
-    if last := read_trial(run.directory, snapshot.view):
+    snapshot = run.now()
+    last = read_trial(run.directory, snapshot.view)
+    if last:
         blocks.draw(*trial_blocks(last, snapshot.view.seed_text), label="the trial")
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions(f"{ABOUT_TRIAL} This takes a run that has ended or is paused.")
         return
-    offer_trial(run, snapshot, is_again=last is not None)
-
-
-def offer_trial(run: opening.OpenRun, snapshot: Snapshot, *, is_again: bool) -> None:
-    """Draw what became of the last trial, the cost of a new one, and its button."""
-    job, endpoint = Job(run, TRIAL), snapshot.spec.endpoint
     if job.now and job.has_failed:
         blocks.failed(REFUSED, job.now.failure)
     elif job.now and job.now.outcome == "stopped":
         rest = "the answers so far are in the cache, so asking again takes less"
-        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
+        blocks.captions(f"Stopped: {rest if snapshot.spec.endpoint.cache else 'nothing is kept'}.")
+    offer_trial(job, snapshot, is_again=last is not None)
+
+
+def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
+    """Draw the cost of a new trial, and its button."""
+    run, view = job.run, snapshot.view
     try:
-        asking = pieces.remembered(
-            f"trial.{run.directory.id}", snapshot.view.last_at, lambda: TrialAsking(run.reader, view=snapshot.view)
-        )
+        asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))
     except VppError as error:
         blocks.captions(str(error))
         return
     allowed = job.consent()
-    left, right = st.columns([1, 3], vertical_alignment="center")
     cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
-    right.html(markup.block(markup.caption(cost if is_again else f"{ABOUT_TRIAL} {cost}")))
-    label = "Test again" if is_again else "Test the hypotheses"
-    if left.button(label, key="posterior.trial", width="stretch", disabled=not allowed):
+    label, words = "Test again" if is_again else "Test the hypotheses", cost if is_again else f"{ABOUT_TRIAL} {cost}"
+    if blocks.button_before(words, label, key="posterior.trial", disabled=not allowed):
         with opening.refusals(REFUSED):
             job.begin(asking)
             st.rerun()
@@ -288,14 +403,14 @@ FOLD = "rewording.fold"
 LONGEST = 110  # characters of a hypothesis in the list
 
 
-def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
+def draw_rewording(run: OpenRun, *, has_key_field: bool) -> None:
     """Draw the section, outside any fragment that has a timer, unless the run goes on or nothing is scored yet.
 
     has_key_field: whether the page asks for the endpoint's key elsewhere.
     """
     if prepared := st.session_state.pop(wording_key(run, "next"), None):
         opening.start_new(prepared)
-    snapshot = opening.fresh(run)
+    snapshot = run.now()
     if snapshot.state in ("queued", "running", "stalled"):
         return
     try:
@@ -310,39 +425,33 @@ def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
                 job.ask_key()
 
 
-def wording_key(run: opening.OpenRun, what: str) -> str:
-    return f"rewording.{what}.{run.directory.id}"
+def wording_key(run: OpenRun, what: str) -> str:
+    return f"rewording.{what}.{run.id}"
 
 
-def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
-    return wording_key(run, f"text.{slot}.{view.population[slot].hypothesis}")
-
-
-def wording_form(run: opening.OpenRun) -> None:
-    job = Job(run, REWORDING)
+def wording_form(job: Job) -> None:
+    run = job.run
     if job.follow(stop="Stop"):
         return
-    snapshot = opening.fresh(run)
+    snapshot = run.now()
     view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
     slot = choose_hypothesis(run, snapshot)
-    old = sentence(view, view.population[slot].hypothesis)
-    begins = blocks.begun(_text_key(run, slot, view), old)
+    hypothesis = view.population[slot].hypothesis
+    begins = blocks.begun(wording_key(run, f"text.{slot}.{hypothesis}"), sentence(view, hypothesis))
     text = str(st.text_area("Your text", height="content", **begins))
-    failure = ""
+    wording, failure = None, ""
     try:
         wording = rewording(view, config, slot, text)
     except VppError as error:
-        wording, failure = None, str(error)
-    allowed = job.consent()
-    left, right = st.columns([1, 2], vertical_alignment="center")
-    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
-    rows = f"the {rows_name(view, config)} that scored it last"
-    right.html(markup.block(markup.caption(f"By {model_words(run)}, on {rows}{cached}. The run stays as it is.")))
-    questions = len(set(last_rows(view)))
+        failure = str(error)
     asking = asking_of(run.reader, wording, view) if wording else None
+    allowed, questions = job.consent(), len(set(last_rows(view)))
     calls = config.learner_samples * (asking.total if asking else questions)
     label = f"Score it on {counted(questions, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
-    if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
+    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
+    rows = f"the {rows_name(view, config)} that scored it last"
+    words = f"By {model_words(run)}, on {rows}{cached}. The run stays as it is."
+    if blocks.button_before(words, label, key="rewording.score", share=2, type="primary", disabled=not allowed):
         if asking is None:
             blocks.failed("This wording cannot be scored", failure)
             return
@@ -350,10 +459,11 @@ def wording_form(run: opening.OpenRun) -> None:
             st.session_state[wording_key(run, "scored")] = wording
             job.begin(asking)
             st.rerun()
-    compared(run, snapshot)
+    if job.now:
+        compared(job, job.now, snapshot)
 
 
-def choose_hypothesis(run: opening.OpenRun, snapshot: Snapshot) -> int:
+def choose_hypothesis(run: OpenRun, snapshot: Snapshot) -> int:
     view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
     slots = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
     weights = {hypothesis: sum(view.weights[slot] for slot in each) for hypothesis, each in slots.items()}
@@ -369,28 +479,28 @@ def sentence(view: RunView, hypothesis: str) -> str:
     return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
 
 
-def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    job, wording = Job(run, REWORDING).now, st.session_state.get(wording_key(run, "scored"))
-    if job is None or wording is None:
+def compared(job: Job, background: Background[Asking], snapshot: Snapshot) -> None:
+    """Draw both texts on the same rows, or why they are not scored."""
+    run, answers = job.run, background.asking.whole()
+    wording: Rewording | None = st.session_state.get(wording_key(run, "scored"))
+    if wording is None or answers.texts != (wording.old, wording.new):  # a cap refused the last question
         return
-    dataset, config, answers = run.reader.dataset(), snapshot.spec.config, job.asking.whole()
-    if answers.texts != (wording.old, wording.new):  # a cap refused the last question
-        return
-    result = comparison_of(wording, answers, dataset, config)
-    if job.outcome == "failed":
-        blocks.failed("The wording could not be scored", job.failure)
+    config = snapshot.spec.config
+    result = comparison_of(wording, answers, run.reader.dataset(), config)
+    if background.outcome == "failed":
+        blocks.failed("The wording could not be scored", background.failure)
     elif result is None:
         blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
     else:
-        rows = rows_name(snapshot.view, config)
-        parts = comparison_blocks(wording, result, rows=rows, seed_text=snapshot.view.seed_text)
+        rows, seed_text = rows_name(snapshot.view, config), snapshot.view.seed_text
+        parts = comparison_blocks(wording, result, rows=rows, seed_text=seed_text)
         blocks.draw(*parts, label="both texts on the same rows")
         keep_wording(run, snapshot, wording)
 
 
-def keep_wording(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
+def keep_wording(run: OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
     try:
-        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.directory.id)
+        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.id)
     except VppError as error:
         blocks.captions(f"It cannot be kept: {error}.")
         return

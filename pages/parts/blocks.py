@@ -1,16 +1,21 @@
-"""Blocks of HTML in the app's style, captions, errors, and fields in columns, which most pages draw."""
+"""What most pages draw: blocks of HTML, captions, errors, fields that last, and parts that survive refreshes."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NoReturn, TypeVar
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from vpp.errors import VppError
 from vpp.show import markup
+from vpp.show.blocks import Heading, Note
+from vpp.show.figures import Curve, plotly_figure
 from vpp.show.markup import block_html
+from vpp.show.theme import Mode
 
 T = TypeVar("T")
+ASSETS = Path(__file__).parents[2] / "assets"
 
 
 def draw(*parts: object, label: str = "") -> None:
@@ -19,23 +24,28 @@ def draw(*parts: object, label: str = "") -> None:
     st.html(markup.block(*html, label=label))
 
 
+def draw_chart(curve: Curve) -> None:
+    """Draw a curve whose values a pointer reads, and what it shows in words."""
+    import pandas  # noqa: F401 - Plotly looks into pandas where another thread may have begun to import it
+
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    draw(Heading(curve.title, curve.words), Note(curve.alt))
+    figure, config = plotly_figure(curve, mode), {"displayModeBar": False}
+    st.plotly_chart(figure, theme=None, key=f"chart.{curve.title}", config=config, alt=curve.alt)
+
+
 def captions(*words: str) -> None:
-    st.html(markup.block(*map(markup.caption, words)))
+    draw(*map(markup.caption, words))
 
 
 def failed(head: str, *words: str) -> None:
-    st.html(markup.block(markup.state(head, *words, failed=True)))
-
-
-def refuse(head: str, error: VppError) -> NoReturn:
-    failed(head, str(error))
-    st.stop()
+    draw(markup.state(head, *words, failed=True))
 
 
 def refreshed(draw: Callable[[], None], has_changed: Callable[[], bool], *, every_s: float | None) -> None:
     """Draw a part of a page, again and again; once its state has changed, the whole page is drawn anew.
 
-    every_s: None to draw it once. Give each part a container of its own: Streamlit tells fragments apart by place.
+    every_s: None to draw it once. Streamlit tells fragments apart by place, so each has a container of its own.
     """
 
     @st.fragment(run_every=every_s)
@@ -44,7 +54,8 @@ def refreshed(draw: Callable[[], None], has_changed: Callable[[], bool], *, ever
             st.rerun()  # a timer left over would empty the page that is switched to
         draw()
 
-    part()
+    with st.container():
+        part()
 
 
 def in_use(html: str, *, key: str) -> DeltaGenerator:
@@ -58,6 +69,13 @@ def beside(words: str) -> DeltaGenerator:
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     left.html(markup.block(markup.caption(words)))
     return right
+
+
+def button_before(words: str, label: str, *, key: str, share: int = 3, **button: Any) -> bool:
+    """Draw a button with words at its right, `share` times as wide; return whether it was pressed."""
+    left, right = st.columns([1, share], vertical_alignment="center")
+    right.html(markup.block(markup.caption(words)))
+    return left.button(label, key=key, width="stretch", **button)
 
 
 def lasting(key: str) -> dict[str, Any]:
@@ -76,3 +94,55 @@ def in_columns(
 ) -> Iterator[tuple[DeltaGenerator, T]]:
     for first in range(0, len(items), across):
         yield from zip(st.columns(across, gap=gap), items[first : first + across], strict=False)
+
+
+def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
+    """Return a value of this browser session, made again only if `made_from` is not what it was."""
+    held = st.session_state.get(key)
+    if held is None or held[0] != made_from:
+        st.session_state[key] = held = (made_from, make())
+    value: T = held[1]
+    return value
+
+
+# HTML that a script patches in place: what a reader has focused, selected or scrolled stays over a refresh
+
+EXPORT, MAIN = "export default function", "function main"
+
+
+def component(name: str, *parts: str) -> Any:
+    """Register the component whose script is assets/<name>.js. parts: other scripts that it calls by their names."""
+    scripts = [f"const {part} = (() => {{\n{_script(part).replace(EXPORT, MAIN)}return main\n}})()\n" for part in parts]
+    script = "".join((*scripts, _script(name)))
+    return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)
+
+
+def _script(name: str) -> str:
+    return (ASSETS / f"{name}.js").read_text()
+
+
+_DECK, _STEADY = component("deck", "patch"), component("steady", "patch")
+
+
+def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
+    """Draw cards that keep a reader's place; a deck with another `deck_id` is sorted immediately.
+
+    steady: keep the greatest height so far, so that nothing below moves up.
+    """
+    # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
+    header = json.dumps({"deck": deck_id, "steady": steady})
+    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key, on_wanted_change=lambda: None)
+
+
+def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:
+    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view.
+
+    on_open: gets the id of a row that is opened, before the page is drawn again.
+    """
+
+    def hear() -> None:
+        row = st.session_state[key].get("row")
+        if on_open and row is not None:
+            on_open(int(row))
+
+    _STEADY(data={"html": html}, key=key, on_row_change=hear)

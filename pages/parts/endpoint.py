@@ -1,6 +1,5 @@
 """The model of a new run: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +10,11 @@ from pages.parts import blocks, person
 from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
 from vpp.findings.cost import demo_pace
-from vpp.findings.status import check_blocks, failure, model_file_words, verdict, wait_words, window_words
+from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import checked_address
 from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import SERVER_DOCS
@@ -78,12 +76,11 @@ class Model:
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
 
-def choose_model(*, settings: DeltaGenerator | None = None, writes: bool = True) -> Model:
+def choose_model(settings: DeltaGenerator, *, writes: bool = True) -> Model:
     """Ask for the model.
 
     settings: place for how the server is asked. writes: whether the run writes hypotheses, with an optimizer.
     """
-    settings = settings or st.container()
     choices = [DEMO, *([] if person.environment().demo_only else [SERVER])]
     choices += [MODEL_FILE] if person.may_use_model_files() else []
     if st.session_state.get("new.who") not in choices:
@@ -102,15 +99,13 @@ def choose_model(*, settings: DeltaGenerator | None = None, writes: bool = True)
 
 def _model_file(settings: DeltaGenerator, *, writes: bool) -> Model:
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
-    words = st.container()
     endpoint = _settings(settings, writes=writes, timeout_s=TIMEOUT_S)
-    with words:
-        try:
-            if path:
-                endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
-                blocks.captions(model_file_words(endpoint))
-        except InputError as error:
-            blocks.failed("This file cannot be used", str(error))
+    try:
+        if path:
+            endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
+            blocks.captions(model_file_words(endpoint))
+    except InputError as error:
+        blocks.failed("This file cannot be used", str(error))
     checks = _test(endpoint)
     lacks = _failed(checks) if endpoint.gguf else "Enter the path of a model file, or choose the demo model."
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
@@ -136,13 +131,14 @@ def _server(settings: DeltaGenerator, *, writes: bool) -> Model:
     checks = _test(endpoint)
     label = "Rows of this table may be sent to the address above"
     may_send = endpoint.base_url and person.consent(label, "new.consent", *addresses)
-    if not endpoint.base_url:
-        lacks = "Enter the server’s full address, or choose the demo model."
-    elif not endpoint.model:
-        lacks = "Enter the model’s name, or choose the demo model."
-    else:
-        lacks = _failed(checks) or ("" if may_send else "Allow that rows of this table are sent.")
-    return Model(endpoint=endpoint, lacks=lacks, checks=checks)
+    lacks = {
+        "Enter the server’s full address, or choose the demo model.": not endpoint.base_url,
+        "Enter the model’s name, or choose the demo model.": not endpoint.model,
+        _failed(checks): failure(checks),
+        "Allow that rows of this table are sent.": not may_send,
+    }
+    first = next((words for words, is_lacking in lacks.items() if is_lacking), "")
+    return Model(endpoint=endpoint, lacks=first, checks=checks)
 
 
 def _ask_names(settings: DeltaGenerator, *, writes: bool) -> dict[str, str]:
@@ -178,15 +174,12 @@ def _settings(settings: DeltaGenerator, *, writes: bool, timeout_s: float | None
             value = getattr(usual, name)
             field = {**blocks.begun(f"new.{name}", value), "help": capitalised(f"{SERVER_DOCS[name]}.")}
             if name in CHOICES:
-                values[name] = place.selectbox(SETTINGS[name], CHOICES[name], format_func=_choice_words, **field)
+                words = {choice: choice or "the model’s own" for choice in CHOICES[name]}
+                values[name] = place.selectbox(SETTINGS[name], list(words), format_func=words.__getitem__, **field)
             else:
                 least, form = type(value)(name != "concurrency"), "%d" if isinstance(value, int) else "%g"
                 values[name] = place.number_input(SETTINGS[name], least, format=form, **field)
     return replace(usual, **values)
-
-
-def _choice_words(choice: str) -> str:
-    return choice or "the model’s own"
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -250,14 +243,3 @@ def has_model(model: Model) -> bool:
     if failure(checks):
         st.rerun()
     return True
-
-
-# What slows a run's calls down, while it is at work
-
-
-def slowed_html(snapshot: Snapshot) -> str:
-    usage = snapshot.usage
-    if snapshot.state != "running":
-        return ""
-    words = (capitalised(wait_words(usage, now=time.time())), window_words(usage, snapshot.spec.ceiling))
-    return "".join(map(markup.caption, filter(None, words)))

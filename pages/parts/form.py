@@ -16,7 +16,7 @@ from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEE
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.table import ColumnChoice
+from vpp.data.table import ColumnChoice, Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
@@ -34,7 +34,7 @@ from vpp.findings.options import (
 from vpp.findings.status import task_sentence, unlabelled_sentence
 from vpp.llm import rendering
 from vpp.llm import templates as template_sets
-from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, TEMPLATES, Role, chosen_templates
 from vpp.llm.limits import Cap, Price
 from vpp.llm.prompts import LearnerPrompts, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
@@ -62,7 +62,6 @@ class Rows:
     task: Task
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
-    prior: str
     earlier: RunSpec | None = None
     """Settings of the run that is started again."""
 
@@ -88,7 +87,7 @@ class Places:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
             fold = st.expander(ADVANCED, key="new.advanced")
-            self.method, self.table_fold, self.last, self.server, self.paper = (fold.container() for _ in range(5))
+            self.server, self.method, self.table_fold, self.last = (fold.container() for _ in range(4))
         # Outside the form: it stays in view from the top of the page on.
         with st.container(key="new_start", horizontal=True, vertical_alignment="center"):
             self.words = st.container()
@@ -101,13 +100,12 @@ def draw() -> None:
         with places.table:
             blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
             rows = rows_of_run() or rows_of_table(places)
-        prior, task = (rows.prior, rows.task) if rows else ("", None)
         trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
         with places.trouble, trouble, places.method.expander(METHOD):
-            config = choose_config(prior=prior, task=task)
+            config = choose_config(rows.task if rows else None)
         with places.model:
             blocks.draw(markup.heading(MODEL))
-            model = choose_model(settings=places.server, writes=not config.is_weighing)
+            model = choose_model(places.server, writes=not config.is_weighing)
         if rows is None:
             raise NotReady("Choose a table first.")
         with places.table, part(TABLE, "These rows cannot be used as chosen"):
@@ -133,13 +131,7 @@ def complete(
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
     trouble = part(f"{ADVANCED}, {PROMPTS}", "This template cannot be used")
     with places.trouble, trouble, places.last.expander(PROMPTS):
-        templates = choose_templates(
-            dataset,
-            config=config,
-            is_demo=endpoint.is_demo,
-            is_structured=not endpoint.is_demo and endpoint.structured == "auto" and model.carrier == SCHEMA,
-            earlier=earlier.templates if earlier else None,
-        )
+        templates = choose_templates(dataset, config, model, earlier.templates if earlier else None)
     with places.last.expander(PRICES):
         prices, cap = choose_budget(endpoint)
     spec = RunSpec(
@@ -147,9 +139,7 @@ def complete(
         config=config,
         endpoint=endpoint,
         structured_as=model.carrier,
-        learner_template=templates["learner"],
-        optimizer_template=templates["optimizer"],
-        prior_template=templates["prior"],
+        **{f"{role}_template": text for role, text in templates.items()},  # type: ignore[arg-type]
         cell_limit=earlier.cell_limit if earlier else 0,
         prices=prices,
         cap=cap,
@@ -159,7 +149,7 @@ def complete(
         start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[n_notes:]:
-            blocks.captions(*notes)
+            blocks.captions(*map(sentence, notes))
     return spec, dataset
 
 
@@ -223,24 +213,23 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
 def rows_of_table(places: Places) -> Rows | None:
     """Ask for a table and the part of each column; None without a table. Raises NotReady if it cannot be used."""
     with part(TABLE, "This table cannot be read"):
-        source = table_part.choose(places.paper, places.table_fold)
-    if source is None:
+        table = table_part.choose(places.table_fold)
+    if table is None:
         return None
     is_weighing = options()["method"] == "weigh"
     split = None if is_weighing else places.table_fold
     try:
         with part(TABLE, "This table cannot be used as chosen"):
-            choice = table_part.choose_columns(source.table, columns=places.table_fold, split=split)
+            choice = table_part.choose_columns(table, columns=places.table_fold, split=split)
     except NotReady:
-        st.html(preview(source, None))
+        st.html(preview(table, None))
         raise
-    st.html(preview(source, choice))
-    return Rows(task=choice.task, split=partial(split_rows, places, source, choice), prior=source.prior)
+    st.html(preview(choice.table, choice))
+    return Rows(task=choice.task, split=partial(split_rows, places, choice))
 
 
-def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
+def preview(table: Table, choice: table_part.Choice | None) -> str:
     """Return the table's first rows, the target first, each column with its type and its part."""
-    table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
     names = sorted(table.names, key=lambda name: choice is not None and name != choice.target)
@@ -249,25 +238,26 @@ def preview(source: table_part.Source, choice: table_part.Choice | None) -> str:
     cells = [table.cells(name)[:4] for name in names]
     first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
-    return markup.block(
-        f'<div class="{"preview" if choice else ""}">{cells_html}</div>',
-        *map(markup.caption, (size, *source.notes, *table.notes)),
-    )
+    captions = map(markup.caption, (size, *map(sentence, table.notes)))
+    return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
 
 
-def split_rows(places: Places, source: table_part.Source, choice: table_part.Choice, config: Config) -> Dataset:
+def sentence(note: str) -> str:
+    return f"{capitalised(note)}."
+
+
+def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
     train = choose_train(places, choice, config)
     dataset = build_dataset(
         choice.table,
         target=choice.target,
-        notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
         split=choice.split if config.is_weighing else replace(choice.split, train_size=train, seed=config.seed),
         test_table=choice.test_table,
     )
-    above = {*source.notes, *choice.table.notes, *choice.hints}
-    notes = (note for note in dataset.provenance.notes if note not in above)
+    above = {*choice.table.notes, *choice.hints}
+    notes = (sentence(note) for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
 
@@ -312,7 +302,7 @@ def rows_of_run() -> Rows | None:
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=forget_run)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
-    return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
+    return Rows(task=dataset.task, split=lambda _: dataset, earlier=spec)
 
 
 def forget_run() -> None:
@@ -325,19 +315,12 @@ def forget_run() -> None:
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("abstention_cost", "coverage")  # numbers between 0 and 1
 START = "new.start_from"  # key of the field of first hypotheses
-PRIOR_OF_TABLE, BEYOND = "new.came_with", "new.beyond"
-"""Session keys: the prior that came with the table, and options of an earlier run that have no field."""
+BEYOND = "new.beyond"  # session key: options of an earlier run that have no field
 
 
-def choose_config(*, prior: str, task: Task | None) -> Config:
-    """Ask for the method and its options; a task of the paper brings its prior. Raises InputError.
-
-    task: None before there is a table.
-    """
+def choose_config(task: Task | None) -> Config:
+    """Ask for the method and its options. Raises InputError. task: None before there is a table."""
     options()
-    if st.session_state.get(PRIOR_OF_TABLE) != prior:
-        st.session_state[PRIOR_OF_TABLE] = prior
-        put("prior", prior)
     left, right = st.columns(2)
     field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
     method = left.selectbox("Method", list(METHOD_NAMES), **field)
@@ -381,7 +364,6 @@ def fill_from_preset() -> None:
 
 def fill_from(config: Config) -> None:
     """Fill the fields with the options of an earlier run."""
-    st.session_state[PRIOR_OF_TABLE] = config.prior
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
         put(name, value)
@@ -415,21 +397,15 @@ def ask(names: Sequence[str], *, across: int) -> None:
 
 FIELD = "new.templates"
 AS_BEFORE = "as that run had them"
-TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
 Texts = dict[Role, str | None]
 
 
 def choose_templates(
-    dataset: Dataset,
-    *,
-    config: Config,
-    is_demo: bool,
-    is_structured: bool,
-    earlier: Mapping[Role, str | None] | None = None,
+    dataset: Dataset, config: Config, model: Model, earlier: Mapping[Role, str | None] | None
 ) -> Texts:
     """Ask for the text of each role's template, None for the set `paper`. Raises InputError.
 
-    is_structured: in the preview. earlier: templates of the run that is started again.
+    earlier: templates of the run that is started again.
     """
     names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
     first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
@@ -437,31 +413,22 @@ def choose_templates(
     if st.session_state.get(FIELD) not in offer:
         st.session_state[FIELD] = first
     choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
-    preset = st.session_state.get("new.preset", "")
+    is_demo, preset = model.endpoint.is_demo, st.session_state.get("new.preset", "")
     named = chosen_templates(
         choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text, is_regression=not dataset.classes
     )
-    roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
     texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
     check_templates(texts)
     blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
-    of_roles = {role: texts.get(role) for role in roles}
-    if config.likelihood == "logprobs" and dataset.classes:
-        of_roles["learner"], is_structured = lettered().text, False
-    _preview(of_roles, dataset, config.prior, is_structured)
-    return texts
-
-
-def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool) -> None:
-    """Show each template, and what the learner is asked about the first row."""
-    *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
-    for (role, text), tab in zip(texts.items(), templates, strict=True):
-        tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
-    template = template_of(texts.get("learner"), role="learner")
+    is_lettered = config.likelihood == "logprobs" and bool(dataset.classes)
+    is_structured = model.endpoint.structured == "auto" and model.carrier == SCHEMA and not is_lettered
+    template = lettered() if is_lettered else template_of(texts.get("learner"), role="learner")
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
-    messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
-    filled.code(as_text(messages), language=None, wrap_lines=True)
-    filled.html(markup.block(markup.caption(f"At most about {prompt_tokens(messages):,} tokens.")))
+    messages = prompts.messages(seed_sentence(dataset, config.prior), dataset.train[0])
+    blocks.draw(markup.group("Asked about a row"))
+    st.code(as_text(messages), language=None, wrap_lines=True)
+    blocks.captions(f"At most about {prompt_tokens(messages):,} tokens.")
+    return texts
 
 
 # Prices and a cap

@@ -1,4 +1,4 @@
-"""The frame of every page: the way in, the stylesheet, the list of runs, and what a server imports ahead."""
+"""The frame of every page: the way in, the list of runs, and what a server imports ahead."""
 
 import gc
 import inspect
@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.starlette import App
 
-from pages.parts import opening, person, pieces
+from pages.parts import blocks, opening, person
 from vpp.errors import VppError
 from vpp.findings.status import Listed, distinguished, listed, unreadable
 from vpp.runs.directory import RunDirectory
@@ -28,13 +28,13 @@ def enter() -> None:
     the frame is then drawn first, and draws the page inside it.
     """
     if not st.session_state.get("frame.entered"):
-        runpy.run_path(str(opening.ASSETS.parent / "app.py"))
+        runpy.run_path(str(blocks.ASSETS.parent / "app.py"))
         st.stop()
     st.html(markup.glossary())
 
 
 AT_ONCE = 60  # runs listed, and added by "Show more"; with more than these there is a field to find one by its name
-_RUNS = pieces.component("runs")
+_RUNS = blocks.component("runs")
 
 
 @st.fragment
@@ -76,7 +76,7 @@ def _listed(directory: RunDirectory) -> Listed:
         state = directory.state(summary)
     except (VppError, OSError):
         spec = None
-    return listed(directory.id, spec, state, summary, pieces.made(directory)) if spec else unreadable(directory.id)
+    return listed(directory.id, spec, state, summary, opening.made(directory)) if spec else unreadable(directory.id)
 
 
 # Imports ahead of the visitors who need them

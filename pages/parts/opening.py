@@ -1,9 +1,10 @@
-"""Opening runs and starting them: the run in the address, the shipped examples, new runs and resumed ones."""
+"""The run that a page shows, with its header; the shipped examples; new runs and resumed ones."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -12,43 +13,38 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 
 from pages.parts import blocks, person
+from pages.parts.blocks import ASSETS
+from vpp.data.descriptions import recorded
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
+from vpp.findings import verdict
 from vpp.findings.cost import demo_time_words
+from vpp.findings.options import changed_words
+from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.status import labels, when_words
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
+from vpp.runs.spec import RunSpec
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
-from vpp.settings import Config
+from vpp.runs.view import RunView
+from vpp.settings import METHOD_NAMES, Config
 from vpp.show import markup
-from vpp.show.words import capitalised
+from vpp.show.words import capitalised, counted
 
 if TYPE_CHECKING:
     from vpp.runs.preparation import Preparation
 
-ASSETS = Path(__file__).parents[2] / "assets"
 EXAMPLES = ASSETS / "examples"
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 DELETED = "frame.deleted"  # session key: id of the run that was just deleted, until a page has said so
 FILE = "new.file"  # session key: the upload in use, as (name, bytes)
 FROM = "new.again"  # session key: id of the run that is started again
-SOURCE, TASK = "new.source", "new.task"  # session keys: where the table comes from, and the task of the paper
+SOURCE = "new.source"  # session key: where the table comes from
 MOST_READ = 24  # runs held in memory, besides those that somebody watches: a large one takes some 100 MB
+VERDICT_S = 3.0
 PICK = "Pick one of the list of runs, or begin here."
-UPLOAD = "Upload a file"
-PRODUCT = "Sentences that explain a column, weighed by your data"
-ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
-OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
-FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
-SHIPPED_WORDS = {
-    EXAMPLE: "Penguin species, finished",
-    CHAINS_EXAMPLE: "Penguin species, three chains",
-    REAL_EXAMPLE: "Titanic survivors, by a language model",
-    TEXT_EXAMPLE: "Hypotheses about messages, by a language model",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +56,24 @@ class OpenRun:
     snapshot: Snapshot
 
     @property
+    def id(self) -> str:
+        return self.directory.id
+
+    @property
     def key(self) -> str:
         """Name of the run in component keys. A folder's name would not do: Streamlit refuses `__`."""
-        return sha256(os.fsencode(self.directory.id)).hexdigest()[:12]
+        return sha256(os.fsencode(self.id)).hexdigest()[:12]
+
+    @property
+    def is_live(self) -> bool:
+        return self.snapshot.state in LIVE
+
+    def now(self) -> Snapshot:
+        """Return the present state. If the run can no longer be read, rerun the page: `open_run` then says why."""
+        try:
+            return self.reader.refresh()
+        except VppError:
+            st.rerun()
 
 
 @st.cache_resource(max_entries=MOST_READ, show_spinner=False)
@@ -118,22 +129,14 @@ def open_run(page: str, shows: str) -> OpenRun:
     return OpenRun(directory, of_run, snapshot)
 
 
-def fresh(run: OpenRun) -> Snapshot:
-    """Return the open run's present state. If it can no longer be read, rerun the page: `open_run` then says why."""
-    try:
-        return run.reader.refresh()
-    except VppError:
-        st.rerun()
-
-
 def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) -> None:
     """Draw a part of a page, again and again while the run is live."""
 
     def has_changed() -> bool:
-        now, before = fresh(run), run.snapshot
+        now, before = run.now(), run.snapshot
         return now.state != before.state or bool(now.view.population) != bool(before.view.population)
 
-    blocks.refreshed(lambda: draw(fresh(run)), has_changed, every_s=every_s if run.snapshot.state in LIVE else None)
+    blocks.refreshed(lambda: draw(run.now()), has_changed, every_s=every_s if run.is_live else None)
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
@@ -142,7 +145,7 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words, failed=failed))
         with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Look at a finished example", type="primary", key="frame.finished"):
+            if st.button(FINISHED, type="primary", key="frame.finished"):
                 open_example()
             if st.button("Use my own CSV", key="frame.own"):
                 st.switch_page("pages/new_run.py")
@@ -155,15 +158,82 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words))
         if st.button("Watch the run", key="frame.watch"):
-            open_in(run.directory.id, "pages/watch.py")
+            open_in(run.id, "pages/watch.py")
 
 
-def open_example(name: str = EXAMPLE) -> None:
+def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
+    """Return how hypotheses are read, by id; empty for a run that reads every sentence row by row."""
+    if not snapshot.spec.config.has_programs:
+        return {}
+    return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
+
+
+# The header of a page: which run it is, and the verdict on it
+
+
+def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
+    """Draw the page's title, a line that identifies the run, with other settings and descriptions folded; the verdict.
+
+    has_verdict: false for a page that begins with it.
+    """
+    spec = run.snapshot.spec
+    config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
+    n_calibration = dataset.get("n_calibration", 0)
+    identity = (
+        METHOD_NAMES[config.method],
+        counted(dataset["n_train"], "training row"),
+        "" if is_demo else spec.endpoint.model,
+    )
+    details = (
+        counted(dataset["n_test"], "test row"),
+        counted(n_calibration, "calibration row") if n_calibration else "",
+        f"K = {config.size}" if config.size != Config().size else "",
+        f"seed {config.seed}" if config.seed else "",
+        *changed_words(config, dataset["task"]),
+        f"goes on from {label(spec.started_from)}" if spec.is_continued else "",
+        f"run {run.id}",
+    )
+    meanings = recorded(dataset.get("descriptions", {})).named(dataset["target"])
+    folds = {"details": [_joined(details)], "what the columns mean": list(map(": ".join, meanings))}
+    chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
+    blocks.draw(markup.title(words, _joined(identity), of=of, chip=chip, folds=folds))
+    if has_verdict:
+        follow(run, lambda snapshot: draw_verdict(run.directory, snapshot), every_s=VERDICT_S)
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " · ".join(filter(None, words))
+
+
+def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
+    """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
+    if snapshot.state in LIVE:
+        blocks.draw(*verdict.unread_alert(snapshot.view))
+    elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
+        kind = found.grade if found.is_success else "bad"
+        blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _verdict(path: str, edition: int, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
+    return verdict.record_verdict(_directory, _view)
+
+
+def label(run: str) -> str:
+    """Return `Penguins · SMC · 25 Nov 17:40` for a run of this person; its id if it is not there."""
     try:
-        directory = unpack(EXAMPLES / name, person.store().folder)
-    except VppError as error:
-        blocks.refuse("The example cannot be opened", error)
-    open_in(directory.id, "pages/watch.py")
+        directory = person.store().get(run)
+    except VppError:
+        return run
+    spec = settings(directory)
+    return labels({run: (spec, made(directory))})[run] if spec else run
+
+
+def made(directory: RunDirectory) -> str:
+    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(made_at(directory), datetime.now())
+
+
+# Starting runs
 
 
 def start(directory: RunDirectory) -> None:
@@ -191,44 +261,30 @@ def refusals(head: str = "That could not be done") -> Iterator[None]:
         blocks.failed(head, str(error))
 
 
-# The penguins, explained by the demo model: live, and the finished run that is shipped
+# The examples, and the front page that offers them
 
-READABLE_MS = 900  # latency at which a person can read along
+READABLE_MS = 900  # latency of the demo model at which a person can read along
 SHIPPED = EXAMPLES / EXAMPLE
 TABLE = EXAMPLES / "penguins.csv"
-EXAMPLE_ROWS = {"n_train": 100, "n_test": 60}
-EXAMPLE_CONFIG = Config(epochs=1, seed=95)  # most seeds end with one heavy hypothesis, this one with two
-COMMAND: tuple[str, ...] = (
-    *("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo", "--no-cache"),
-    *("--epochs", "1", "--seed", "95"),
-)
-
-
-def prepare_example(config: Config = EXAMPLE_CONFIG, *, latency_ms: int = 0) -> "Preparation":
-    """Prepare a run on the penguins, without the cache: a second run would end before it could be read."""
-    # Late: only a start needs pandas, and the first paint should not wait for it.
-    from vpp.data.build import build_dataset
-    from vpp.data.split import SplitPlan
-    from vpp.data.table import Table
-    from vpp.runs.preparation import Preparation
-
-    table = Table.read(TABLE.read_bytes(), name=TABLE.name)
-    return Preparation(
-        dataset=build_dataset(table, target="species", split=SplitPlan(seed=config.seed)),
-        spec=RunSpec(
-            name="Penguins",
-            config=config,
-            endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
-            command=COMMAND,
-        ),
-    )
+UPLOAD = "Upload a file"
+PRODUCT = "Sentences that explain a column, weighed by your data"
+ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
+OWN = '<p><a href="#new-data">Use your own table</a></p>'
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
+FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
+SHIPPED_WORDS = {
+    EXAMPLE: "Penguin species, finished",
+    CHAINS_EXAMPLE: "Penguin species, three chains",
+    REAL_EXAMPLE: "Titanic survivors, by a language model",
+    TEXT_EXAMPLE: "Hypotheses about messages, by a language model",
+}
 
 
 def introduce() -> None:
     """Draw the page's title and the examples in one menu; for a newcomer the product, with a picture."""
     if words := person.open_words():
         blocks.captions(words)
-    is_begun = FILE in st.session_state or FROM in st.session_state or st.session_state.get(TASK)
+    is_begun = FILE in st.session_state or FROM in st.session_state
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
     if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
         acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
@@ -252,10 +308,28 @@ def introduce() -> None:
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
 
 
+def open_example(name: str = EXAMPLE) -> None:
+    with refusals("The example cannot be opened"):
+        open_in(unpack(EXAMPLES / name, person.store().folder).id, "pages/watch.py")
+
+
 def live_words() -> str:
     """Say what the live example takes, by the estimate that the form shows for any run."""
-    return demo_time_words(EXAMPLE_CONFIG, latency_ms=READABLE_MS, **EXAMPLE_ROWS)
+    spec = _settings(SHIPPED, 0)
+    sizes = {name: spec.dataset[name] for name in ("n_train", "n_test")}
+    return demo_time_words(spec.config, latency_ms=READABLE_MS, **sizes)
 
 
 def run_example() -> None:
-    start_new(prepare_example(latency_ms=READABLE_MS))
+    start_new(prepare_example())
+
+
+def prepare_example() -> "Preparation":
+    """Prepare the finished example once more, at a speed that a person can follow."""
+    from vpp.runs.preparation import Preparation  # late: the first paint should not wait for pandas
+
+    shipped = reader(str(SHIPPED))
+    spec = shipped.refresh().spec
+    command = ("run", str(command_path(TABLE)), *spec.command[2:])
+    endpoint = replace(spec.endpoint, demo_latency_ms=READABLE_MS)
+    return Preparation(dataset=shipped.dataset(), spec=replace(spec, endpoint=endpoint, command=command))

@@ -81,29 +81,28 @@ def may_upload(session: str) -> bool:
 def sign_in() -> None:
     """End the page here for a visitor who must log in first, or may not enter, or if a variable cannot be used."""
     try:
-        env = environment()
+        if not environment().login:
+            return
     except VppError as error:
-        _outside("This environment cannot be used", str(error), failed=True)
+        _refused("This environment cannot be used", str(error))
         st.stop()
-    if not env.login:
-        return
     context = get_script_run_ctx()  # Streamlit has no public name for the id of a session
     session = context.session_id if context else ""
     SESSIONS.discard(session)
     try:
-        if user() is not None:
+        if user():
             SESSIONS.add(session)
             return
     except VppError as error:
-        _outside("You cannot be let in", str(error), failed=True)
+        _refused("You cannot be let in", str(error))
         sign_out()
         st.stop()
     if not _auth():
         missing = "A login is asked for (VPP_LOGIN), and no provider is set: its owner must add [auth] to "
-        _outside("Nobody can log in yet", f"{missing}.streamlit/secrets.toml, as docs/sharing.md says.", failed=True)
+        _refused("Nobody can log in yet", f"{missing}.streamlit/secrets.toml, as docs/sharing.md says.")
         st.stop()
     with st.container(key="empty"):
-        _outside("Log in to see your runs", "Each user sees their own runs and no others.")
+        blocks.draw(markup.state("Log in to see your runs", "Each user sees their own runs and no others.", alone=True))
         for provider in _providers():
             label = "Log in" if provider is None else f"Log in with {provider.capitalize()}"
             if st.button(label, type="primary", key=f"person.login.{provider or ''}"):
@@ -111,8 +110,8 @@ def sign_in() -> None:
     st.stop()
 
 
-def _outside(head: str, words: str, *, failed: bool = False) -> None:
-    blocks.draw(markup.state(head, words, failed=failed, alone=True))
+def _refused(head: str, words: str) -> None:
+    blocks.draw(markup.state(head, words, failed=True, alone=True))
 
 
 def _providers() -> list[str | None]:
@@ -125,7 +124,7 @@ def _log_in(provider: str | None) -> None:
         st.login(provider)
     except StreamlitError as error:
         words = f"The login cannot begin ({type(error).__name__}): its owner must correct [auth] in secrets.toml, and "
-        _outside("Nobody can log in yet", f"{words}install what requirements-login.txt names.", failed=True)
+        _refused("Nobody can log in yet", f"{words}install what requirements-login.txt names.")
         print(f"vpp: the login cannot begin: {error}", file=sys.stderr)
 
 
@@ -153,13 +152,11 @@ def user() -> User | None:
 def home() -> Path:
     """Return the visitor's folder: the runs folder, or with a login their own inside it. Raises RunError."""
     env = environment()
-    runs_dir = env.runs_dir.absolute()
     if not env.login:
-        return runs_dir
-    visitor = user()
-    if visitor is None:
-        raise RunError("nobody is logged in: load the page anew")
-    return visitor.home(runs_dir)
+        return env.runs_dir.absolute()
+    if visitor := user():
+        return visitor.home(env.runs_dir.absolute())
+    raise RunError("nobody is logged in: load the page anew")
 
 
 def store() -> RunStore:
@@ -188,9 +185,7 @@ def open_words() -> str:
     env = environment()
     if env.login or not is_reached_by_others():
         return ""
-    if env.demo_only:
-        return DEMO_WORDS
-    return "" if env.shared else OPEN_WORDS
+    return DEMO_WORDS if env.demo_only else "" if env.shared else OPEN_WORDS
 
 
 def gate() -> Gate:
@@ -217,19 +212,16 @@ def ask_keys(endpoint: EndpointSpec) -> None:
     env = environment()
     if env.endpoint_fixed or endpoint.gguf:
         return
-    _ask_key("Key, where the server wants one", exact(endpoint.base_url), bool(env.api_key))
-    other = exact(endpoint.optimizer_base_url)
-    if endpoint.optimizer_base_url and other != exact(endpoint.base_url):
-        _ask_key("Key of the optimizer’s server", other, bool(env.api_key))
-
-
-def _ask_key(label: str, address: str, has_own: bool) -> None:
-    own = f" The environment’s key is for {environment().base_url or OPENAI} alone." if has_own else ""
+    fields = {exact(endpoint.base_url): "Key, where the server wants one"}
+    if endpoint.optimizer_base_url:
+        fields.setdefault(exact(endpoint.optimizer_base_url), "Key of the optimizer’s server")
+    own = f" The environment’s key is for {env.base_url or OPENAI} alone." if env.api_key else ""
     about = f"Kept in this browser session only, never written to disk, and sent to this address alone.{own}"
-    name = f"frame.key.{sha256(address.encode()).hexdigest()[:12]}"
-    typed = st.session_state.get(TYPED, {})
-    key = st.text_input(label, str(typed.get(address, "")), type="password", help=about, key=name)
-    st.session_state[TYPED] = {**typed, address: key}
+    for address, label in fields.items():
+        name = f"frame.key.{sha256(address.encode()).hexdigest()[:12]}"
+        typed = st.session_state.get(TYPED, {})
+        key = st.text_input(label, str(typed.get(address, "")), type="password", help=about, key=name)
+        st.session_state[TYPED] = {**typed, address: key}
 
 
 def consent(label: str, key: str, *urls: str) -> bool:

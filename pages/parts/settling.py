@@ -5,8 +5,9 @@ from hashlib import sha256
 
 import streamlit as st
 
-from pages.parts import blocks, opening, pieces
-from pages.parts.job import Job, calls_of, describe_next, served_words
+from pages.parts import blocks, opening
+from pages.parts.asking import Job, calls_of, describe_next, served_words
+from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
@@ -24,11 +25,11 @@ from vpp.show.words import counted, value_text
 AT_ONCE, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
 
 
-def draw(run: opening.OpenRun) -> None:
+def draw(run: OpenRun) -> None:
     # Here, since a page that is switched to from within a fragment may come up empty.
     if prepared := st.session_state.pop(_key(run, "next"), None):
         opening.start_new(prepared)
-    snapshot = opening.fresh(run)
+    snapshot = run.now()
     if snapshot.view.n_unique == 1:
         return  # no row can divide one hypothesis
     blocks.draw(Heading("Most informative labels to collect", "rows by expected information gain"))
@@ -38,8 +39,8 @@ def draw(run: opening.OpenRun) -> None:
     Job(run, "settle").draw(section)
 
 
-def section(run: opening.OpenRun) -> None:
-    job = Job(run, "settle")
+def section(job: Job) -> None:
+    run = job.run
     if not job.follow():
         ask(run, job)
     if job.now and not job.is_running:
@@ -53,13 +54,13 @@ def section(run: opening.OpenRun) -> None:
         go_on(run)
 
 
-def _key(run: opening.OpenRun, what: str) -> str:
-    return f"disagreement.settle.{what}.{run.directory.id}"
+def _key(run: OpenRun, what: str) -> str:
+    return f"disagreement.settle.{what}.{run.id}"
 
 
-def ask(run: opening.OpenRun, job: Job) -> None:
+def ask(run: OpenRun, job: Job) -> None:
     """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
-    view, dataset = opening.fresh(run).view, run.reader.dataset()
+    view, dataset = run.now().view, run.reader.dataset()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     made_up = right.toggle("Made-up rows too", **blocks.lasting(_key(run, "made_up")))
@@ -80,9 +81,9 @@ def ask(run: opening.OpenRun, job: Job) -> None:
         st.rerun()
 
 
-def list_questions(run: opening.OpenRun, answers: Answers) -> None:
-    view, config, dataset = opening.fresh(run).view, run.snapshot.spec.config, run.reader.dataset()
-    every, columns = pieces.remembered(
+def list_questions(run: OpenRun, answers: Answers) -> None:
+    view, config, dataset = run.now().view, run.snapshot.spec.config, run.reader.dataset()
+    every, columns = blocks.remembered(
         _key(run, "made"),
         (answers, view.last_at),
         lambda: (questions(answers, view, config, dataset), new_rows.columns_of(view, dataset)),
@@ -102,12 +103,12 @@ def list_questions(run: opening.OpenRun, answers: Answers) -> None:
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
     st.download_button(
-        "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.directory.id}-sheet.csv",
+        "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.id}-sheet.csv",
         mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
     )  # fmt: skip
 
 
-def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
+def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
     """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
     place = input_key(question.row)
     if row is not None and row.target is not None:
@@ -124,7 +125,7 @@ def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequen
         answers_of(run).pop(place, None)
 
 
-def take_sheet(run: opening.OpenRun) -> None:
+def take_sheet(run: OpenRun) -> None:
     """Take a filled sheet: its answers are noted once, so that a field may correct them."""
     file = st.file_uploader("A filled labelling sheet", type=None, key=_key(run, "filled"))
     if file is None or st.session_state.get(_key(run, "taken")) == file.file_id:
@@ -136,21 +137,21 @@ def take_sheet(run: opening.OpenRun) -> None:
         st.session_state[_key(run, "taken")] = file.file_id
 
 
-def answers_of(run: opening.OpenRun) -> dict[Key, Answered]:
+def answers_of(run: OpenRun) -> dict[Key, Answered]:
     answers: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
     return answers
 
 
-def _field_key(run: opening.OpenRun, place: Key) -> str:
+def _field_key(run: OpenRun, place: Key) -> str:
     # A SHA-256, since Python's hashes of -1 and -2 are equal.
     return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
 
 
-def go_on(run: opening.OpenRun) -> None:
-    answers, snapshot = list(answers_of(run).values()), opening.fresh(run)
+def go_on(run: OpenRun) -> None:
+    answers, snapshot = list(answers_of(run).values()), run.now()
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
-        prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.directory.id)
+        prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.id)
         place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if place.button(label, type="primary", key=key):
@@ -160,7 +161,7 @@ def go_on(run: opening.OpenRun) -> None:
     st.button("Forget these answers", key="disagreement.settle.forget", on_click=forget, args=(run,))
 
 
-def forget(run: opening.OpenRun) -> None:
+def forget(run: OpenRun) -> None:
     for place in answers_of(run):
         st.session_state.pop(_field_key(run, place), None)
     answers_of(run).clear()

@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import opening, pieces
+from pages.parts import blocks, opening
+from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import accuracy_curve, asking_words, ess_curve, flight_words, health, nothing_yet
@@ -19,11 +20,11 @@ from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.cards import Deck, StepCard, skeletons_html
 
-_STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
+_STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
+def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
     """Draw the stage under the run's state. now: Unix time."""
     stage = Stage.of(run, snapshot)
     parts = {
@@ -38,13 +39,13 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, status: str, *, now: float) -
     _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
 
 
-def slider_key(run: opening.OpenRun) -> str:
+def slider_key(run: OpenRun) -> str:
     return f"watch.step.{run.key}.slider"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    run: opening.OpenRun
+    run: OpenRun
     snapshot: Snapshot
     view: RunView
     config: Config
@@ -55,7 +56,7 @@ class Stage:
     """The step that the reader chose; None while the latest one is followed."""
 
     @classmethod
-    def of(cls, run: opening.OpenRun, snapshot: Snapshot) -> "Stage":
+    def of(cls, run: OpenRun, snapshot: Snapshot) -> "Stage":
         """Return the stage at the latest step, or at the one that is replayed."""
         at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
         view, newest, choice = snapshot.view, shown_step(snapshot.view), at.get("step")
@@ -110,7 +111,7 @@ class Stage:
             "total": self.view.total_steps,
             # A run that goes on has no place for its end, and no film.
             "end": None if self.is_live else end,
-            "plays": not self.is_live and self.run.directory.id in EXAMPLES,
+            "plays": not self.is_live and self.run.id in EXAMPLES,
         }
 
     def foot_words(self) -> str:
@@ -147,7 +148,7 @@ class Stage:
         if view.started is None:
             return [skeletons_html(size)]
         prompts = PromptMaker(self.snapshot.spec, dataset, answers=self.run.reader.read_answers)
-        wanted = pieces.wanted(slider_key(self.run), most=size)
+        wanted = st.session_state.get(slider_key(self.run), {}).get("wanted") or ()
         maker = Cards(view, self.config, dataset, prompts, names=self.names, wanted=wanted)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.drawn)
@@ -159,7 +160,7 @@ class Stage:
 
     def deck(self, cards: list[StepCard]) -> str:
         """Return the cards, each with a fold that has its program, or why it has none."""
-        readings = pieces.readings(self.run, self.snapshot, {card.id for card in cards})
+        readings = opening.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)
         return markup.html(
             [Deck([replace(card, folds=(*card.folds, *more)) for card, more in zip(cards, folds, strict=True)])]

@@ -1,5 +1,6 @@
 """The table of a new run: where it comes from, its target and columns, how its file is read, and its split."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -7,14 +8,13 @@ from typing import Any, Literal, get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import blocks, pieces
-from pages.parts.opening import EXAMPLES, FILE, SOURCE, TABLE, TASK, UPLOAD
+from pages.parts import blocks
+from pages.parts.opening import EXAMPLES, FILE, SOURCE, TABLE, UPLOAD
 from vpp.data.build import split_hints
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Kind, ReadAs, RuleKind, SplitRule, Task
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table, choose_inputs, guess_reason, resolve_task, target_guess, with_kinds
-from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
 from vpp.show import markup
@@ -25,33 +25,19 @@ EXAMPLE = "An example"
 FORMAT, COLUMNS, SPLIT = "File format", "Columns: types and meanings", "Split"  # folds under Advanced
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A table, with the notes and prior that come with it."""
-
-    table: Table
-    notes: tuple[str, ...] = ()
-    prior: str = ""
-
-
-def choose(paper: DeltaGenerator, form: DeltaGenerator) -> Source | None:
+def choose(form: DeltaGenerator) -> Table | None:
     """Ask for a table; return None until there is one. Raises DataError.
 
-    paper: place of the paper's tasks. form: place of how a file is read.
+    form: place of how a file is read.
     """
-    task = paper.selectbox("A task of the paper, in place of a table", list(TASKS), None, **blocks.lasting(TASK))
-    if task:
-        paper.caption(TASKS[task].description)
-        table = read(generate(task, seed=0), f"{task}.csv", DETECT)
-        return Source(table, (describe(task, seed=0),), TASKS[task].prior or "")
     field = {"default": UPLOAD, **blocks.lasting(SOURCE), "required": True, "label_visibility": "collapsed"}
     if st.segmented_control("Source of the table", (UPLOAD, EXAMPLE), **field) == EXAMPLE:
         paths = sorted(EXAMPLES.glob("*.csv"))
         field = {"index": paths.index(TABLE), "format_func": lambda path: path.stem, **blocks.lasting("new.example")}
         path = st.selectbox("Example", paths, **field)
-        return Source(read(path.read_bytes(), path.name, DETECT))
+        return read(path.read_bytes(), path.name, DETECT)
     file = _uploaded("CSV, JSON, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
-    return Source(read_upload(file[1], file[0], form)) if file else None
+    return read_upload(file[1], file[0], form) if file else None
 
 
 def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
@@ -77,11 +63,13 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
 
 # The file format: every decision that was detected, and a field that changes it
 
+ENCODINGS = {name: words for name, words in ENCODING_NAMES.items() if name != "utf-8-sig"}
+HEADERS = {True: "first line", False: "none"}
 MARKS = {".": "point", ",": "comma"}
 QUOTES = {"csv": "enclose cells", "plain": "part of the text"}
-AS_IS = "Cut no totals, units or footnotes, and leave merged cells of a workbook empty."
+CUTS = {True: "none"}
+AS_IS = "None: totals, units and footnotes stay rows, and merged cells of a workbook stay empty."
 MISSING = "In place of NA, ?, null and so on: NA, -9999. For one column: weight=-9999. A semicolon between the two."
-HEADERS = {True: "first line", False: "none"}
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -104,44 +92,35 @@ def read_upload(content: bytes, name: str, form: DeltaGenerator) -> Table:
 
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
-    if detected and detected.format in ("parquet", "json"):
-        called = "Parquet" if detected.format == "parquet" else "JSON"
-        blocks.captions(f"A {called} file holds rows and names itself: nothing had to be detected.")
-        return ReadAs(missing=_missing(st, key))
-    one, two, three = st.columns(3)
-    read_as: dict[str, Any] = {}
-    if detected and detected.format == "excel":
-        read_as["sheet"] = _pick(one, "Sheet", detected.sheets, detected.sheet, f"{key}.sheet")
-    else:
-        encodings = {name: words for name, words in ENCODING_NAMES.items() if name != "utf-8-sig"}
-        was = encoding_name(detected.encoding) if detected else None
-        read_as["encoding"] = _pick(one, "Encoding", encodings, was, f"{key}.encoding")
-        was = DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none") if detected else None
-        read_as["delimiter"] = _pick(two, "Delimiter", DELIMITER_NAMES, was, f"{key}.delimiter")
-    was = HEADERS[detected.header] if detected else None
-    read_as["header"] = _pick(three, "Header", HEADERS, was, f"{key}.header")
-    hint = f"{AUTOMATIC} ({detected.skipped_lines})" if detected else AUTOMATIC
-    field = blocks.lasting(f"{key}.skip")
-    read_as["skip_lines"] = one.number_input("Lines above the table", 0, value=None, placeholder=hint, **field)
-    was = "by column" if detected else None
-    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, was, f"{key}.decimal")
-    read_as["quotes"] = _pick(three, "Quotes", QUOTES, None, f"{key}.quotes")
-    field = {"help": AS_IS, **blocks.lasting(f"{key}.as_is")}
-    read_as["as_is"] = one.checkbox("Every line, as it is", **field) or None
-    read_as["missing"] = _missing(two, key)
-    return ReadAs(**read_as)
-
-
-def _missing(place: Any, key: str) -> tuple[str, ...] | None:
-    field = {"help": MISSING, "placeholder": AUTOMATIC, **blocks.lasting(f"{key}.missing")}
-    text = place.text_input("Words for a missing cell", **field)
-    return tuple(part.strip() for part in text.split(";")) if text else None
-
-
-def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
-    names = {None: f"{AUTOMATIC} ({was})" if was else AUTOMATIC, **(options if isinstance(options, dict) else {})}
-    field = blocks.lasting(key)
-    return place.selectbox(label, (None, *options), format_func=lambda option: names.get(option, option), **field)
+    kind = detected.format if detected else "csv"
+    choices: dict[str, tuple[str, Mapping[Any, str], str]] = {}
+    """Label, choices and what was detected, by the name in ReadAs."""
+    if kind == "excel" and detected:
+        choices["sheet"] = ("Sheet", {sheet: sheet for sheet in detected.sheets}, detected.sheet)
+    elif kind == "csv":
+        delimiter = DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none") if detected else ""
+        choices["encoding"] = ("Encoding", ENCODINGS, encoding_name(detected.encoding) if detected else "")
+        choices["delimiter"] = ("Delimiter", DELIMITER_NAMES, delimiter)
+    if kind in ("csv", "excel"):
+        choices["header"] = ("Header", HEADERS, HEADERS[detected.header] if detected else "")
+        choices["decimal"] = ("Decimal mark", MARKS, "by column" if detected else "")
+        choices["quotes"] = ("Quotes", QUOTES, "")
+        choices["as_is"] = ("Lines and cells left out", CUTS, "totals, units, footnotes")
+    values: dict[str, Any] = {}
+    for place, name in blocks.in_columns([*choices, *(["skip_lines"] if choices else []), "missing"], 3):
+        field = blocks.lasting(f"{key}.{name}")
+        if name in choices:
+            label, names, was = choices[name]
+            names = {None: f"{AUTOMATIC} ({was})" if was else AUTOMATIC, **names}
+            about = AS_IS if name == "as_is" else None
+            values[name] = place.selectbox(label, list(names), format_func=names.__getitem__, help=about, **field)
+        elif name == "skip_lines":
+            hint = f"{AUTOMATIC} ({detected.skipped_lines})" if detected else AUTOMATIC
+            values[name] = place.number_input("Lines above the table", 0, value=None, placeholder=hint, **field)
+        else:
+            text = place.text_input("Words for a missing cell", help=MISSING, placeholder=AUTOMATIC, **field)
+            values[name] = tuple(part.strip() for part in text.split(";")) if text else None
+    return ReadAs(**values)
 
 
 # Its columns: target, inputs, types and meanings
@@ -226,7 +205,7 @@ def choose_kinds(table: Table) -> tuple[Table, Task | Literal["auto"]]:
     if not choices:
         return table, task
     made_from = (table.sha256, table.read_as, tuple(choices.items()))
-    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices)), task
+    return blocks.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices)), task
 
 
 def kind_words(column: Column) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.access import axe, walk
+from tests.access import axe
 from tests.access.places import PLACES, settle
-from tests.access.survey import survey
+from tests.access.survey import check_arrows, survey
 from tests.app.conftest import App
 from vpp.show import markup
 from vpp.show.cards import skeletons_html
@@ -25,7 +25,7 @@ def test_a_page_is_accessible(page: Page, shown: App, name: str) -> None:
     assert page.locator("[data-testid=stAppDeployButton], [data-testid=stException]").count() == 0
     check_structure(structure, name)
     if place.is_walked:
-        walk.check_arrows(page)
+        check_arrows(page)
 
 
 def check_structure(structure: dict[str, Any], name: str) -> None:

@@ -1,4 +1,4 @@
-"""Asking the posterior from its page: a row, a table, a stop, a refusal."""
+"""Questions of the Posterior page: a row, a table, a stop, a refusal, a trial, another wording."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,10 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app import drawn
+from tests.app.drawn import app as app
 from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
+from tests.trials.test_trial import A_ONLY, AND, run_of
+from vpp.findings.experiments import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
@@ -124,3 +127,53 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
+
+
+# The trial
+
+
+def test_rows_that_part_two_ideas_are_offered_for_labelling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model
+) -> None:
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    app = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+    app.button(key="posterior.trial").click().run()
+    job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    assert "improvement over no rule" in shown(app.run())
+    assert app.button(key="posterior.trial").label == "Test again"
+    trial = read_trial(reader.directory, reader.refresh().view)
+    assert trial is not None
+    html = shown(drawn.opened(app, reader, "disagreement"))
+    assert "made-up rows: leave" not in html
+    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(True).run()
+    assert not app.exception
+    app.button(key="disagreement.settle.ask").click().run()
+    job = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    assert {row.inputs for row in job.asking.rows} >= {pair.inputs for pair in trial.pairs}
+
+
+# Another wording
+
+
+FOLD, SCORE = "rewording.fold", "rewording.score"
+NEW = "If a is less than 1, answer yes; otherwise answer no."
+
+
+def button_of(app: AppTest, key: str) -> Any:
+    return next((each for each in app.button if each.key == key), None)
+
+
+def test_a_servers_refusal_is_one_line_and_a_key_is_asked_for_once(app: AppTest, tmp_path: Path, served: Model) -> None:
+    served.refusal = refusal(401, "no such key")
+    app.session_state[FOLD] = True
+    drawn.opened(app, asked_labels(tmp_path, served, model="large"), "posterior")
+    app.text_area[0].set_value(NEW).run()
+    assert button_of(app, SCORE).label == "Score it on 4 rows: 8 calls"
+    button_of(app, SCORE).click().run()
+    wait_until(lambda: "The wording could not be scored" in shown(app.run()), "the server has refused")
+    assert "no such key" in shown(app)
+    assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
+    assert not app.exception

@@ -1,11 +1,14 @@
-"""The part of the form that names a server, and what is shown of one while a run goes on."""
+"""The part of the form that names a model: a server, where the owner has a say too, or a model file."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.endpoint import DEMO, MODEL_FILE
 from tests.app.drawn import shown
+from tests.llama import model_file
 from tests.llm.stub import refusal
 from tests.processes import model
 from vpp.runs.spec import EndpointSpec
@@ -18,7 +21,7 @@ def form() -> None:
 
     from pages.parts.endpoint import choose_model
 
-    st.session_state["model"] = model = choose_model()
+    st.session_state["model"] = model = choose_model(st.container())
     st.session_state["chosen"] = model.endpoint
 
 
@@ -93,3 +96,111 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert field.session_state["chosen"].concurrency == 8
     field.number_input(key="new.timeout_s").set_value(900.0).run()
     assert field.session_state["chosen"].timeout_s == 900
+
+
+# A server of the owner's choice
+
+
+HOME = "https://llm.lab.org/v1"
+SECRET = "sk-of-the-owner-0123"
+
+
+def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> AppTest:
+    """The form's third part, on an owner's variables."""
+    own = {"VPP_RUNS_DIR": str(tmp_path), "OPENAI_BASE_URL": HOME, "OPENAI_API_KEY": SECRET, "VPP_MODEL": "big"}
+    for name, value in {**own, **variables}.items():
+        monkeypatch.setenv(name, value)
+    app = AppTest.from_function(form, default_timeout=WITHIN_S)
+    app.session_state["new.who"] = "My endpoint"
+    return app.run()
+
+
+def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = drawn(tmp_path, monkeypatch, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
+    assert "cannot be used" not in shown(app)
+    app.text_input(key="new.base_url").set_value("https://evil.org/v1").run()
+    assert "This address cannot be used" in shown(app)
+    assert "take one that its owner has listed" in shown(app)
+    assert app.button(key="new.test_endpoint").disabled
+    assert app.session_state["chosen"].base_url == ""
+
+
+def test_a_public_demo_offers_the_demo_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = drawn(tmp_path, monkeypatch, VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
+    assert not app.exception
+    assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
+    assert app.session_state["chosen"].demo
+
+
+# A model file on this machine
+
+
+LACKS = "Enter the path of a model file, or choose the demo model."
+
+
+@pytest.fixture
+def file_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The form's third part, with a model file chosen."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL", "VPP_SHARED"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setitem(sys.modules, "xllamacpp", pytest)
+    app = AppTest.from_function(form, default_timeout=WITHIN_S)
+    app.session_state["new.who"] = MODEL_FILE
+    return app
+
+
+def typed(file_field: AppTest, path: object) -> str:
+    file_field.run().text_input(key="new.gguf").set_value(str(path)).run()
+    assert not file_field.exception
+    return shown(file_field)
+
+
+def test_a_file_is_described_and_can_be_run(file_field: AppTest, tmp_path: Path) -> None:
+    file_field.run()
+    assert "cannot be used" not in shown(file_field)
+    assert file_field.session_state["model"].lacks == LACKS
+    assert file_field.button(key="new.test_endpoint").disabled
+    path = model_file(tmp_path, "small.gguf")
+    html = typed(file_field, path)
+    assert "small: 0.0 GB. llama.cpp serves it on this machine: 4 calls at a time" in html
+    chosen = file_field.session_state["chosen"]
+    assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
+    assert file_field.session_state["model"].lacks == ""
+    assert not file_field.button(key="new.test_endpoint").disabled
+
+
+def test_another_file_is_refused_and_nothing_of_it_is_shown(file_field: AppTest, tmp_path: Path) -> None:
+    (tmp_path / "passwords").write_text("root:<b>toor</b>")
+    assert "<script>" not in typed(file_field, "<script>alert(1)</script>")
+    there, missing = typed(file_field, tmp_path / "passwords"), typed(file_field, tmp_path / "nothing")
+    assert "This file cannot be used" in there
+    assert "toor" not in there
+    assert there.replace("passwords", "") == missing.replace("nothing", "")
+    assert file_field.session_state["model"].lacks == LACKS
+
+
+def test_a_missing_library_is_shown_with_the_command(
+    file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    assert "pip install -r requirements-local.txt" in typed(file_field, model_file(tmp_path))
+    assert file_field.session_state["model"].lacks != ""
+
+
+def test_a_shared_app_offers_no_model_file(file_field: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_SHARED", "1")
+    file_field.run()
+    assert file_field.session_state["new.who"] == DEMO
+    assert "new.gguf" not in {each.key for each in file_field.text_input}
+    assert file_field.session_state["chosen"].demo
+
+
+def test_a_shared_app_offers_it_where_its_owner_allows_it(
+    file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_SHARED", "1")
+    monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
+    assert "llama.cpp serves it on this machine" in typed(file_field, model_file(tmp_path))

@@ -1,12 +1,16 @@
-"""What is wrong is said in one line, before anything is written."""
+"""What is wrong is said in one line, before anything is written; a file is there whole, or is as it was."""
 
-from collections.abc import Callable
+import os
+import resource
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.processes import PENGUINS, Desk, free_port
+from tests.processes import PENGUINS, Desk, Model, free_port
 from vpp.cli import main
+from vpp.cli.system import write_bytes
+from vpp.errors import InputError
 
 Vpp = Callable[..., tuple[int, str, str]]
 
@@ -162,3 +166,77 @@ def test_a_table_is_read_from_standard_input(vpp: Vpp, monkeypatch: pytest.Monke
         code, _, err = vpp("run", "-", "--target", "colour", "--demo")
     assert code == 2
     assert "colour" in err
+
+
+# Endpoints that the owner allows
+
+
+BARRED = "http://b.com/v1"
+
+
+@pytest.mark.parametrize("command", ["run t.csv --target kind", "check-endpoint", "bench --tasks linear --methods vml"])
+def test_a_barred_address_is_refused_before_anything_is_written(
+    vpp: Vpp, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_ALLOWED_ENDPOINTS", "https://api.a.com/v1")
+    Path("t.csv").write_text(TABLE)
+    code, _, said = vpp(*command.split(), "--base-url", BARRED, "--model", "m")
+    assert code == 2
+    assert f"{BARRED} is not among the endpoints that may be asked here: take one that its owner has listed" in said
+    assert said.count("\n") == 1
+    assert os.listdir() == ["t.csv"]
+
+
+def test_a_list_of_servers_in_a_dotenv_file_is_obeyed(vpp: Vpp, served: Model) -> None:
+    Path(".env").write_text("VPP_ALLOWED_ENDPOINTS=https://api.a.com/v1\n")
+    code, _, said = vpp("check-endpoint", *served.options)
+    assert code == 2
+    assert "may be asked here: take one that its owner has listed, or ask the owner" in said
+
+
+def test_a_public_demo_asks_no_server_and_loads_no_model_file(
+    vpp: Vpp, served: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_DEMO_ONLY", "1")
+    monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
+    monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+    Path("t.csv").write_text(TABLE)
+    for asked in ((), served.options):
+        code, _, said = vpp("check-endpoint", "--model", "demo", *asked)
+        assert code == 2
+        assert "may be asked here: take the built-in demo model" in said
+    code, _, said = vpp("run", "t.csv", "--target", "kind", "--gguf", "m.gguf")
+    assert (code, "model files are off" in said) == (2, True)
+    assert vpp("check-endpoint", "--demo")[0] == 0
+
+
+# Files that a command writes
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """No file may grow beyond a kilobyte."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, little_room: None) -> None:
+    earlier = tmp_path / "task.csv"
+    write_bytes(earlier, b"a,b\n")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_bytes(earlier, b"x" * 2048)
+    assert earlier.read_bytes() == b"a,b\n"
+    assert list(tmp_path.iterdir()) == [earlier]
+
+
+def test_a_file_of_a_run_is_not_written_over_and_another_beside_it_is(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(b"{}")
+    (tmp_path / "data.csv").write_bytes(b"row\n")
+    for name in ("run.json", "data.csv", "events.jsonl"):
+        with pytest.raises(InputError, match=f"{name} is part of a run: choose another file"):
+            write_bytes(tmp_path / name, b"# Report")
+    assert (tmp_path / "run.json").read_bytes() == b"{}"
+    write_bytes(tmp_path / "mine.md", b"# Report")
+    assert (tmp_path / "mine.md").read_bytes() == b"# Report"

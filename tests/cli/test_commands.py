@@ -1,4 +1,4 @@
-"""Commands on runs that are there."""
+"""Commands on runs that are there, and what a command has imported by when."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.processes import Desk, Outcome, answers_at, demo_server, model
+from tests.processes import ROOT, Desk, Outcome, answers_at, demo_server, model
 from vpp import load_run
 from vpp.cli import main
 from vpp.show.words import percent
@@ -156,14 +156,6 @@ def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     assert "note: 32 cells are missing, written as ':' (32)" in outcome.err.splitlines()
 
 
-def test_a_terminal_without_a_sign_shows_a_question_mark(toy: str, desk: Desk) -> None:
-    words = [sys.executable, "-m", "vpp", "run", toy, *SMALLEST, "--plan"]
-    variables = {**desk.variables, "PYTHONIOENCODING": "latin-1"}
-    done = subprocess.run(words, cwd=desk.folder, env=variables, capture_output=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert b"?At most? counts" in done.stdout
-
-
 def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
     first, second = (desk.vpp(*words) for _ in range(2))
@@ -216,3 +208,34 @@ def test_the_demo_server_ends_on_a_signal(number: signal.Signals) -> None:
         process.send_signal(number)
         process.wait(20)
         assert not answers_at(url)
+
+
+# Imports: the time to a help text, and to a run's first call
+
+
+def imported(code: str) -> set[str]:
+    """Modules, and the packages that they lie in, after a fresh interpreter has run the code."""
+    text = "\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code + text], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def helped(*words: str) -> str:
+    return f"import contextlib\nfrom vpp.cli import main\nwith contextlib.suppress(SystemExit): main({list(words)})"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["bench", "--help"], ["no-such-command"]])
+def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
+    heavy = {"asyncio", "numpy", "pydantic", "openai", "vpp.runs", "vpp.inference", "vpp.llm.endpoint"}
+    assert imported(helped(*words)) & heavy == set()
+
+
+def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> None:
+    later = {"pandas", "plotly", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
+    assert imported("import vpp.cli.running, vpp.llm.client") & (later | {"vpp.cli.stored", "vpp.bench"}) == set()
+
+
+def test_the_list_of_commands_says_how_to_continue_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "run it again to continue a stopped sweep" in " ".join(capsys.readouterr().out.split())

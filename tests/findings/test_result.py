@@ -9,7 +9,8 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import finished, reweighted
-from vpp.findings.result import evidence, result, summary, target_words
+from vpp.events import Constant
+from vpp.findings.result import ConstantAnswer, evidence, odds_words, result, summary, target_words
 from vpp.findings.verdict import run_verdict
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
@@ -87,3 +88,20 @@ def test_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
     assert EXACT in target(restart=1.0, tempering="incremental")
     for spoilt in ({"restart": 0.99}, {"mh_rows": "buffer"}, {"learner_samples": 3}, {"method": "always-accept"}):
         assert EXACT not in target(**{**AFRESH, **spoilt}), spoilt
+
+
+@pytest.mark.parametrize(
+    ("odds", "weight", "words"),
+    [
+        (40.0, None, "about 40 times more probable under the heaviest hypothesis than under always answering “no”."),
+        (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis than under"),
+        (1 / 3, 0.3, "about 3 times more probable under always answering “no” than under the heaviest hypothesis."),
+        (4.6, 0.91, "than under always answering “no”. Nothing was found."),
+    ],
+)
+def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
+    odds: float, weight: float | None, words: str
+) -> None:
+    constant = Constant(answer="no", shares=(0.7, 0.3), log_likelihood=-9.0)
+    found = ConstantAnswer(constant=constant, weight=weight, log_odds=math.log(odds))
+    assert words in odds_words(found, inspected.LABELS)

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import Browser, Error, FloatRect, Page, sync_playwright
 
-from pages.parts.opening import COMMAND
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
-from tests.pictures.prints import CSV, PRINTS, Print, rest
+from tests.example import DEMO
+from tests.pictures.prints import PRINTS, Print, rest
+from vpp.runs.store import EXAMPLE
 
 DOCS = ROOT / "docs" / "pictures"
 HEIGHT, HIGHEST = 1000, 9000
@@ -45,8 +46,7 @@ def main(names: list[str]) -> None:
 
 def make_run(app: App) -> str:
     """Make the example; return its id."""
-    options = ("--demo", *COMMAND[COMMAND.index("--no-cache") :], "--quiet", "--json")
-    call = [sys.executable, "-m", "vpp", "run", str(CSV), "--target", "species", *options]
+    call = [sys.executable, "-m", "vpp", *DEMO[EXAMPLE], "--quiet", "--json"]
     done = subprocess.run(call, cwd=ROOT, env=app.environment, stdout=subprocess.PIPE, text=True, check=True)
     return str(json.loads(done.stdout)["run"])
 

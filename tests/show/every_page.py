@@ -8,7 +8,7 @@ from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
-from vpp.findings.result import evidence_measure, result, target_words, weights_words
+from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
 from vpp.findings.rows import (
     asked_when,
     calibrated,
@@ -91,6 +91,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     for near in (None, similarity(ideas, dataset)):
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)
+        odds_words(constant_answer(view, config, dataset), dataset)
         yield block_html(deck(every, view, config, {}))
     gone = ruled_out(view, dataset)
     yield html(ruled_out_heading(gone, config))

@@ -138,7 +138,7 @@ def weights_curve(view: RunView) -> Curve | None:
     return Curve(
         title="Weight by step",
         words="Numbered as on Watch",
-        alt=f"Weight by step. Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
+        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
         lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
         names=[str(n) for n in reversed(peaks)],
         low=(0.0, percent(0.0)),

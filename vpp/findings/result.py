@@ -40,7 +40,21 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
-from vpp.show.words import MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
+from vpp.show.words import (
+    EQUAL,
+    MAJORITY,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    number,
+    percent,
+    seconds,
+    target_text,
+)
+
+MILLION = 1e6
 
 # The numbers
 
@@ -202,6 +216,20 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
+
+
+def odds_words(constant: ConstantAnswer | None, dataset: Dataset) -> str:
+    """`The data are about 40 times more probable under the heaviest hypothesis than under always answering “no”.`"""
+    if constant is None:
+        return ""
+    odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
+    times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
+    answer = constant.constant.answer
+    words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
+    two = ("the heaviest hypothesis", f"always answering {words}")
+    likely, other = two if constant.log_odds >= 0 else two[::-1]
+    nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
+    return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"
 
 
 # What the weights are

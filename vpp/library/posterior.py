@@ -24,6 +24,7 @@ from vpp.events import Evaluated
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.progress import weights_curve
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
@@ -44,12 +45,14 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
+from vpp.show.figures import plotly_figure
 from vpp.show.markup import markdown_table, markdown_text, one_line
 from vpp.show.words import NBSP, counted, percent, prior_text
 from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
     from xarray import DataTree
 
 FILE = "file:"  # prefix of an endpoint that is a model file on this machine
@@ -136,6 +139,11 @@ class _Recorded:
         if not self.view.population:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
         return ancestry(self.view, slot)
+
+    def chart(self) -> "go.Figure | None":
+        """Return the weights of the hypotheses by step as a Plotly figure; None with fewer than two such steps."""
+        curve = weights_curve(self.view)
+        return plotly_figure(curve, "light") if curve else None
 
     def __repr__(self) -> str:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vpp.show.blocks import Table
 from vpp.show.markup import block_html, block_markdown, term, text
+from vpp.show.theme import TOKENS, Mode
 from vpp.show.words import EQUAL, NBSP, percent
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 HUES = 6
 """Custom properties --l0 to --l5 of assets/vpp.css; the seventh label has the first one's hue again."""
@@ -161,4 +165,36 @@ def _(block: Curve) -> str:
         f'<svg viewBox="0 0 {WIDTH} {block.height}" role="img" aria-label="{text(block.alt)}">'
         f"{scale}{limit}{now}{lines}{dots}{axis}</svg>"
         f'<figcaption class="cap">{text(block.words)}{": " if key else ""}{key}</figcaption></figure>'
+    )
+
+
+def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":
+    """Draw the lines of a curve so that a pointer reads their values."""
+    import plotly.graph_objects as go  # late: it takes a second
+
+    ink = {name: token.of(mode) for name, token in TOKENS.items()}
+    lines = [
+        go.Scatter(
+            x=[step for step, _ in points],
+            y=[value for _, value in points],
+            name=name,
+            line={"color": ink[kind.split()[-1]], "width": 2},
+            hovertemplate="%{y:.0%}",
+        )
+        for (kind, points), name in zip(curve.lines.items(), curve.names, strict=True)
+    ]
+    axes = {"gridcolor": ink["rule"], "zeroline": False}
+    return go.Figure(
+        lines,
+        layout={
+            "font": {"family": "VPP Sans, Fira Sans, sans-serif", "size": 13, "color": ink["ink-2"]},
+            "hoverlabel": {"bgcolor": ink["sheet"], "bordercolor": ink["edge"], "font": {"color": ink["ink"]}},
+            "xaxis": {**axes, "title": "step", "showgrid": False, "dtick": 1 if curve.total <= 20 else None},
+            "yaxis": {**axes, "range": [curve.low[0], curve.high[0]], "tickformat": ".0%"},
+            **dict.fromkeys(("paper_bgcolor", "plot_bgcolor"), "rgba(0,0,0,0)"),
+            "margin": {"l": 40, "r": 12, "t": 8, "b": 40},
+            "hovermode": "x unified",
+            "legend": {"title": {"text": "hypothesis"}, "traceorder": "reversed"},
+            "height": 280,
+        },
     )

@@ -1,0 +1,245 @@
+"""The form of a new run: its table, prompts, cost and cap, without a browser."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import opening
+from pages.parts.endpoint import SERVER
+from tests.app.drawn import app as app
+from tests.app.drawn import app_over, opened, press, shown, upload
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.reporting.builders import run
+from vpp.events import Evaluated, RunFinished, RunPaused
+from vpp.llm.limits import Cap, Price
+from vpp.runs.directory import RunDirectory
+from vpp.runs.spec import Prices
+
+# How it is read
+
+ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
+NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
+
+
+def read_field(app: AppTest, content: bytes, name: str) -> Any:
+    return app.selectbox(key=f"new.read.table.csv.{len(content)}.{name}")
+
+
+def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app: AppTest) -> None:
+    upload(app, NAMED)
+    assert [read_field(app, NAMED, name).format_func(None) for name in ("encoding", "delimiter", "header")] == [
+        "Automatic (Windows-1252 (Western))",
+        "Automatic (semicolon)",
+        "Automatic (first line)",
+    ]
+    assert "not UTF-8: read as Windows-1252" in shown(app)
+    read_field(app, NAMED, "header").set_value(False).run()
+    assert "column_1" in shown(app)
+    assert "größe</td>" in shown(app)
+
+
+# Types of columns
+
+GERMAN = "preis;note;kauf\n" + "".join(
+    f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}\n" for i in range(80)
+)
+
+
+def choose_kind(app: AppTest, name: str, value: str) -> None:
+    column = next(box for box in app.selectbox if (box.key or "").startswith("new.kind.column."))
+    column.set_value(name).run()
+    next(box for box in app.selectbox if (box.key or "").startswith("new.kind.of.")).set_value(value).run()
+    assert not app.exception
+
+
+def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: AppTest) -> None:
+    upload(app, GERMAN.encode(), "haus.csv")
+    assert "number in €" in shown(app)
+    assert "is read as" in shown(app)
+    assert "A guess, as the last suitable column." in shown(app)
+    assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
+    choose_kind(app, "note", "category")
+    assert "column &#x27;note&#x27; is of the kind category, as chosen" in shown(app)
+    app.selectbox(key="new.target").set_value("note").run()
+    assert "note has 5 labels, so this is classification." in shown(app)
+    choose_kind(app, "kauf", "number")
+    assert 'role="alert"' in shown(app)
+    assert "cannot be read as numbers in one notation: row 0 holds" in shown(app)
+    choose_kind(app, "kauf", "Automatic")
+    assert 'role="alert"' not in shown(app)
+    choose_kind(app, "note", "Automatic")
+    assert "as chosen" not in shown(app)
+
+
+# What columns and labels mean
+
+HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+
+
+def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
+    upload(app, HEART.encode(), "heart.csv")
+    (field,) = (field for field in app.text_area if field.label == "What columns and labels mean")
+    field.set_value("x1 cholesterol").run()
+    assert "&#x27;x1 cholesterol&#x27; describes nothing" in shown(app)
+    field.set_value("x1 = cholesterol, mg/dl <b>\nlabel:yes = ill").run()
+    assert "prompts describe 1 column and 1 label" in shown(app)
+    asked = "What the columns mean:\n<<<\nx1: cholesterol, mg/dl <b>\n*num* = yes: ill\n>>>\n\nYou apply a rule"
+    assert asked in "".join(block.value for block in app.code)
+    app.button(key="new.start").click().run()
+    (record,) = tmp_path.glob("*/run.json")
+    described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
+    assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
+
+
+# The split
+
+SHOPS = "shop,day,size,label\n" + "".join(
+    f"shop {i % 20},2024-{i // 56 + 1:02}-{i // 2 % 28 + 1:02},{i % 9}.5,{'ab'[i // 20 % 2]}\n" for i in range(300)
+)
+MORE_SHOPS = "size,label,shop,day\n" + "".join(f"{i}.25,{'abc'[i % 3]},shop 77,2025-01-{i + 1:02}\n" for i in range(12))
+
+
+@pytest.fixture
+def form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The form with a table."""
+    return upload(app_over(tmp_path, monkeypatch), SHOPS.encode(), "shops.csv")
+
+
+def choose_split(form: AppTest, kind: str) -> str:
+    form.segmented_control(key="new.split").set_value(kind)
+    form.run()
+    assert not form.exception
+    return shown(form)
+
+
+def test_a_column_is_left_out_and_more_rows_train_with_their_cost(form: AppTest) -> None:
+    rows = form.selectbox(key="new.train.300")
+    assert rows.options == ["100 of 300 rows", "240 of 300 rows: about 2.3 × the calls"]
+    left_out = next(field for field in form.multiselect if field.label == "Columns left out")
+    assert left_out.value == []
+    left_out.set_value(["shop"]).run()
+    assert shown(form).count("left out</td>") == 1
+
+
+def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
+    assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
+    give_test_file(form, MORE_SHOPS.encode())
+    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300 rows")
+    assert "no training row has the label" in shown(form)
+    form.button(key="new.test_file.replace").click().run()
+    assert "Until there is one" in shown(form)
+    give_test_file(form, b"size,label\n1,a\n2,b\n")
+    assert "more.csv lacks &#x27;shop&#x27;, &#x27;day&#x27;, which shops.csv has" in shown(form)
+
+
+def give_test_file(form: AppTest, content: bytes) -> None:
+    form.file_uploader(key="new.test_file.upload").set_value(("more.csv", content, "text/csv"))
+    form.run()
+    assert not form.exception
+
+
+# Prompts
+
+
+def previewed(app: AppTest) -> str:
+    return "\n".join(block.value for block in app.code)
+
+
+@pytest.fixture
+def prompts(app: AppTest) -> AppTest:
+    return upload(app, TABLE)
+
+
+def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(prompts: AppTest) -> None:
+    assert "Output: one of the labels, nothing else" in previewed(prompts)
+    assert " tokens." in shown(prompts)
+    prompts.selectbox(key="new.templates").set_value("examples").run()
+    asked = next(block.value for block in prompts.code if block.value.startswith("Instructions"))
+    assert "Worked example\n\n" in asked
+    assert "Its answer\n\n" in asked
+    assert "Earlier" not in asked
+
+
+def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(
+    prompts: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The demo model does not follow worked examples."""
+    monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
+    prompts.selectbox(key="new.templates").set_value("examples").run()
+    assert not prompts.exception
+    assert prompts.button(key="new.start").disabled
+    assert "The demo model does not follow worked examples: take templates" in shown(prompts)
+    prompts.selectbox(key="new.templates").set_value("paper").run()
+    prompts.button(key="new.start").click().run()
+    assert not prompts.exception
+    (record,) = tmp_path.glob("*/run.json")
+    assert "answer_form_shown" not in record.read_text("utf-8")
+
+
+# Cost and a cap
+
+
+TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
+
+
+def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
+    html = shown(upload(app, TABLE))
+    assert re.search(r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s</p>', html)
+    assert app.selectbox(key="new.train.200").options[0] == "100 of 200 rows"
+    assert "All calls</td>" in html
+    assert "sequential rounds. Estimated time: about" in html
+    assert "Money" not in html
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert "calls · time unknown</p>" in shown(app)
+    assert "Test the endpoint to see how long that takes." in shown(app)
+    assert "Estimated time" not in shown(app)
+
+
+def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[RunDirectory] = []
+    monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
+    upload(app, TABLE)
+    app.number_input(key="new.price_in").set_value(2.0)
+    app.number_input(key="new.max_calls").set_value(200).run()
+    app.number_input(key="new.max_cost").set_value(1.5).run()
+    assert not app.exception
+    html = shown(app)
+    assert re.search(r"calls · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html)
+    assert "Money</td>" in html
+    assert "The run pauses at 200 calls or a cost of 1.50, keeps its result so far" in html
+    assert "The run needs at least 211 calls" in html
+    press(app, "Start the run")
+    (directory,) = started
+    assert directory.spec().cap == Cap(calls=200, cost=1.5)
+    assert directory.spec().prices == Prices(learner=Price(prompt=2.0))
+
+
+def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(opening, "start", started.append)
+    detail = "the cap of 60 calls is reached: 60 calls sent; go on with a higher cap"
+    events = [event for event in label_events() if not isinstance(event, RunFinished | Evaluated)]
+    events.append(RunPaused(reason="budget", detail=detail))
+    prices = Prices(learner=Price(prompt=1.0))
+    reader = run(tmp_path, *events, data=LABELS, config=LABEL_CONFIG, cap=Cap(calls=60), prices=prices)
+    opened(app, reader, "watch")
+    html = shown(app)
+    assert "The cap is reached" in html
+    assert "The cap of 60 calls is reached: 60 calls sent" in html
+    assert "0 sent, cap 60 calls" in html
+    assert "0.00 spent" in html
+    assert "The endpoint does not answer" not in html
+    field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
+    assert field.value == 120
+    field.set_value(500)
+    press(app, "Raise the cap and go on")
+    assert reader.directory.spec().cap == Cap(calls=500)
+    assert [each.path for each in started] == [reader.directory.path]

@@ -1,0 +1,165 @@
+"""Posterior, Disagreement and Report of a run, and Watch of one that waits, without a browser."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests import inspected
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
+from tests.findings.test_calibrated import labels as calibrated_labels
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.reporting.builders import SEED, run
+from vpp.events import RunFailed, RunPaused
+from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.show import markup
+
+# Posterior
+
+
+OUT = (inspected.LUCK, inspected.NONE, "Sorry.")
+
+
+def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
+    page = shown(opened(app, inspected.labels(tmp_path), "posterior"))
+    for words in (
+        "One hypothesis has 60 % of the weight; two others share the rest.",
+        "about 360 times more probable under the heaviest hypothesis than under always answering “no”.",
+        "heaviest first",
+        "Sequential Monte Carlo · 4 training rows",
+        markup.DEMO_CHIP,
+        "Every change passes an accept step on the last rows",
+        "2 rejected, 1 dropped and 1 unreadable",
+    ):
+        assert words in page
+    sections = re.findall(r"<h2><button[^>]*>([^<]+)|<h2>([^<]+)", page)
+    assert ["".join(names) for names in sections] == [
+        "Hypotheses",
+        "Ask about new rows",
+        "Does the model obey the rule?",
+        "Ruled out",
+        "Weight by step",
+    ]
+    lines = page[page.index('class="ledger"') :]
+    places = [lines.index(f">{text.removeprefix(SEED).strip()}</span>") for text in OUT]
+    assert places == sorted(places)
+    assert "log α" not in lines, "a closed line has no details"
+    assert inspected.SEVEN.removeprefix(SEED).strip() not in lines, "the newest three are shown"
+    assert not app.warning
+    assert not app.exception
+
+
+# Disagreement
+
+
+def value(html: str, name: str) -> str:
+    """Return a number of the strip by its name, with its scale."""
+    found = re.search(rf">{re.escape(name)}(?:</button>)?</dt><dd>([^<]*)<small>([^<]*)</small>", html)
+    assert found, f"no {name}"
+    return f"{found[1]} {found[2]}".strip()
+
+
+def rows(html: str) -> list[str]:
+    return re.findall(r'<tr data-row="(\d+)"', html)
+
+
+def test_figures_come_first_then_the_split_rows_the_most_divided_of_them_open(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
+    assert "On 3 of 6 test rows the hypotheses are split" in html
+    assert value(html, "Right where answered") == "4 of 5"
+    assert html.count("<dt>") == 3
+    assert html.index("Right where answered") < html.index("sure and wrong") < html.index("Row by row")
+    assert "Say yes if a is <mark>above 6,</mark> else no." in html
+    assert rows(html) == ["8", "7", "9"]
+    assert html.count('aria-expanded="true" aria-label="Row 8"') == 1
+    assert "Most informative labels to collect" in html
+    app.segmented_control(key="disagreement.which").set_value("All").run()
+    app.session_state["disagreement.row"] = 6
+    app.run()
+    assert not app.exception
+    html = shown(app)
+    assert rows(html) == ["8", "7", "9", "4", "5", "6"]
+    assert html.count('aria-expanded="true" aria-label="Row 6"') == 1
+    assert "10 % of the weight gave no readable answer: the answer has no “Output:” line." in html
+    app.segmented_control(key="disagreement.which").set_value("Wrong").run()
+    assert rows(shown(app)) == ["9"]
+
+
+def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, calibrated_labels(tmp_path, wrong=3), "disagreement"))
+    assert "On six the answer is “I don’t know”: several labels are possible." in html
+    assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of" in html
+    assert "The truth was possible on 6 of 6 rows." in html
+    assert "I don’t know: one of no, yes" in html
+
+
+def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, inspected.numbers(tmp_path), "disagreement"))
+    assert "On 3 of 4 test rows the hypotheses are split: their answers spread" in html
+    assert value(html, "Off by")
+    assert rows(html) == ["7", "6", "4"]
+    assert "above the mean" in html
+    assert "2.7 (2 to 4)" in html
+
+
+# Report
+
+
+def offered(app: AppTest) -> list[str]:
+    return [button.proto.label for button in app.get("download_button")]
+
+
+def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV"]
+    assert offered(opened(app, reader, "report")) == labels
+    page = shown(app)
+    assert page.count("Right on 4 of 5 test rows that it answered") == 1
+    assert "Rows in doubt or wrong" in page
+    assert "The command that repeats the run" not in page
+
+
+# Watch of a run that waits for its endpoint, or whose disk takes no more
+
+
+UNFINISHED = label_events()[:-3]
+
+
+def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to(app: AppTest, tmp_path: Path) -> None:
+    at = time.time() + 500
+    lost = RunPaused(reason="endpoint", detail="m: no <connection>", retry_at=at, gives_up_at=at + 600)
+    reader = run(tmp_path, *UNFINISHED, lost, data=LABELS, config=LABEL_CONFIG)
+    with reader.directory.lock():
+        reader.directory.beat(Heartbeat())
+        opened(app, reader, "watch")
+        html = shown(app)
+        assert "The endpoint does not answer" in html
+        assert ">m: no &lt;connection&gt;<" in html
+        assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
+        assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
+        app.button(key="watch.go_on").click().run()
+    assert reader.directory.take_command() == "go on"
+
+
+def test_a_full_disk_is_shown_beside_the_way_to_go_on(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
+    reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)
+    monkeypatch.setattr(
+        RunDirectory, "obstacle", lambda *_: "runs/a cannot be written (the disk is full): free some space"
+    )
+    opened(app, reader, "watch")
+    assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
+    assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
+    monkeypatch.setattr("vpp.runs.process.start", refuse)
+    app.button(key="watch.resume").click().run()
+    assert not app.exception
+    assert "That could not be done" in shown(app)
+
+
+def refuse(_: object, log: Path, *__: object, **___: object) -> None:
+    raise OSError(28, "No space left on device", str(log))
