@@ -86,7 +86,7 @@ def report(runs: Sequence[Judged]) -> None:
     PICTURE.write_text(picture(found, every), encoding="utf-8")
 
 
-def main(n_tables: int = 640) -> None:
+def main(n_tables: int = 800) -> None:
     with ProcessPoolExecutor() as pool:
         runs = {
             name: list(pool.map(partial(run, config=config), range(n_tables if name == "adaptive" else N_COMPARED)))
