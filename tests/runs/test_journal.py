@@ -88,16 +88,6 @@ def test_a_watchers_snapshot_does_not_change_under_it(run: RunDirectory, lines: 
     assert reader.refresh().view is reader.refresh().view
 
 
-@pytest.mark.parametrize(
-    ("content", "kept"), [(b"", b""), (b"torn", b""), (b"a\nb\n", b"a\nb\n"), (b"a\nb\ntorn", b"a\nb\n")]
-)
-def test_a_torn_tail_is_cut_and_whole_lines_stay(content: bytes, kept: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
-    path.write_bytes(content)
-    Journal(path).close()
-    assert path.read_bytes() == kept
-
-
 STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
 
 
