@@ -224,9 +224,11 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
         ("a retry too many", "if strikes < most or", "if strikes <= most or"),
     ),
-    ("data/cells.py", "tests/data/test_kinds.py"): (
-        ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
-        ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
+    ("data/split.py", "tests/data/test_split.py"): (
+        ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
+    ),
+    ("data/answers.py", "tests/llm/test_answers.py"): (
+        ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
         ("answers that a resume made void", "if step != steps:", "if False:"),
