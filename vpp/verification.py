@@ -107,7 +107,8 @@ def verify(directory: RunDirectory) -> Verification:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
         faults += _faults(1, started, due)
     if started and not faults:
-        faults += _check(written, reader, _with_answers(problem, directory, written), spec.config, directory)
+        answers = AnswerReader(directory.journal).refresh()
+        faults += _check(written, reader, _with_answers(problem, answers, written), spec.config, answers)
     return Verification(
         n_compared=len(written) + (started is not None),
         faults=tuple(sorted(faults, key=lambda fault: fault.line)),
@@ -173,9 +174,8 @@ class _Recorded:
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
 
-def _with_answers(problem: Problem, directory: RunDirectory, written: Sequence[tuple[int, Event]]) -> Problem:
+def _with_answers(problem: Problem, answers: AnswerReader, written: Sequence[tuple[int, Event]]) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
-    answers = AnswerReader(directory.journal).refresh()
     proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
     recorded = _Recorded(answers.by_pair | answers.readings, proposals)
     return replace(problem, learner=recorded, optimizer=recorded)
@@ -196,7 +196,7 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     yield from ((each, Proposal(text=text, seed=each, **same)) for each in seeds)
 
 
-def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sandbox: Sandbox) -> Problem:
+def _with_programs(problem: Problem, config: Config, answers: AnswerReader, sandbox: Sandbox) -> Problem:
     """Return the problem whose learner runs the recorded programs."""
     recorded = cast(Any, problem.learner)
     learner = ProgramLearner(
@@ -208,18 +208,18 @@ def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sa
         counters=Counters(),
         falls_back=config.reading == "auto",
     )
-    learner.preload_programs(AnswerReader(directory.journal).refresh().programs)
+    learner.preload_programs(answers.programs)
     return replace(problem, learner=learner, reader=recorded)
 
 
 async def _replay(
-    problem: Problem, config: Config, directory: RunDirectory, reader: JournalReader, events: list[Event]
+    problem: Problem, config: Config, answers: AnswerReader, reader: JournalReader, events: list[Event]
 ) -> None:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
     async with AsyncExitStack() as stack:
         if config.has_programs:
             sandbox = await stack.enter_async_context(Sandbox())
-            problem = _with_programs(problem, config, directory, sandbox)
+            problem = _with_programs(problem, config, answers, sandbox)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
         n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
@@ -232,17 +232,13 @@ async def _replay(
 
 
 def _check(
-    written: Sequence[tuple[int, Event]],
-    reader: JournalReader,
-    problem: Problem,
-    config: Config,
-    directory: RunDirectory,
+    written: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config, answers: AnswerReader
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, directory, reader, events))
+        asyncio.run(_replay(problem, config, answers, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from vpp.programs.source import Program, read_program
-from vpp.programs.strict import strict_fault
+from vpp.programs.source import Program, read_program, strict_fault
 
 COLUMNS = ("age", "fare", "town", "items", "note", "max")
 

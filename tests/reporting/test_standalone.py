@@ -32,8 +32,7 @@ from vpp.llm.translator import prediction_of
 from vpp.posterior.prediction import Mixture
 from vpp.programs.columns import Columns, cell_value
 from vpp.programs.sandbox import Sandbox
-from vpp.programs.source import read_program
-from vpp.programs.strict import strict_fault
+from vpp.programs.source import read_program, strict_fault
 from vpp.reporting.standalone import standalone
 from vpp.runs.reader import RunReader
 from vpp.settings import Config

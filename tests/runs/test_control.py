@@ -3,6 +3,8 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.processes import (
     PENGUINS,
     Desk,
@@ -17,9 +19,11 @@ from tests.processes import (
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
+from vpp.errors import RunLocked
 from vpp.runs.directory import RunDirectory
+from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import Slots
+from vpp.runs.process import Slots, launch
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
@@ -144,6 +148,16 @@ def test_a_second_worker_is_refused(desk: Desk, served: Model) -> None:
     assert "another worker" in deleted.complaint
     assert desk.look("run").view == before
     assert desk.state("run") == "running"
+
+
+def test_of_two_workers_that_are_started_at_once_one_runs(desk: Desk, served: Model) -> None:
+    served.hold_after, directory = IN_A_STEP, prepare(desk, served)
+    launch(directory, keys=Keys(), environment=desk.variables)
+    with pytest.raises(RunLocked, match="held by another worker"):
+        launch(directory, keys=Keys(), environment=desk.variables)
+    wait_until(lambda: served.is_holding, "the first asks its model")
+    served.hold_after = None
+    wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it has ended")
 
 
 def prepare(desk: Desk, served: Model) -> RunDirectory:

@@ -65,9 +65,9 @@ def test_every_other_file_gets_the_same_line(tmp_path: Path) -> None:
 
 def test_python_takes_a_file_as_endpoint(tmp_path: Path) -> None:
     path = model_file(tmp_path, "small.gguf")
-    found = _endpoint(f"file:{path}", Environment.of({}))
+    found = _endpoint(f"file:{path}")
     assert (found.gguf, found.concurrency, found.timeout_s) == (str(path), 4, TIMEOUT_S)
-    assert _endpoint(EndpointSpec(gguf=str(path)), Environment.of({})).model == "small"
+    assert _endpoint(EndpointSpec(gguf=str(path))).model == "small"
 
 
 def test_a_missing_library_is_one_line_with_the_command(

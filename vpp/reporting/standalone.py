@@ -1,6 +1,6 @@
 """posterior.py: a run's predictions as one file of plain Python, which needs no model and no package.
 
-It holds the hypotheses whose programs may run outside the sandbox (`vpp.programs.strict`), their weights and noise, the
+It holds the hypotheses whose programs may run outside the sandbox (`strict_fault`), their weights and noise, the
 constant answer, and the rule for “I don’t know”. The rest of the file, the same for every run, is
 templates/posterior.txt. Texts of a model or a table get there as literals, or on one line of a comment.
 """
@@ -24,8 +24,7 @@ from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
-from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.programs.strict import strict_fault
+from vpp.programs.source import Program, ProgramFault, read_program, strict_fault
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.show.markup import FORMULA, one_line

@@ -6,10 +6,8 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -42,7 +40,8 @@ def start_worker(directory: RunDirectory, environment: Mapping[str, str], *optio
     words = ("vpp", "resume", str(directory.path), *options)
     with directory.lock() as lock:
         try:
-            directory.beat(replace(directory.last_beat() or Heartbeat(), at=time.time(), queued=True))
+            before = directory.last_beat() or Heartbeat()
+            directory.beat(Heartbeat(usage=before.usage, queued=True))
             return start(words, directory.log, {**environment, LOCK: str(lock.fileno())}, inherit=lock.fileno())
         except OSError as error:
             raise DiskRefused(refusal(error, directory.path)) from None
