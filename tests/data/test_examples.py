@@ -5,9 +5,6 @@ from collections import Counter
 from itertools import product
 from pathlib import Path
 
-from vpp.data.build import build_dataset
-from vpp.data.table import Table, target_guess
-
 TITANIC = Path(__file__).parents[2] / "assets" / "examples" / "titanic.csv"
 PUBLISHED = {
     ("male", "child", "no"): (0, 0, 35, 0),
@@ -30,10 +27,3 @@ def test_the_titanic_is_the_published_counts() -> None:
         (*who, name): count for who, counts in PUBLISHED.items() for name, count in zip(classes, counts, strict=True)
     }
     assert sum(rows.values()) == 2201
-
-
-def test_the_titanic_is_categories_alone_and_explains_survival() -> None:
-    table = Table.read(TITANIC.read_bytes(), name=TITANIC.name)
-    assert {column.kind for column in table.columns} == {"category"}
-    dataset = build_dataset(table, target=target_guess(table))
-    assert (dataset.target, dataset.classes, dataset.inputs) == ("survived", ("no", "yes"), ("class", "sex", "age"))
