@@ -226,6 +226,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("data/cells.py", "tests/data/test_kinds.py"): (
         ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
+    ),
+    ("data/cells.py", "tests/data/test_zoo.py"): (
         ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (

@@ -57,6 +57,7 @@ def test_simple_models_are_set_against_a_run_too(folder: Path) -> None:
     # Always "no" is wrong on rows 4, 6, 8; the run on row 9.
     found = against(constant, base)
     assert (found.better, found.worse, found.mean) == (1, 3, pytest.approx(2 / 6))
+    assert against(constant, replace(base, rows=base.rows[::-1], losses=base.losses[::-1])) == found
 
 
 def test_rows_are_the_same_in_any_order_and_never_by_their_number_alone() -> None:
