@@ -72,9 +72,9 @@ export default function ({ data: sent, parentElement, setStateValue }) {
   if (root.html === data.html && deck.dataset.deck === data.deck) return
   root.html = data.html
   const selected = selectedNode()
-  const isReading = isRead(deck, selected)
-  const change = () => fill(root, deck, data, selected, isReading && deck.dataset.deck === data.deck)
-  if (isReading) keepPlace(deck, selected, change)
+  const isHeld = isRead(deck, selected) && deck.dataset.deck === data.deck
+  const change = () => fill(root, deck, data, selected, isHeld)
+  if (isHeld) keepPlace(deck, selected, change)
   else if (data.moves) data.moves(deck, change)
   else change()
   // The height never shrinks, so that nothing below moves up while someone reads.

@@ -8,13 +8,13 @@ export default function ({ data, parentElement, setStateValue, heading }) {
   const isNew = !parentElement.querySelector(".scrubber")
   const root = isNew ? build(parentElement, data) : parentElement.querySelector(".scrubber")
   Object.assign(root, { data, heading })
-  root.tell = (film) => setStateValue("at", { step: root.follows ? null : Number(root.slider.value), film })
+  root.tell = () => setStateValue("at", { step: root.follows ? null : Number(root.slider.value) })
   root.slider.max = data.end ?? data.total
   root.play.hidden = data.end === null
   if (data.end === null) stop(root)
   if (root.follows) root.slider.value = latest(root)
   // The server can miss a choice made while it draws the page: send it again.
-  if (root.follows && data.step !== null && !root.playing) root.tell(false)
+  if (root.follows && data.step !== null && !root.playing) root.tell()
   if (root.playing && !root.timer && data.step === root.awaited) next(root)
   name(root)
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches
@@ -40,7 +40,7 @@ function stop(root) {
 function play(root) {
   root.playing = true
   root.play.textContent = "Pause replay"
-  if (root.follows) return go(root, 1, true)
+  if (root.follows) return go(root, 1)
   root.awaited = Number(root.slider.value)
   if (root.data.step === root.awaited) next(root)
 }
@@ -50,16 +50,16 @@ function next(root) {
   root.timer = setTimeout(() => {
     root.timer = null
     if (!root.isConnected || document.hidden) return stop(root)
-    go(root, Number(root.slider.value) + 1, true)
+    go(root, Number(root.slider.value) + 1)
   }, STEP_MS)
 }
 
-function go(root, place, film) {
+function go(root, place) {
   root.slider.value = Math.min(place, latest(root))
   root.follows = place >= latest(root)
   root.awaited = root.follows ? null : place
   name(root)
-  root.tell(film)
+  root.tell()
 }
 
 function build(parent, data) {
@@ -79,12 +79,12 @@ function build(parent, data) {
     const words = name(root)
     root.heading.textContent = words[0].toUpperCase() + words.slice(1)
   }
-  root.slider.onchange = () => go(root, Number(root.slider.value), false)
+  root.slider.onchange = () => go(root, Number(root.slider.value))
   // The button is out of sight at the end: the focus goes to the slider.
   root.latest.onclick = () => {
     stop(root)
     root.slider.focus()
-    go(root, latest(root), false)
+    go(root, latest(root))
   }
   parent.append(root)
   return root

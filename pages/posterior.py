@@ -7,11 +7,11 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
 from vpp.findings.hypotheses import Hypothesis, compared_words, deck, hypotheses, odds_words, order_words, shares_words
-from vpp.findings.ideas import Ideas, merge_ideas, similarity, survivors
+from vpp.findings.ideas import Ideas, merge_ideas, similarity
 from vpp.findings.progress import nothing_yet, weights_figure
 from vpp.findings.result import evidence_measure, target_words, weights_words
 from vpp.findings.rows import evaluated_rows
-from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
+from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.trust import mistakes
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import Snapshot
@@ -101,19 +101,10 @@ def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
     blocks.draw(*parts)
 
 
-def entries_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[RuledOut, ...]:
-    """Return the texts that the data ruled out, newest first."""
-    view = snapshot.view
-
-    def make() -> tuple[RuledOut, ...]:
-        dataset, (ideas, _) = run.reader.dataset(), merged_of(run, snapshot)
-        return without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else ())
-
-    return pieces.remembered("posterior.ruled_out.made", (run.directory.id, view.last_at), make)
-
-
 def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    entries = entries_of(run, snapshot)
+    state = (run.directory.id, snapshot.view.last_at)
+    made = partial(ruled_out, snapshot.view, run.reader.dataset())
+    entries: tuple[RuledOut, ...] = pieces.remembered("posterior.ruled_out.made", state, made)
     if head := tuple(ruled_out_heading(entries, snapshot.spec.config)):
         blocks.draw(*head)
     if not entries:

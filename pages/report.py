@@ -32,9 +32,7 @@ def page(run: opening.OpenRun) -> None:
         notes.append(f"The particles for ArviZ (posterior.nc) are not offered. {HOW_TO_GET}.")
     if snapshot.state in opening.LIVE:
         notes.append("The run goes on: this is the report when the page was drawn.")
-    blocks.captions(
-        *notes, "The files add an appendix: simple models, ruled-out texts, calibration, options, versions."
-    )
+    blocks.captions(*notes, "The files add an appendix: simple models, calibration, options, versions.")
     blocks.draw(f'<div class="report">{preview}</div>')
 
 

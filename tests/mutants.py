@@ -160,7 +160,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("error mass not shared", "epsilon, n_shares=max(1, len(dataset.classes) - 1)", "epsilon, n_shares=1"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
-        ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
+        ("wrong mass swapped", "right, wrong).astype", "wrong, right).astype"),
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
         ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),

@@ -1,16 +1,12 @@
-"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare events and exports.
+"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare the events.
 
 Learner and optimizer of the replay repeat what the run recorded. Everything else in the journal follows from data.csv,
 run.json and the seed, and has to come out again: floats to `TOLERANCE`, events of different particles in any order.
 """
 
 import asyncio
-import csv
-import io
-import json
 import math
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, cast
@@ -18,7 +14,6 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from vpp.data.dataset import Row
-from vpp.errors import VppError
 from vpp.events import (
     Certified,
     Event,
@@ -53,22 +48,15 @@ from vpp.settings import Config
 
 TOLERANCE = 1e-9
 """Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
-CLAIMS = {
-    "lines": "each follows from data.csv, run.json, the seed and the recorded answers, by a replay of the sampler",
-    "exports": "posterior.json and predictions.csv say what the journal says",
-}
 BEYOND = (
     "whether models gave these answers, and whether they were parsed correctly: no model is called again",
     "counts, times, and templates",
     "lines that a resume discarded, and those of an unfinished step",
+    "posterior.json and predictions.csv, which `vpp report` writes again from the journal",
 )
 """Facts that no replay derives."""
-Ways = Mapping[str, Callable[[], bytes]]
-"""Functions that write an export again from the journal, by file name."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
-CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
-"""Fields of posterior.json that the user may change after the run: name, directory and caps."""
 LISTS = (list, tuple)
 Difference = tuple[str, Any, Any]
 """Name of a value, as written, and as derived."""
@@ -76,84 +64,65 @@ Difference = tuple[str, Any, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The first difference in a line or a file."""
+    """The first difference in a line."""
 
-    claim: str
     what: str
     """Name of the value: a field, then the keys and the place in it."""
     written: Any
     follows: Any
     """Derived value."""
-    line: int = 0
-    """Line of events.jsonl, from 1; 0 for a fault in another file."""
+    line: int
+    """Line of events.jsonl, from 1."""
     step: int | None = None
     slot: int | None = None
-    file: str = ""
-    """Name of the other file."""
 
 
 @dataclass(slots=True)
 class _Ledger:
     faults: list[Fault] = field(default_factory=list)
-    checked: Counter[str] = field(default_factory=Counter)
-    """Number of comparisons by claim."""
-    unchecked: list[str] = field(default_factory=list)
+    n_compared: int = 0
 
-    def compare(self, claim: str, what: str, written: object, follows: object, **place: Any) -> None:
-        self.add(claim, differences(what, written, follows), **place)
-
-    def add(self, claim: str, differing: Iterator[Difference], **place: Any) -> None:
-        """Add a comparison, with the first of its differences."""
-        self.checked[claim] += 1
-        for what, written, follows in differing:
-            self.faults.append(Fault(claim=claim, what=what, written=written, follows=follows, **place))
-            break
+    def compare(self, what: str, written: object, follows: object, **place: Any) -> None:
+        """Add a comparison, with the first difference."""
+        self.n_compared += 1
+        if difference := next(differences(what, written, follows), None):
+            name, value, due = difference
+            self.faults.append(Fault(what=name, written=value, follows=due, **place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    counts: dict[str, tuple[int, int]]
-    """(comparisons that hold, comparisons) by claim."""
+    n_compared: int
     faults: tuple[Fault, ...]
     """Faults in the order of the journal."""
-    unchecked: tuple[str, ...]
     lines: int
     """Lines read."""
     steps: int
     """Finished steps, without the initial population."""
     has_ended: bool
-    is_torn: bool
-    """True if the last line has no end: its writer was interrupted, or is still writing."""
 
     @property
     def holds(self) -> bool:
         return not self.faults
 
 
-def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification:
-    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had.
-
-    exports: functions that write the run's exports again; without them exports are not compared.
-    """
+def verify(directory: RunDirectory) -> Verification:
+    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had."""
     spec, ledger = directory.spec(), _Ledger()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
     journal = _read_journal(directory, problem.steps, ledger)
     if started := journal.started:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        ledger.compare("lines", started.type, started, due, line=1)
+        ledger.compare(started.type, started, due, line=1)
     if not any(fault.line == 1 for fault in ledger.faults):
         _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, ledger)
-    _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
-    n_faults = Counter(fault.claim for fault in ledger.faults)
     return Verification(
-        counts={claim: (n - n_faults[claim], n) for claim in CLAIMS if (n := ledger.checked[claim])},
+        n_compared=ledger.n_compared,
         faults=tuple(sorted(ledger.faults, key=lambda fault: fault.line)),
-        unchecked=(*ledger.unchecked, *BEYOND),
         lines=journal.n_lines,
         steps=max(0, journal.n_finished - 1),
         has_ended=journal.has_ended,
-        is_torn=journal.is_torn,
     )
 
 
@@ -173,7 +142,6 @@ class _Journal:
     n_finished: int = 0
     """Finished steps, the initial population included."""
     n_lines: int = 0
-    is_torn: bool = False
 
     @property
     def has_ended(self) -> bool:
@@ -208,17 +176,16 @@ def _read_journal(directory: RunDirectory, steps: int, ledger: _Ledger) -> _Jour
     journal = _Journal()
     with suppress(FileNotFoundError), directory.journal.open("rb") as lines:
         for line, content in enumerate(lines, 1):
-            journal.is_torn = not content.endswith(b"\n")
-            if journal.is_torn:
+            if not content.endswith(b"\n"):  # its writer was interrupted, or is still writing
                 break
             try:
                 event = decode(content[:-1]).event
             except ValueError as error:
                 reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                ledger.compare("lines", "record", f"it cannot be read ({reason})", "a record", line=line)
+                ledger.compare("record", f"it cannot be read ({reason})", "a record", line=line)
                 break
             if not journal.add(line, event, steps=steps):
-                ledger.compare("lines", "record", _named(event), "none of its kind", line=line)
+                ledger.compare("record", _named(event), "none of its kind", line=line)
                 break
             journal.n_lines = line
     return journal
@@ -327,13 +294,13 @@ def _check_lines(journal: _Journal, problem: Problem, config: Config, directory:
         place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
         follows = due.pop(_address(event), None)
         if follows is None:
-            ledger.compare("lines", "record", _named(event), end, **place)
+            ledger.compare("record", _named(event), end, **place)
         else:
-            ledger.compare("lines", event.type, event, follows, **place)
+            ledger.compare(event.type, event, follows, **place)
     if journal.phase == "finished":
         missing, line = [_named(event) for event in due.values()], journal.n_lines
-        ledger.compare("lines", "last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
-        ledger.compare("lines", "missing records", [], missing, line=line)
+        ledger.compare("last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
+        ledger.compare("missing records", [], missing, line=line)
 
 
 def _address(event: Event) -> tuple[object, ...]:
@@ -347,39 +314,6 @@ def _named(event: Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
     parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
-
-
-# The exports
-
-
-def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
-    """Compare the exports in the run's folder, if the journal itself has no faults."""
-    can_compare = not (ledger.faults or directory.is_held())
-    for name in ("posterior.json", "predictions.csv"):
-        path = directory.path / name
-        if not path.exists():
-            continue
-        if not can_compare or name not in ways:
-            ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
-            continue
-        try:
-            written, follows = (_values(name, content) for content in (path.read_bytes(), ways[name]()))
-        except (VppError, OSError) as error:
-            ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
-        else:
-            differing = (each for each in differences("", written, follows) if each[0] not in CHANGEABLE)
-            ledger.add("exports", differing, file=name)
-
-
-def _values(name: str, content: bytes) -> Any:
-    """Content of a JSON file; or cells of a CSV by line and column, the header being line 1."""
-    try:
-        if name.endswith(".json"):
-            return json.loads(content)
-        lines = csv.reader(io.StringIO(content.decode(), newline=""))
-        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in enumerate(lines, 1)}
-    except (ValueError, csv.Error):
-        return "it cannot be read"
 
 
 def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:

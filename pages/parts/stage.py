@@ -54,8 +54,6 @@ class Stage:
     """The last step there is to see."""
     choice: int | None
     """The step that the reader chose; None while the latest one is followed."""
-    is_film: bool
-    """Whether a film reached the step."""
 
     @classmethod
     def of(cls, run: opening.OpenRun, snapshot: Snapshot) -> "Stage":
@@ -72,7 +70,6 @@ class Stage:
             names=Names(view),
             newest=newest,
             choice=int(at["step"]) - 1 if at else None,
-            is_film=bool(at.get("film")),
         )
 
     @property
@@ -91,8 +88,8 @@ class Stage:
         end = self.view.total_steps + 1
         place = INITIAL_STEP + 1 if self.newest is None else end if self.step is None else self.step + 1
         rewriting = ["weigh", "copy", "rewrite"] if self.config.is_weighted else ["rewrite"]
-        # While a deck is read its order is held; another deck is sorted immediately.
-        deck = "latest" if self.choice is None or self.is_film else str(self.choice)
+        # While a deck is read its order is held; another deck is sorted immediately, as each step of a film.
+        deck = "latest" if self.choice is None else str(self.choice)
         return {
             "at": self.slider(end),
             "newest": self.newest,

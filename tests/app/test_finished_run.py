@@ -19,15 +19,17 @@ from tests.hostile.opening import ENDED
 from tests.live import Lines, by_step
 from tests.live import write as write_lines
 from tests.processes import wait_until
-from tests.reporting.builders import SEED, dataset, run
+from tests.reporting.builders import SEED, YES_NO, dataset, drawn, reweighted, run, scored, started
+from tests.reporting.builders import finished as finished_step
 from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
-from vpp.events import Usage
+from vpp.events import RunFinished, Usage
 from vpp.reporting.document import report_html
 from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
+from vpp.settings import Config
 
 pytestmark = pytest.mark.browser
 
@@ -83,6 +85,29 @@ def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished
     assert page.locator("details[data-wanted] pre").count() == 1
     to_step(page, "End", "Hypotheses at the end")
     assert page.locator("details[data-wanted]").count() == 0
+
+
+# The film of a finished run
+
+KEYS = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')].map((card) => card.dataset.key)"""
+
+
+def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, visit: Visit) -> None:
+    """Step 1 favours the first hypothesis, step 2 and the end the second."""
+    texts, said = ("First.", "Second."), {0: "yes", 1: "no"}
+    events = [started(Config(particles=2), YES_NO), *drawn(*texts)]
+    for step, weights in enumerate(((0.8, 0.2), (0.2, 0.8))):
+        events += [scored(step, k, text, {**said, 2: said[k]}) for k, text in enumerate(texts)]
+        events += [reweighted(step, weights), finished_step(step, texts, weights=weights)]
+    made = run(app.runs / "made", *events, RunFinished(outcome="finished"))
+    page, name = visit.page, placed(app, made, "20260102-0001-film-smc-0000").name
+    page.goto(f"{app.url}/watch?run={name}")
+    page.locator(".stage article.card").nth(1).hover()
+    assert page.evaluate(KEYS) == ["2", "1"]
+    page.get_by_role("button", name="Replay").press("Enter")
+    for heading, keys in (("Step 1 of 2", ["1", "2"]), ("Step 2 of 2", ["2", "1"])):
+        page.get_by_role("heading", name=heading).wait_for()
+        page.wait_for_function(f"(keys) => `${{({KEYS})()}}` === `${{keys}}`", arg=keys)
 
 
 # A hypothesis on the clipboard

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from tests.reporting.builders import (
     SEED,
     YES_NO,
     drawn,
+    finished,
     proposed,
     resampled,
     reweighted,
@@ -19,16 +19,7 @@ from tests.reporting.builders import (
 )
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
-from vpp.findings.ruled_out import (
-    RuledOut,
-    rejected,
-    resampled_away,
-    ruled_out,
-    ruled_out_heading,
-    ruled_out_lines,
-    unparsable,
-    without_survivors,
-)
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.settings import Config
 from vpp.show.blocks import Heading
 from vpp.show.cards import Line
@@ -56,7 +47,7 @@ def test_the_rows_that_decided_come_first(data: Dataset, current: Any, bad: Any,
         scored(0, 0, "bad", bad, role="proposal"),
         proposed(0, 0, "kept", "bad"),
     )
-    assert [c.row.id for c in rejected(view, data)[0].newest.contradictions] == rows
+    assert [each.row.id for each in ruled_out(view, data)[0].contradictions] == rows
 
 
 def test_accepted_taken_and_unchanged_proposals_are_not_ruled_out() -> None:
@@ -70,21 +61,30 @@ def test_accepted_taken_and_unchanged_proposals_are_not_ruled_out() -> None:
     assert ruled_out(view, YES_NO) == ()
 
 
-def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
-    """Slot 0 and 2 hold the lost text; the kept one is copied."""
-    answers = {0: "yes", 1: "yes"}
+@pytest.mark.parametrize(
+    ("kept", "last", "gone"),
+    [
+        ({0: "yes", 1: "no"}, "kept", ["lost"]),
+        ({0: "yes", 1: "yes"}, "kept", []),  # a text with the same answers was drawn
+        ({0: "yes", 1: "no"}, "lost", []),  # written again since
+    ],
+)
+def test_a_text_that_resampling_drops_is_ruled_out_unless_its_answers_live_on(
+    kept: Any, last: str, gone: list[str]
+) -> None:
+    """Slots 0 and 2 hold the lost text; the kept one is copied."""
+    answers = {"lost": {0: "yes", 1: "yes"}, "kept": kept}
     view = view_of(
         started(SMC, YES_NO),
         *drawn("lost", "kept", "lost"),
-        *(scored(0, k, t, answers, role="buffer", log_lik=-3) for k, t in enumerate(("lost", "kept", "lost"))),
+        *(scored(0, k, text, answers[text], role="buffer") for k, text in enumerate(("lost", "kept", "lost"))),
         reweighted(0, (0.05, 0.9, 0.05)),
         resampled(0, 1, 1, 1),
+        finished(0, ("kept", "kept", last)),
     )
-    (out,) = resampled_away(view, YES_NO)
-    assert (out.reason, out.text, out.newest.particles) == ("resampled away", "lost", (0, 2))
-    assert out.newest.weight == pytest.approx(0.1)
-    assert (out.newest.log_likelihood, out.newest.n_rows) == (-3, 2)
-    assert [c.row.id for c in out.newest.contradictions] == [1]
+    found = ruled_out(view, YES_NO)
+    assert [(each.reason, each.text) for each in found] == [("resampled away", text) for text in gone]
+    assert [[c.row.id for c in each.contradictions] for each in found] == [[1] for _ in gone]
 
 
 def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
@@ -97,28 +97,16 @@ def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
         proposed(0, 2, "a", None, why="unparsable", raw="I cannot", reason="no rule"),
         proposed(0, 1, "a", None, why="unparsable", raw="I cannot", reason="empty"),
     )
-    by_reason = {out.why_unread: out for out in unparsable(view)}
-    assert by_reason["no rule"].text == "I cannot"
-    assert [each.step for each in by_reason["no rule"].occasions] == [0, -1]
-    assert by_reason["empty"].newest.particles == (1,)
-
-
-def known(folder: Path) -> dict[str, RuledOut]:
-    """What the run of labels ruled out, by text."""
-    reader = inspected.labels(folder)
-    return {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
+    found = {each.why_unread: (each.text, each.step, each.times) for each in ruled_out(view, YES_NO)}
+    assert found == {"no rule": ("I cannot", 0, 2), "empty": ("I cannot", 0, 1)}
 
 
 def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(tmp_path: Path) -> None:
     """At step 1 slot 2 held ODD, wrong on row 2, and was given PAIR, right there: so row 2 decided on LUCK."""
-    newest = known(tmp_path)[inspected.LUCK].newest
-    assert [(c.row.id, c.is_decisive) for c in newest.contradictions] == [(2, True)]
-
-
-def test_a_tempered_decision_knows_its_exponent() -> None:
-    weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
-    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
-    assert rejected(view, YES_NO)[0].newest.exponent == 0.25
+    reader = inspected.labels(tmp_path)
+    found = {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
+    contradictions = found[inspected.LUCK].contradictions
+    assert [(each.row.id, each.is_decisive) for each in contradictions] == [(2, True)]
 
 
 def lines_of(folder: Path, *, opened: int | None = None) -> tuple[Line, ...]:
@@ -139,13 +127,14 @@ def test_a_text_is_a_line_with_its_reason_in_eight_words_at_most(tmp_path: Path)
     assert not any(line.details for line in lines)
 
 
-def test_an_opened_line_has_the_rows_that_decided_and_the_arithmetic(tmp_path: Path) -> None:
+def test_an_opened_line_has_the_rows_that_decided(tmp_path: Path) -> None:
     """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
     lines = lines_of(tmp_path, opened=3)
     assert [bool(line.details) for line in lines] == [False, False, False, True]
     shown = html(lines[3].details)
-    for words in ("does better on 1 of 2 such rows.", "log α = −2.25 is below log u = −0.29.", "<td>a 0</td>"):
+    for words in ("At step 1.", "does better on 1 of 2 such rows.", "<td>a 0</td>"):
         assert words in shown
+    assert "Three times, last at step 2." in html(lines_of(tmp_path / "more", opened=0)[0].details)
     assert "The answer has no “New rule:” line." in html(lines_of(tmp_path / "again", opened=2)[2].details)
 
 
@@ -156,11 +145,3 @@ def test_reasons_are_counted_apart_and_a_method_that_drops_nothing_has_no_sectio
     assert head.caption == "2 rejected, 1 dropped and 1 unreadable"
     assert len(list(ruled_out_heading((), SMC))) == 2
     assert not list(ruled_out_heading((), Config(method="vml")))
-
-
-def test_a_text_dropped_while_its_answers_live_on_is_not_ruled_out(tmp_path: Path) -> None:
-    """NONE was dropped by resampling; LUCK, rejected, was judged by rows whoever answers alike."""
-    reader = inspected.labels(tmp_path)
-    found = ruled_out(reader.refresh().view, reader.dataset())
-    gone = without_survivors(found, {hypothesis_id(inspected.NONE), hypothesis_id(inspected.LUCK)})
-    assert [entry.text for entry in found if entry not in gone] == [inspected.NONE]

@@ -104,7 +104,7 @@ def test_a_row_without_any_value_is_answered_in_its_place(server: EndpointSpec) 
 def test_start_sentences_and_other_options_are_passed_on() -> None:
     rows, species = penguins()
     start = ["If island is Torgersen, output Adelie; otherwise output Gentoo."]
-    model = vpp.VPPClassifier(**SMALL, start=start, options={"mutate": "every", "name": "mine"}).fit(rows, species)
+    model = vpp.VPPClassifier(**SMALL, options={"start": start, "mutate": "every", "name": "mine"}).fit(rows, species)
     assert any(text.endswith(start[0]) for text in model.posterior_.view.texts.values())
     assert model.posterior_.config.mutate == "every"
     with pytest.raises(ValueError, match="batch_size is 0: it must be at least 1"):

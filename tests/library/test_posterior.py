@@ -10,10 +10,10 @@ import pytest
 
 import vpp
 from tests import inspected
+from tests.processes import wait_until
 from tests.reporting.builders import dataset, drawn, run, started
 from vpp.errors import InputError
-from vpp.library import Particle
-from vpp.library.posterior import to_end
+from vpp.library.posterior import Particle, to_end
 from vpp.settings import Config
 
 HOSTILE = "<img src=x onerror=alert(1)> \x1b[31m [a](http://b) </td></table><script>x</script>"
@@ -96,4 +96,5 @@ def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_inter
                 to_end(work(60))
 
     asyncio.run(cell())
+    wait_until(lambda: ends, "the interrupted work is cancelled")
     assert ends == ["cancelled"]

@@ -10,7 +10,7 @@ from scipy.stats import beta, betabinom, halfnorm, kstest
 
 from vpp.data.dataset import SplitRule
 from vpp.data.split import SplitPlan, group_split
-from vpp.posterior.calibration import Conformal, miss, weight_ahead
+from vpp.posterior.calibration import Conformal, answered_shares, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
 from vpp.posterior.prediction import Value, vote_shares
 
@@ -18,21 +18,24 @@ LABELS = ("a", "b", "c")
 Votes = Sequence[Value | None]
 
 
-def test_the_weight_ahead_of_a_label_is_that_of_all_heavier_ones() -> None:
-    assert weight_ahead(vote_shares(("a", "b", "a", "c"), (0.4, 0.3, 0.1, 0.2)), LABELS) == pytest.approx(
-        {"a": 0, "b": 0.5, "c": 0.8}
-    )
+@pytest.mark.parametrize(
+    ("votes", "weights", "ahead"),
+    [
+        (("a", "b", "a", "c"), (0.4, 0.3, 0.1, 0.2), (0, 0.5, 0.8)),
+        (("a", "b", "c"), (0.4, 0.4, 0.2), (0, 0, 0.8)),  # a tie
+        (("a", None), (0.4, 0.6), (0, 0.6, 0.6)),  # the silent weight is shared by all
+        ((None, None), (0.4, 0.6), (0, 0, 0)),
+    ],
+)
+def test_the_weight_ahead_of_a_label_is_that_of_all_heavier_ones(
+    votes: Votes, weights: Sequence[float], ahead: Sequence[float]
+) -> None:
+    assert [*weight_ahead(vote_shares(votes, weights), LABELS).values()] == pytest.approx(ahead)
 
 
-def test_tied_labels_have_the_same_weight_ahead() -> None:
-    assert weight_ahead(vote_shares(("a", "b", "c"), (0.4, 0.4, 0.2)), LABELS) == pytest.approx(
-        {"a": 0, "b": 0, "c": 0.8}
-    )
-
-
-def test_weight_that_abstains_is_shared_and_nobodys_answer_leaves_all_labels_alike() -> None:
-    assert weight_ahead(vote_shares(("a", None), (0.4, 0.6)), LABELS) == pytest.approx({"a": 0, "b": 0.6, "c": 0.6})
-    assert weight_ahead(vote_shares((None, None), (0.4, 0.6)), LABELS) == {"a": 0, "b": 0, "c": 0}
+def test_shares_are_of_the_weight_that_answered() -> None:
+    assert answered_shares({"yes": 0.45, "no": 0.05}) == pytest.approx({"yes": 0.9, "no": 0.1})
+    assert answered_shares({}) == answered_shares({"yes": 0.0}) == {}
 
 
 @pytest.mark.parametrize(("target", "away"), [(3, 1), (7, 2), (4.5, -0.5)])

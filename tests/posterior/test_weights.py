@@ -54,12 +54,6 @@ def test_weights_sum_to_one_and_keep_the_order_of_the_log_weights_and_their_ess_
     assert 1 - 1e-12 <= ess(weights) <= len(log_w) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("size", [1, 2, 10])
-def test_ess_is_k_for_equal_weights_and_one_for_a_single_voice(size):
-    assert ess(np.full(size, 1 / size)) == size
-    assert ess(np.eye(size)[0]) == 1.0
-
-
 def test_ess_is_one_over_the_sum_of_squares():
     assert ess([0.5, 0.25, 0.25]) == pytest.approx(1 / (0.25 + 0.0625 + 0.0625), rel=1e-15)
 

@@ -34,7 +34,6 @@ SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 PAGES = ["Hypotheses by weight", "Right and wrong", "Rows in doubt or wrong", "Method and data", "Appendix"]
 APPENDIX = [
     "Simple models",
-    "What was ruled out",
     "Calibration and evidence",
     "How far to trust this",
     "Options",
@@ -87,7 +86,6 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert "66.7 % of 3 test rows are right, which means 21 % to 94 % (Wilson, 95 %)" in report
     assert "\n| 4 | 4 | no 75 %, yes 25 % | yes (wrong) |\n" in report
     assert "\n| this run | 66.7 % |" in report
-    assert "| lost | dropped at step 1, wrong on 1 of 2 rows |" in report
     assert "| weights | Each different hypothesis counts once, scored on the 1 training row" in report
 
 
@@ -104,21 +102,6 @@ def test_the_runs_written_by_hand_have_their_worked_out_figures(tmp_path: Path) 
     assert "| on average too high (too low, if negative) | 0.0417 |" in numbers
     # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all.
     assert "| one answer | 3.188 |" in numbers
-
-
-def test_texts_that_were_rejected_or_unreadable_are_listed_with_the_reason(tmp_path: Path) -> None:
-    events = [
-        started(Config(method="mh", particles=2), YES_NO),
-        *drawn("a", "b"),
-        scored(0, 1, "b", {0: "yes"}),
-        scored(0, 1, "bad", {0: "no"}, role="proposal"),
-        proposed(0, 1, "b", "bad"),
-        proposed(0, 0, "a", None, why="unparsable", raw="I *cannot*", reason="no rule"),
-        finished(0, ("a", "b")),
-    ]
-    report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
-    assert "| bad | rejected at step 1, wrong on 1 of 1 row |" in report
-    assert "| I \\*cannot\\* | unreadable at step 1: no rule |" in report
 
 
 def test_the_demo_model_is_named_and_no_other_model_is_called_so(tmp_path: Path) -> None:

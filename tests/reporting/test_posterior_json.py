@@ -80,26 +80,21 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json
         ("resampled away", inspected.NONE),
         ("unparsable", "Sorry."),
     }
-    luck = out["rejected", inspected.LUCK]
-    assert luck["held_by"] == []
-    assert [(each["step"], each["particles"]) for each in luck["occasions"]] == [(1, [2]), (1, [3]), (0, [2])]
-    assert luck["occasions"][2] == {
+    assert (out["rejected", inspected.LUCK]["step"], out["rejected", inspected.LUCK]["times"]) == (1, 3)
+    assert out["rejected", inspected.SEVEN] == {
+        "reason": "rejected",
+        "text": inspected.SEVEN,
         "step": 0,
-        "particles": [2],
-        "log_likelihood": -0.25,
-        "log_likelihood_proposal": -2.5,
-        "log_likelihood_heaviest": None,
-        "log_alpha": -2.25,
-        "u": 0.5,
-        "exponent": None,
-        "weight": None,
-        "alike": [],
+        "times": 1,
+        "why_unread": None,
         "is_refused": False,
         "n_rows": 2,
-        "n_against": 1,
-        "against": [{"row": 0, "said": "no", "true": "yes", "is_decisive": True}],
+        "n_against": 2,
+        "against": [
+            {"row": 0, "said": "no", "true": "yes", "is_decisive": True},
+            {"row": 1, "said": "yes", "true": "no", "is_decisive": False},
+        ],
     }
-    assert out["resampled away", inspected.NONE]["occasions"][0]["weight"] == pytest.approx(0.1)
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
 
 

@@ -76,11 +76,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parr
         words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--limit", "wait=20", "--header", f"X-Team={HEADER}")
         said["run"] = desk.vpp(*words, "--run-dir", desk.runs / "20260101-0000-one-smc-0000")
         said["command line"] = _launched(desk)
-        said["report"] = desk.vpp(
-            "report",
-            desk.runs / "20260101-0000-one-smc-0000",
-            *("-o", desk.folder / "report.md", "--html", desk.folder / "report.html"),
-        )
+        said["report"] = desk.vpp("report", desk.runs / "20260101-0000-one-smc-0000")
         asked = ("--base-url", model.base_url, "--model", "m", "--body", '{"team": 3}')
         said["check"] = desk.vpp("check-endpoint", *asked, f"--header=X-Team={HEADER}")
         model.refuses = True

@@ -19,7 +19,7 @@ from vpp.data.dataset import Dataset, Value
 from vpp.errors import InputError, RunError
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.problem import Prediction, likelihood_of
-from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
+from vpp.runs.asking import Comparison, Rewording, asking_of, compare, comparison_of, reworded_run, rewording
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import MOST_CHARACTERS
@@ -112,8 +112,13 @@ def test_texts_and_slots_that_cannot_be_scored_are_refused_in_one_line(tmp_path:
 
 
 def scored(reader: RunReader, slot: int, text: str) -> tuple[Rewording, Comparison]:
-    cache = reader.directory.path / "cache"
-    return asyncio.run(score_rewording(reader, slot, text, keys=Keys(), cache_dir=cache))
+    snapshot = reader.refresh()
+    wording = rewording(snapshot.view, snapshot.spec.config, slot, text)
+    asking = asking_of(reader, wording, snapshot.view)
+    answers = asyncio.run(asking.go(keys=Keys(), cache_dir=reader.directory.path / "cache"))
+    result = comparison_of(wording, answers, reader.dataset(), snapshot.spec.config)
+    assert result
+    return wording, result
 
 
 def test_only_what_the_run_does_not_know_is_asked(tmp_path: Path, served: Model) -> None:

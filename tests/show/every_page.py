@@ -7,12 +7,12 @@ from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
 from vpp.findings.hypotheses import compared_words, deck, hypotheses, odds_words, order_words, shares_words
-from vpp.findings.ideas import Names, merge_ideas, phases, similarity, survivors
+from vpp.findings.ideas import Names, merge_ideas, phases, similarity
 from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
 from vpp.findings.result import evidence_measure, result, target_words, weights_words
 from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
 from vpp.findings.rows import headline as rows_headline
-from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines, without_survivors
+from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
 from vpp.findings.step import Cards, happened, shown_step
 from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
@@ -87,7 +87,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)
         yield block_html(deck(every, view, config, {}))
-    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
+    gone = ruled_out(view, dataset)
     yield html(ruled_out_heading(gone, config))
     for opened in (None, *range(min(len(gone), MOST_OPENED))):
         yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))

@@ -15,12 +15,12 @@ import pytest
 
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.runner import share
-from vpp.bench.sweep import Cell, Sizes, SweepDirectory, prepare
+from vpp.bench.sweep import Cell, Setting, SweepDirectory, prepare
 from vpp.cli import main
 from vpp.runs.spec import EndpointSpec
 
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--jobs", "1", "--seeds", "1")
-SIZES = Sizes(train=20, test=10, epochs=1)
+SETTING = Setting(train=20, test=10, epochs=1)
 TWO = ("--tasks", "two-blobs", "--methods", "vml,mh", *SMALL)
 FOUND = ("task", "method", "seed", "metric", "train", "test", "optimizer_calls", "K", "n_unique", "acceptance_rate")
 """Columns that do not depend on timing. Counts of calls do: mh asks ahead while it judges a rewrite."""
@@ -166,7 +166,7 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
 def test_a_cell_that_fails_is_reported_and_can_be_run_again(copy: SweepDirectory, desk: Desk) -> None:
     shutil.rmtree(copy.run_of(VML).path)
     run = copy.run_of(VML)
-    prepare(VML, SIZES, copy.spec().endpoint).create(run.path.parent, run_dir=run.path)
+    prepare(VML, SETTING, copy.spec().endpoint).create(run.path.parent, run_dir=run.path)
     content = run.data.read_bytes()
     run.data.write_bytes(content.replace(b"test", b"tset"))
     ended = bench(desk, "copy").finish()
@@ -202,7 +202,6 @@ def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: P
         (("--jobs", "0"), "jobs is 0"),
         (("--tasks", ","), "name at least one"),
         (("--train-size", "5"), "batch"),
-        (("--ray-address", "auto"), "--engine ray"),
     ):
         assert reason in refusal("-o", tmp_path / "bad", "--demo", *words), words
     assert "no endpoint" in refusal()
@@ -211,7 +210,8 @@ def test_impossible_sweeps_are_refused_in_one_line(refusal: Refusal, tmp_path: P
 def test_a_folder_takes_one_sweep_at_a_time_of_one_model_and_size(refusal: Refusal, finished: Desk) -> None:
     directory = sweep(finished, "undisturbed")
     before = directory.tables.read_bytes()
-    for words in (("--base-url", "http://127.0.0.1:9/v1", "--model", "other"), ("--demo", "--train-size", "30")):
+    other = ("--base-url", "http://127.0.0.1:9/v1", "--model", "other")
+    for words in (other, ("--train-size", "30"), ("--reading", "program")):
         complaint = refusal("-o", directory.path, *words, "--tasks", "two-blobs", "--methods", "vml")
         assert "holds a sweep of" in complaint, words
     assert directory.tables.read_bytes() == before
@@ -226,4 +226,4 @@ def test_cells_side_by_side_share_the_limit_of_calls_in_flight(limit: int, jobs:
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
 def test_ray_that_is_not_installed_is_one_line(refusal: Refusal) -> None:
-    assert "pip install -r requirements-ray.txt" in refusal("--demo", "--engine", "ray")
+    assert "pip install -r requirements-ray.txt" in refusal("--demo", "--ray", "local")

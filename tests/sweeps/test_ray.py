@@ -16,8 +16,8 @@ def test_ray_comes_to_the_tables_of_processes_and_keeps_no_key(desk: Desk, serve
     served.key = desk.environment["OPENAI_API_KEY"] = KEY
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:  # Ray's sockets bear no long path
         desk.environment["RAY_TMPDIR"] = folder
-        for name, engine in (("here", "processes"), ("there", "ray")):
-            ended = bench(desk, name, *served.options, *TWO, "--engine", engine, "--jobs", "2").finish(within_s=120)
+        for name, where in (("here", ()), ("there", ("--ray", "local"))):
+            ended = bench(desk, name, *served.options, *TWO, *where, "--jobs", "2").finish(within_s=120)
             assert ended.code == 0, ended.err
         assert results(sweep(desk, "there")) == results(sweep(desk, "here"))
         assert tables(sweep(desk, "there")) == tables(sweep(desk, "here"))

@@ -9,9 +9,10 @@ from scipy.stats import chi2
 
 from tests.processes import ROOT
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.sweep import NOT_IN_CSV, Outcome, SweepSpec, best_of_five, results_csv
-from vpp.bench.tables import Table, paper, papers_table, tables
+from vpp.bench.sweep import NOT_IN_CSV, Outcome, Setting, SweepSpec, best_of_five, results_csv
+from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
 from vpp.demo import VERSION
+from vpp.settings import Reading, choices
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
@@ -146,6 +147,13 @@ def test_the_oracle_looks_at_the_test_rows_and_the_choice_at_the_training_rows(
     metric: str, values: tuple[float, float]
 ) -> None:
     assert best_of_five({"test": [0.5, 0.9, 0.7], "train": [0.9, 0.1, 0.9]}, metric) == values
+
+
+@pytest.mark.parametrize("reading", choices("reading"))
+def test_the_tables_say_how_hypotheses_are_read(reading: Reading) -> None:
+    text = tables_markdown(spec(setting=Setting(reading=reading)), LINEAR)
+    assert f"(reading {reading})" in text
+    assert ("on all training rows in every step" in text) == (reading != "rows")
 
 
 def inconsistent(place: str) -> str:

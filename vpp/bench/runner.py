@@ -21,7 +21,7 @@ from joblib import Parallel, delayed, parallel_config
 from vpp.bench.sweep import (
     Cell,
     CellView,
-    Sizes,
+    Setting,
     SweepDirectory,
     SweepReader,
     SweepSpec,
@@ -75,12 +75,12 @@ def run_sweep(
     jobs: workers at a time. slots: runs that may ask models at a time. Raises InputError, RunError, RunLocked if
     another sweep holds the folder, EndpointError if the model's server failed for good.
     """
-    prepare(spec.cells[0], spec.sizes, spec.endpoint)  # all have these sizes and this endpoint
+    prepare(spec.cells[0], spec.setting, spec.endpoint)  # all have this setting and endpoint
     with directory.lock():
         directory.begin(spec)
         progress = _Progress(directory, spec, jobs, watcher)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
-        tasks = [delayed(work)(folder, cell, spec.sizes, endpoint, slots) for cell in progress.open]
+        tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
         with _signals_stop(directory), ThreadPoolExecutor(1) as pool:
             parallel = pool.submit(_parallel, tasks, backend, jobs)
             try:
@@ -98,13 +98,13 @@ def _parallel(tasks: Sequence[Any], backend: Backend, jobs: int) -> list[Ended]:
         return list(Parallel(batch_size=1)(tasks))
 
 
-def work(folder: Path, cell: Cell, sizes: Sizes, endpoint: EndpointSpec, slots: int) -> Ended:
+def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slots: int) -> Ended:
     """Work on a cell to its end in a process of its own. joblib calls it, on any machine that has the folder."""
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
     try:
         if not directory.stops():
-            _create(run, cell, sizes, endpoint)
+            _create(run, cell, setting, endpoint)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.stops():
             return Ended(cell, STOPPED)
@@ -129,13 +129,13 @@ def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], 
         time.sleep(POLL_S)
 
 
-def _create(run: RunDirectory, cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> None:
+def _create(run: RunDirectory, cell: Cell, setting: Setting, endpoint: EndpointSpec) -> None:
     if run.exists:
         with suppress(RunError):  # an unreadable run.json fails its worker
             run.amend(endpoint=replace(run.spec().endpoint, concurrency=endpoint.concurrency))
         return
     shutil.rmtree(run.path, ignore_errors=True)  # left by a sweep that was killed while it created the run
-    prepare(cell, sizes, endpoint).create(run.path.parent, run_dir=run.path)
+    prepare(cell, setting, endpoint).create(run.path.parent, run_dir=run.path)
 
 
 def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:

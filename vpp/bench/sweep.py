@@ -30,7 +30,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
-from vpp.settings import Config, Preset, preset
+from vpp.settings import Config, Preset, Reading, preset
 from vpp.show.words import counted
 
 # Cells
@@ -60,12 +60,13 @@ METHODS: Mapping[str, Method] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
-    """Size of every cell's run; the paper's by default."""
+class Setting:
+    """Size and reading of every cell's run; the paper's by default."""
 
     train: int = 100
     test: int = 60
     epochs: int = 2
+    reading: Reading = "rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,32 +81,34 @@ class Cell:
         return f"{self.task}-{self.method}-{self.seed}"
 
 
-def config_of(cell: Cell, sizes: Sizes) -> Config:
+def config_of(cell: Cell, setting: Setting) -> Config:
     """Config of the cell: the paper's preset with the method's options, the task's prior and the cell's seed."""
     prior = find_info(cell.task).prior or ""
-    options = {"seed": cell.seed, "prior": prior, "epochs": sizes.epochs, **METHODS[cell.method].options}
-    return replace(preset(PRESET), **options)
+    options: dict[str, Any] = {"seed": cell.seed, "prior": prior, "epochs": setting.epochs, "reading": setting.reading}
+    if setting.reading != "rows":
+        options["tempering"] = "paper"  # with programs `auto` is adaptive, which is not Algorithm 2
+    return replace(preset(PRESET), **options, **METHODS[cell.method].options)
 
 
-def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
+def dataset_of(cell: Cell, setting: Setting) -> Dataset:
     """Generate the task's rows from the cell's seed, all of which are used."""
     info = find_info(cell.task)
-    content = generate(cell.task, seed=cell.seed, train_size=sizes.train, test_size=sizes.test)
+    content = generate(cell.task, seed=cell.seed, train_size=setting.train, test_size=setting.test)
     return build_dataset(
         Table.read(content, name=f"{cell.task}.csv"),
         target=info.target,
         notes=(describe(cell.task, seed=cell.seed),),
         columns=ColumnChoice(task=info.task, inputs=info.inputs),
-        split=SplitPlan(seed=cell.seed, train_size=sizes.train, test_size=sizes.test),
+        split=SplitPlan(seed=cell.seed, train_size=setting.train, test_size=setting.test),
     )
 
 
-def prepare(cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> Preparation:
+def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation:
     """Return the cell's checked run. Raises InputError."""
     texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(choices.PAPER).items()}
     name = f"{cell.task}, {cell.method}, seed {cell.seed}"
-    spec = RunSpec(name=name, config=config_of(cell, sizes), endpoint=endpoint, **texts)
-    return Preparation(dataset=dataset_of(cell, sizes), spec=spec)
+    spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, **texts)
+    return Preparation(dataset=dataset_of(cell, setting), spec=spec)
 
 
 # The folder
@@ -120,7 +123,7 @@ class SweepSpec:
     methods: tuple[str, ...]
     seeds: int
     """Seeds 0 to `seeds` - 1."""
-    sizes: Sizes = Sizes()
+    setting: Setting = Setting()
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -210,7 +213,7 @@ class SweepDirectory:
         return 0
 
     def begin(self, wanted: SweepSpec) -> None:
-        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or sizes."""
+        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
         spec = extended(self.spec(), wanted, self.path) if self.exists else wanted
         write_atomically(self.path / "sweep.json", _SPEC.dump_json(spec, indent=2))
         (self.path / "stop").unlink(missing_ok=True)
@@ -218,7 +221,7 @@ class SweepDirectory:
 
 def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
-    ours, theirs = ((endpoint_text(spec.endpoint), sizes_text(spec.sizes)) for spec in (old, wanted))
+    ours, theirs = ((endpoint_text(spec.endpoint), setting_text(spec.setting)) for spec in (old, wanted))
     for before, now in zip(ours, theirs, strict=True):
         if before != now:
             raise InputError(f"{path} holds a sweep of {before}, not of {now}: name another folder with -o")
@@ -230,8 +233,16 @@ def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
     )
 
 
-def sizes_text(sizes: Sizes) -> str:
-    return f"{sizes.train} training and {sizes.test} test rows, {counted(sizes.epochs, 'epoch')}"
+READINGS: Mapping[Reading, str] = {
+    "rows": "the learner reads each hypothesis for every row",
+    "program": "hypotheses are read as programs",
+    "auto": "hypotheses are read as programs, or row by row if they cannot be one",
+}
+
+
+def setting_text(setting: Setting) -> str:
+    sizes = f"{setting.train} training and {setting.test} test rows, {counted(setting.epochs, 'epoch')}"
+    return f"{sizes}, {READINGS[setting.reading]} (reading {setting.reading})"
 
 
 def endpoint_text(endpoint: EndpointSpec) -> str:
@@ -245,10 +256,10 @@ def endpoint_text(endpoint: EndpointSpec) -> str:
     return f"{learner}{optimizer}{cache}"
 
 
-def folder_name(endpoint: EndpointSpec) -> str:
-    """Return the default name of a sweep's folder: bench-demo, or bench- and the model's name."""
+def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
+    """Return the default name of a sweep's folder: bench-demo or bench-MODEL, and the reading unless it is rows."""
     slug = re.sub(r"[^a-z0-9.]+", "-", ("demo" if endpoint.demo else endpoint.model).lower()).strip("-.")
-    return f"bench-{slug[:48] or 'model'}"
+    return f"bench-{slug[:48] or 'model'}" + ("" if reading == "rows" else f"-{reading}")
 
 
 # What came of a cell

@@ -12,7 +12,7 @@ from math import isclose
 from statistics import fmean
 from typing import Any
 
-from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, endpoint_text, sizes_text
+from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, endpoint_text, setting_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.session import versions as software
@@ -443,11 +443,15 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
         " The demo model is no language model: a small program that reads and writes plain English rules. Its "
         "numbers show that the methods work as programmed, not how well they do with a language model."
     )
+    programs = (
+        " A program answers every row alike fast, so MH and SMC compare hypotheses on all training rows in every step; "
+        "the paper's compare them on a batch and on the last rows."
+    )
     return [
         f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper()['model']}."
         f"{demo if spec.endpoint.is_demo else ''}",
         f"Preset {PRESET}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
-        f"{sizes_text(spec.sizes)}; {len(outcomes)} of {len(spec.cells)} cells are finished; "
-        f"a missing value shows as {NONE}. Made with {versions}.",
+        f"{setting_text(spec.setting)}; {len(outcomes)} of {len(spec.cells)} cells are finished; "
+        f"a missing value shows as {NONE}. Made with {versions}.{'' if spec.setting.reading == 'rows' else programs}",
         "Times include the effect of any other work on the machine.",
     ]

@@ -1,38 +1,26 @@
-"""Commands that ask the models of a stored run: `predict`, `sheet`, `trial`, `baseline` and `reword`."""
+"""Commands that ask the models of a stored run: `predict`, `sheet`, `trial` and `baseline`."""
 
 import asyncio
 import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic_core import to_json
-
 from vpp.cli.progress import ask
-from vpp.cli.running import work_on
-from vpp.cli.system import environment, find_run, read_table, write_bytes
+from vpp.cli.system import find_run, print_json, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
-from vpp.findings.experiments import comparison_words, rows_name, trial_blocks, trial_json, trial_verdict
+from vpp.findings.experiments import trial_blocks, trial_json, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import asked_sheet, prediction_csv
-from vpp.runs.asking import (
-    Asking,
-    Comparison,
-    PromptedAsking,
-    PromptedBaselines,
-    Rewording,
-    reworded_run,
-    score_rewording,
-)
+from vpp.runs.asking import Answers, Asking, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
 from vpp.show.render import lines
 from vpp.show.words import counted
@@ -41,23 +29,17 @@ from vpp.trials.trial import TrialAsking, TrialSize
 T = TypeVar("T")
 
 
-def _answers(question: Callable[..., Coroutine[Any, Any, T]], *, quiet: bool = False) -> T:
-    return ask(question, run=asyncio.run, has_bar=False if quiet else None)
-
-
-def print_json(value: object) -> None:
-    print(to_json(value, inf_nan_mode="strings").decode())
+def _answers(question: Callable[..., Coroutine[Any, Any, T]]) -> T:
+    return ask(question, run=asyncio.run)
 
 
 def predict(options: Namespace) -> int:
     """Ask every particle about every row of a table. If it is stopped or fails, the rows answered so far are kept."""
     directory = find_run(options.run_dir)
-    table = read_table(options.data, options)
     reader = RunReader(directory)
     dataset = reader.dataset()
-    table = read_like(table, dataset.columns)
-    for note in table.notes:
-        print(f"note: {note}", file=sys.stderr)
+    table = read_like(read_table(options.data, options), dataset.columns)
+    print("".join(f"note: {note}\n" for note in table.notes), end="", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     asking = Asking(directory, rows)
     failure: KeyboardInterrupt | EndpointError | None = None
@@ -77,15 +59,19 @@ def predict(options: Namespace) -> int:
         beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
-    reasons = ((given.row, given.reason or "") for each in answers.predictions for given in each)
-    refused = {row: words for row, words in reasons if words.startswith(tuple(OF_PROMPT))}
-    for words, n in Counter(refused.values()).most_common():
+    for words, n in _refusals(answers).most_common():
         print(f"{counted(n, 'row')}: {words}", file=sys.stderr)
     done = f"{len(answers.rows)} of {len(rows)}" if failure else len(rows)
     print(f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     if failure:
         raise failure
     return 0
+
+
+def _refusals(answers: Answers) -> Counter[str]:
+    """Count the rows that the server refused to answer, by its words."""
+    reasons = ((each.row, each.reason or "") for particle in answers.predictions for each in particle)
+    return Counter({row: words for row, words in reasons if words.startswith(tuple(OF_PROMPT))}.values())
 
 
 def sheet(options: Namespace) -> int:
@@ -128,10 +114,10 @@ def baseline(options: Namespace) -> int:
     if options.json:
         print_json(_baseline_json(directory.id, asked, simple, own))
         return 0
-    lines = [("the run", own, "")] if own else []
-    lines += [(MODEL_NAMES[model.name], model.score, model.about) for model in simple.models]
-    width = max(len(name) for name, *_ in lines)
-    print("\n".join(f"{name:{width}}  {score_text(score):>8}  {about}".rstrip() for name, score, about in lines))
+    rows = [("the run", own, "")] if own else []
+    rows += [(MODEL_NAMES[model.name], model.score, model.about) for model in simple.models]
+    width = max(len(name) for name, *_ in rows)
+    print("\n".join(f"{name:{width}}  {score_text(score):>8}  {about}".rstrip() for name, score, about in rows))
     return 0
 
 
@@ -148,37 +134,4 @@ def _baseline_json(run: str, asked: PromptedBaselines, simple: Baselines, own: S
         "posterior": {"test": own and own.value, "learner_calls": asked.run_calls},
         "simple": {name: value for name, value in scores.items() if name not in prompted},
         "prompted": prompted,
-    }
-
-
-def reword(options: Namespace) -> int:
-    reader = RunReader(find_run(options.run_dir))
-    scoring = partial(score_rewording, reader, options.particle, options.text)
-    wording, compared = _answers(scoring, quiet=options.quiet)
-    snapshot, run = reader.refresh(), reader.directory.id
-    if options.json and not options.keep:
-        print_json(_comparison_json(run, wording, compared))
-        return 0
-    if not (options.keep and options.quiet):
-        lines = comparison_words(wording, compared, rows_name(snapshot.view, snapshot.spec.config))
-        print("\n".join(lines), file=sys.stderr if options.keep else sys.stdout, flush=True)
-    if not options.keep:
-        return 0
-    prepared = reworded_run(snapshot.spec, reader.dataset(), snapshot.view, wording, run=run, name=options.name)
-    prepared = replace(prepared, spec=replace(prepared.spec, command=tuple(sys.argv[1:])))
-    directory = prepared.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
-    return work_on(directory, options)
-
-
-def _comparison_json(run: str, wording: Rewording, compared: Comparison) -> dict[str, Any]:
-    return {
-        "run": run,
-        "particle": wording.slot,
-        "text": {"old": wording.old, "new": wording.new},
-        "rows": [row.id for row in compared.rows],
-        "log_likelihood": {"old": compared.log_likelihood, "new": compared.log_likelihood_new},
-        "exponent": wording.exponent,
-        "log_alpha": compared.log_alpha,
-        "acceptance_probability": compared.acceptance,
-        **{name: getattr(compared, name) for name in ("won", "lost", "unread")},
     }

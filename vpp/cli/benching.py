@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
-from vpp.bench.sweep import METHODS, CellView, Sizes, SweepDirectory, SweepSpec, SweepView, folder_name
+from vpp.bench.runner import Backend, ray_cluster, run_sweep
+from vpp.bench.sweep import METHODS, CellView, Setting, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment
@@ -27,15 +27,12 @@ def bench(options: Namespace) -> int:
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}: give at least 1")
-    if options.ray_address and options.engine != "ray":
-        raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
     directory, spec = _directory_and_spec(options, env.runs_dir)
     check_endpoint(spec.endpoint)
     progress, slots = SweepProgress(quiet=options.quiet), max(jobs, env.max_running)
     try:
-        is_ray = options.engine == "ray"
-        with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
-            backend: Backend = "ray" if is_ray else "threading"
+        with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
+            backend: Backend = "ray" if options.ray else "threading"
             ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()
@@ -50,18 +47,19 @@ def bench(options: Namespace) -> int:
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirectory, SweepSpec]:
     """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
     endpoint = endpoint_of(options)
-    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint))
+    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, options.reading or Setting().reading))
     stored = directory.spec() if directory.exists else None
     if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
-    before = stored.sizes if stored else Sizes()
-    sizes = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
+    before = stored.setting if stored else Setting()
+    wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
+    wanted["reading"] = options.reading
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
         methods=options.methods or (stored.methods if stored else tuple(METHODS)),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
-        sizes=replace(before, **{name: value for name, value in sizes.items() if value is not None}),
+        setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
     )
 
 

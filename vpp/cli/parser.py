@@ -2,20 +2,34 @@
 
 import argparse
 from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _SubParsersAction
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
-from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, ReadAs, SplitRule
+from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
 from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
-READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs) if choice.name != "missing")
-"""Names of `--read`."""
+YES_OR_NO = {"yes": True, "no": False}
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
+
+
+READ_AS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("encoding", "delimiter", "sheet", "decimal", "quotes"), str),
+    "skip-lines": _count,
+    **dict.fromkeys(("header", "as-is"), YES_OR_NO.__getitem__),
+}
+"""Names of `--read`, and how a value is read."""
 LIMITS = {
     "calls": "calls",
     "cost": "cost",
@@ -34,6 +48,23 @@ INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *FOR_EXPERTS}
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 
+class _Parser(ArgumentParser):
+    """Parser that reports a wrong option in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"vpp: {message} (see `{self.prog} --help`)\n")
+
+
+def build_parser() -> ArgumentParser:
+    about = "Bayesian inference over hypotheses written in plain language."
+    parser: ArgumentParser = _Parser(prog="vpp", description=about)
+    parser.add_argument("--version", action="version", version=f"vpp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_learning, _control, _reading, _asking, _serving, _bench):
+        add(commands)
+    return parser
+
+
 def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
     """Add a command. function: `module:function` in vpp.cli."""
     description = about[:1].upper() + about[1:] + "."
@@ -49,6 +80,155 @@ def on_run(commands: Commands, name: str, function: str, about: str) -> Argument
     return parser
 
 
+# The commands
+
+
+def _learning(commands: Commands) -> None:
+    learn = command(commands, "run", "running:run", "learn a posterior over sentences from a table")
+    data = data_options(learn)
+    data.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
+    about = f"how rows are split: {SHAPES} (random)"
+    data.add_argument("--split", type=SplitRule.read, default=RANDOM, metavar="RULE", help=about)
+    about = "training rows at most, or all that are not held out"
+    _number(data, "--train-size", about, 100, type=_train_size, metavar="N|all")
+    _number(data, "--test-size", "test rows at most; 0: all rows train", 60)
+    about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
+    about += "rows has its label among those called possible (0, 0.9)"
+    calibration: dict[str, Any] = {"type": _calibration, "default": (0, None), "metavar": "N[@COVERAGE]"}
+    data.add_argument("--calibration-size", **calibration, help=about)
+    model_options(learn, of_run=True)
+    method = method_options(learn, option_docs())
+    method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
+    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
+    method.add_argument("--start", metavar="FILE", help=about)
+    run_options(learn)
+    learn.set_defaults(start_prior=None)
+
+    about = "weigh your own sentences on every row of a table, without an optimizer"
+    weigh = command(commands, "weigh", "running:run", about)
+    data_options(weigh)
+    model_options(weigh, of_run=True)
+    method = method_options(weigh, WEIGHING)
+    method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
+    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
+    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
+    run_options(weigh)
+    sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
+    weigh.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
+
+    resume = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
+    header_option(resume)
+    limit_option(resume, CAPS)
+    output_options(resume)
+
+    about = "start a new run with the particles of another and newly labelled rows as training rows"
+    new = on_run(commands, "continue", "running:continue_", about)
+    about = "table with the run's inputs and target; rows without a target are left out"
+    new.add_argument("data", metavar="ROWS.csv", help=about)
+    file_options(new)
+    new_run_options(new)
+
+
+def _control(commands: Commands) -> None:
+    for name, about in (
+        ("stop", "end a running run and keep its last complete step"),
+        ("pause", "send no more calls"),
+        ("go-on", "send calls again after a pause"),
+    ):
+        on_run(commands, name, "stored:send", about).set_defaults(sent=name.replace("-", " "))
+    json_option(command(commands, "list", "stored:list_runs", "list the runs, newest first"))
+    rename = on_run(commands, "rename", "stored:rename", "give a run another name")
+    rename.add_argument("name", metavar="NAME")
+    on_run(commands, "delete", "stored:delete", "remove a run for good")
+    cache = command(commands, "cache", "stored:cache", "show the response cache's size, or empty it")
+    cache.add_argument("action", choices=("info", "clear"))
+
+
+def _reading(commands: Commands) -> None:
+    about = "write report.md, report.html, posterior.json and predictions.csv into a run's directory"
+    report = on_run(commands, "report", "stored:report", about)
+    report.add_argument("--nc", action="store_true", help="also write the particles for ArviZ (posterior.nc)")
+    about = "write a run's predictions as a Python file, or log the run to MLflow"
+    export = on_run(commands, "export", "stored:export", about)
+    to = export.add_mutually_exclusive_group(required=True)
+    to.add_argument("--python", metavar="FILE", help="a file of plain Python that predicts without a model")
+    to.add_argument("--mlflow", metavar="URI", help="a tracking server's address, such as http://localhost:5000")
+    export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
+    about = "replay a run on its recorded answers, and report differences from its journal"
+    json_option(on_run(commands, "verify", "stored:verify", about))
+    task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
+    task.add_argument("name", metavar="NAME")
+    for name, default in (("seed", 0), ("train-size", 100), ("test-size", 60)):
+        _number(task, f"--{name}", name.replace("-", " "), default)
+    _file(task, "FILE.csv", required=True)
+
+
+def _asking(commands: Commands) -> None:
+    predict = on_run(commands, "predict", "asking:predict", "predict new rows with a posterior")
+    predict.add_argument("data", metavar="NEW.csv")
+    _file(predict, "OUT.csv", required=True)
+    predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")
+    file_options(predict)
+    about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
+    sheet = on_run(commands, "sheet", "asking:sheet", about)
+    _file(sheet, "SHEET.csv", required=True)
+    _number(sheet, "--rows", "rows at most", 24)
+    about = "put a run's hypotheses on trial: does the learner follow them, and what is each clause worth"
+    trial = on_run(commands, "trial", "asking:trial", about)
+    _number(trial, "--ideas", "hypotheses on trial, the heaviest", 3)
+    _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
+    _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
+    trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
+    json_option(trial)
+    about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
+    baseline = on_run(commands, "baseline", "asking:baseline", about)
+    _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
+    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
+    _number(baseline, "--examples", about, metavar="K")
+    json_option(baseline)
+
+
+def _serving(commands: Commands) -> None:
+    app = command(commands, "app", "serving:app", "serve the app in a browser")
+    _number(app, "--port", "port", 8501)
+    app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
+    app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
+    # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
+    about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
+    command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
+    check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
+    model_options(check, of_run=False)
+    json_option(check)
+
+
+BENCH_METHODS = """\
+methods of the paper:
+  vml, vml5, mh, always-accept, smc
+  mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
+"""
+
+
+def _bench(commands: Commands) -> None:
+    about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
+    shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
+    parser = command(commands, "bench", "benching:bench", about, **shape)
+    parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
+    parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
+    _number(parser, "--seeds", "seeds 0 to N - 1 (3)")
+    _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
+    about = "run the cells on a Ray cluster at this address; auto = this machine's, local = one started for this sweep"
+    parser.add_argument("--ray", metavar="ADDRESS", help=about)
+    _number(parser, "--train-size", "training rows (100)")
+    _number(parser, "--test-size", "test rows (60)")
+    _number(parser, "--epochs", "passes over the training rows (2)")
+    about = "how hypotheses are read: row by row as in the paper, as programs, or auto (rows)"
+    parser.add_argument("--reading", choices=choices("reading"), help=about)
+    model_options(parser, of_run=False)
+    about = "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
+    _file(parser, "DIR", about)
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
 # Groups of options
 
 
@@ -58,22 +238,22 @@ def data_options(parser: ArgumentParser) -> Options:
     group.add_argument("--target", help="column to predict (guessed from the names)")
     group.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
-    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; repeatable"
-    group.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
-    about = "what a column, or label:LABEL of the target, means; repeatable (DATA.columns.csv or .columns.json)"
-    group.add_argument("--describe", type=_description, action="append", default=[], metavar="COLUMN=TEXT", help=about)
+    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}"
+    _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
+    about = "what a column, or label:LABEL of the target, means (DATA.columns.csv or .columns.json)"
+    _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
     file_options(group)
     return group
 
 
 def file_options(parser: Options) -> None:
     about = (
-        "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
-        "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
-        "table), sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes "
-        "(cuts no totals, units or footnotes, fills no merged cells)"
+        "how the file is read, if detected wrongly: encoding=cp1252, delimiter=semicolon (a character, or comma, "
+        "semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the table), "
+        "sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes (cuts no "
+        "totals, units or footnotes, fills no merged cells)"
     )
-    parser.add_argument("--read", type=_read_choice, action="append", default=[], metavar="NAME=VALUE", help=about)
+    _repeated(parser, "--read", "NAME=VALUE", about, _read_choice)
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
     parser.add_argument("--missing", action="append", metavar="WORDS", help=about)
 
@@ -86,10 +266,9 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
     group.add_argument("--optimizer-model", metavar="NAME[@URL]", help="the optimizer's model and server, if others")
-    group.add_argument("--concurrency", type=int, default=0, metavar="N", help=SERVER_DOCS["concurrency"])
+    _number(group, "--concurrency", SERVER_DOCS["concurrency"], default=0)
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
-    about = SERVER_DOCS["reasoning_effort"]
-    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
+    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=SERVER_DOCS["reasoning_effort"])
     header_option(group)
     about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
     group.add_argument("--body", metavar="JSON", default="", help=about)
@@ -107,13 +286,13 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
 
 
 def header_option(parser: Options) -> None:
-    about = "a secret header of each request, which is stored nowhere; repeatable (VPP_HEADERS, a line each)"
-    parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help=about)
+    about = "a secret header of each request, which is stored nowhere (VPP_HEADERS, a line each)"
+    _repeated(parser, "--header", "NAME=VALUE", about)
 
 
 def limit_option(parser: Options, names: Collection[str]) -> None:
-    about = f"upper limits, repeatable: {'; '.join(f'{name}=N {SERVER_DOCS[LIMITS[name]]}' for name in names)}"
-    parser.add_argument("--limit", type=_limit(names), action="append", default=[], metavar="NAME=N", help=about)
+    about = f"upper limits: {'; '.join(f'{name}=N {SERVER_DOCS[LIMITS[name]]}' for name in names)}"
+    _repeated(parser, "--limit", "NAME=N", about, _limit(names))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -137,21 +316,19 @@ def _value_of(option: Field[Any]) -> dict[str, Any]:
     return {"choices": allowed} if allowed else {"type": option.type, "metavar": option.name.upper()}
 
 
-def more_options(parser: ArgumentParser) -> None:
-    """Add name, prices, plan, folder and output."""
+def run_options(parser: ArgumentParser) -> None:
+    """Add name, prices, plan, folder and output of a run."""
     group = parser.add_argument_group("more")
-    group.add_argument("--name", default="", help="the run's name")
     about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
     about += "plan, progress and report"
     group.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
     group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
-    group.add_argument("--run-dir", dest="to", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
-    output_options(group)
+    new_run_options(group)
 
 
 def new_run_options(parser: Options) -> None:
-    parser.add_argument("--name", default="", help="the new run's name")
-    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
+    parser.add_argument("--name", default="", help="the run's name")
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
     output_options(parser)
 
 
@@ -164,7 +341,39 @@ def json_option(parser: Options) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
+def _number(parser: Options, name: str, about: str, default: int | None = None, **more: Any) -> None:
+    words = f"{about} ({default})" if default else about
+    parser.add_argument(name, **{"type": int, "default": default, "metavar": "N", "help": words, **more})
+
+
+def _file(parser: Options, metavar: str, about: str | None = None, **more: Any) -> None:
+    parser.add_argument("-o", "--output", metavar=metavar, help=about, **more)
+
+
+def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callable[[str], Any] = str) -> None:
+    words = f"{about}; repeatable"
+    parser.add_argument(name, type=read, action="append", default=[], metavar=metavar, help=words)
+
+
 # Values of options
+
+
+def _read_choice(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    with suppress(ValueError, KeyError):
+        if value:
+            return name.replace("-", "_"), READ_AS[name](value)
+    raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}, as the help shows them")
+
+
+def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
+    def read(text: str) -> tuple[str, float]:
+        name, _, value = text.partition("=")
+        if name not in names or not value.replace(".", "", name in DECIMAL).isdecimal():
+            raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
+        return LIMITS[name], float(value) if "." in value else int(value)
+
+    return read
 
 
 def _kind(text: str) -> tuple[str, str]:
@@ -180,27 +389,8 @@ def _description(text: str) -> str:
     return text
 
 
-def _read_choice(text: str) -> tuple[str, Any]:
-    name, _, value = text.partition("=")
-    if name not in READ_AS or not value:
-        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
-    if name in ("header", "as-is") and value not in ("yes", "no"):
-        raise ArgumentTypeError(f"{name} is {value!r}: give yes or no")
-    if name == "skip-lines" and not value.isdecimal():
-        raise ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
-    field: Any = value == "yes" if name in ("header", "as-is") else int(value) if name == "skip-lines" else value
-    return name.replace("-", "_"), field
-
-
-def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
-    def read(text: str) -> tuple[str, float]:
-        name, _, value = text.partition("=")
-        is_number = value.replace(".", "", 1).isdecimal() if name in DECIMAL else value.isdecimal()
-        if name not in names or not is_number:
-            raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
-        return LIMITS[name], int(value) if value.isdecimal() else float(value)
-
-    return read
+def _train_size(text: str) -> int:
+    return ALL_ROWS if text == "all" else int(text)
 
 
 def _likelihood(text: str) -> tuple[str, int]:
@@ -222,10 +412,9 @@ def _calibration(text: str) -> tuple[int, float | None]:
 
 
 def _prices(text: str) -> tuple[float, ...]:
-    try:
+    amounts: tuple[float, ...] = ()
+    with suppress(ValueError):
         amounts = tuple(map(float, text.split(",")))
-    except ValueError:
-        amounts = ()
     if len(amounts) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
     return amounts
@@ -236,195 +425,3 @@ def _names(text: str) -> tuple[str, ...]:
     if not names:
         raise InputError(f"{text!r} is no list: name at least one, with commas between them")
     return names
-
-
-# The commands
-
-
-class _Parser(ArgumentParser):
-    """Parser that reports a wrong option in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"vpp: {message} (see `{self.prog} --help`)\n")
-
-
-def build_parser() -> ArgumentParser:
-    about = "Bayesian inference over hypotheses written in plain language."
-    parser: ArgumentParser = _Parser(prog="vpp", description=about)
-    parser.add_argument("--version", action="version", version=f"vpp {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _weigh, _resume, _continue, _reword, _control, _reading, _serving, _bench):
-        add(commands)
-    return parser
-
-
-def _run(commands: Commands) -> None:
-    parser = command(commands, "run", "running:run", "learn a posterior over sentences from a table")
-    data = data_options(parser)
-    data.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
-    about = f"how rows are split: {SHAPES} (random)"
-    data.add_argument("--split", type=SplitRule.read, default=RANDOM, metavar="RULE", help=about)
-    about = "training rows at most, or all that are not held out"
-    _number(
-        data, "--train-size", about, 100, type=lambda text: ALL_ROWS if text == "all" else int(text), metavar="N|all"
-    )
-    _number(data, "--test-size", "test rows at most; 0: all rows train", 60)
-    about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
-    about += "rows has its label among those called possible (0, 0.9)"
-    calibration: dict[str, Any] = {"type": _calibration, "default": (0, None), "metavar": "N[@COVERAGE]"}
-    data.add_argument("--calibration-size", **calibration, help=about)
-    model_options(parser, of_run=True)
-    method = method_options(parser, option_docs())
-    method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
-    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
-    method.add_argument("--start", metavar="FILE", help=about)
-    more_options(parser)
-    parser.set_defaults(start_prior=None)
-
-
-def _weigh(commands: Commands) -> None:
-    about = "weigh your own sentences on every row of a table, without an optimizer"
-    parser = command(commands, "weigh", "running:run", about)
-    data_options(parser)
-    model_options(parser, of_run=True)
-    method = method_options(parser, WEIGHING)
-    method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
-    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
-    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
-    more_options(parser)
-    sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
-    parser.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
-
-
-def _resume(commands: Commands) -> None:
-    parser = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
-    header_option(parser)
-    limit_option(parser, CAPS)
-    output_options(parser)
-
-
-def _continue(commands: Commands) -> None:
-    about = "start a new run with the particles of another and newly labelled rows as training rows"
-    parser = on_run(commands, "continue", "running:continue_", about)
-    about = "table with the run's inputs and target; rows without a target are left out"
-    parser.add_argument("data", metavar="ROWS.csv", help=about)
-    file_options(parser)
-    new_run_options(parser)
-
-
-def _reword(commands: Commands) -> None:
-    about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
-    parser = on_run(commands, "reword", "asking:reword", about)
-    parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
-    parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")
-    parser.add_argument("--keep", action="store_true", help="start a new run in which the particle holds the text")
-    new_run_options(parser)
-
-
-def _control(commands: Commands) -> None:
-    for name, about in (
-        ("stop", "end a running run and keep its last complete step"),
-        ("pause", "send no more calls"),
-        ("go-on", "send calls again after a pause"),
-    ):
-        on_run(commands, name, "stored:send", about).set_defaults(sent=name.replace("-", " "))
-    json_option(command(commands, "list", "stored:list_runs", "list the runs, newest first"))
-    rename = on_run(commands, "rename", "stored:rename", "give a run another name")
-    rename.add_argument("name", metavar="NAME")
-    on_run(commands, "delete", "stored:delete", "remove a run for good")
-    cache = command(commands, "cache", "stored:cache", "show the response cache's size, or empty it")
-    cache.add_argument("action", choices=("info", "clear"))
-
-
-def _number(parser: Options, name: str, about: str, default: int | None = None, **more: Any) -> None:
-    words = about if default is None else f"{about} ({default})"
-    parser.add_argument(name, **{"type": int, "default": default, "metavar": "N", "help": words, **more})
-
-
-def _file(parser: Options, metavar: str, about: str | None = None, **more: Any) -> None:
-    parser.add_argument("-o", "--output", metavar=metavar, help=about, **more)
-
-
-def _reading(commands: Commands) -> None:
-    report = on_run(commands, "report", "stored:report", "write the report of a run")
-    _file(report, "FILE", "report file (report.md in the run's directory)")
-    report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
-    about = "also write the particles for ArviZ (posterior.nc next to the report)"
-    report.add_argument("--nc", action="store_true", help=about)
-    about = "write a run's predictions as a Python file, or log the run to MLflow"
-    export = on_run(commands, "export", "stored:export", about)
-    to = export.add_mutually_exclusive_group(required=True)
-    to.add_argument("--python", metavar="FILE", help="a file of plain Python that predicts without a model")
-    to.add_argument("--mlflow", metavar="URI", help="a tracking server's address, such as http://localhost:5000")
-    export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
-    about = "replay a run on its recorded answers, and report differences from its journal and exports"
-    json_option(on_run(commands, "verify", "stored:verify", about))
-    about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
-    baseline = on_run(commands, "baseline", "asking:baseline", about)
-    _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
-    _number(baseline, "--examples", about, metavar="K")
-    json_option(baseline)
-    about = "put a run's hypotheses on trial: does the learner follow them, and what is each clause worth"
-    trial = on_run(commands, "trial", "asking:trial", about)
-    _number(trial, "--ideas", "hypotheses on trial, the heaviest", 3)
-    _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
-    _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
-    trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
-    json_option(trial)
-    about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
-    sheet = on_run(commands, "sheet", "asking:sheet", about)
-    _file(sheet, "SHEET.csv", required=True)
-    _number(sheet, "--rows", "rows at most", 24)
-    predict = on_run(commands, "predict", "asking:predict", "predict new rows with a posterior")
-    predict.add_argument("data", metavar="NEW.csv")
-    _file(predict, "OUT.csv", required=True)
-    predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")
-    file_options(predict)
-    task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
-    task.add_argument("name", metavar="NAME")
-    for name, default in (("seed", 0), ("train-size", 100), ("test-size", 60)):
-        _number(task, f"--{name}", name.replace("-", " "), default)
-    _file(task, "FILE.csv", required=True)
-
-
-def _serving(commands: Commands) -> None:
-    parser = command(commands, "app", "serving:app", "serve the app in a browser")
-    _number(parser, "--port", "port", 8501)
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
-    parser.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
-    # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
-    about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
-    check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
-    model_options(check, of_run=False)
-    json_option(check)
-
-
-BENCH_METHODS = """\
-methods of the paper:
-  vml, vml5, mh, always-accept, smc
-  mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
-"""
-
-
-def _bench(commands: Commands) -> None:
-    about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
-    parser = command(commands, "bench", "benching:bench", about)
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
-    parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
-    _number(parser, "--seeds", "seeds 0 to N - 1 (3)")
-    _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
-    about = "where worker processes run: on this machine, or on those of a Ray cluster (processes)"
-    parser.add_argument("--engine", choices=("processes", "ray"), default="processes", help=about)
-    about = "address of the Ray cluster; auto = this machine's cluster, local = start one for this sweep (local)"
-    parser.add_argument("--ray-address", metavar="ADDRESS", help=about)
-    _number(parser, "--train-size", "training rows (100)")
-    _number(parser, "--test-size", "test rows (60)")
-    _number(parser, "--epochs", "passes over the training rows (2)")
-    model_options(parser, of_run=False)
-    _file(
-        parser, "DIR", "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress")

@@ -55,7 +55,7 @@ class StatusLine:
 
 
 class Progress:
-    """Progress of a run; called with each event."""
+    """Progress of a run; called with each event. Without a stream nothing is shown."""
 
     def __init__(self, stream: TextIO | None, spec: RunSpec) -> None:
         self._line, self._spec = StatusLine(stream), spec
@@ -73,9 +73,8 @@ class Progress:
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._line.print(self._text(view, view.usage))
         if isinstance(event, RunPaused):
-            retry = retry_words(view, now=time.time())
-            why = f": {event.detail}{f'. {retry}' if retry else ''}"
-            self._line.print("paused" if event.reason == "user" else f"paused{why}")
+            why = [] if event.reason == "user" else [event.detail, retry_words(view, now=time.time())]
+            self._line.print(f"paused{': ' if why else ''}{'. '.join(filter(None, why))}")
         elif isinstance(event, RunResumed) and self._is_paused:
             self._line.print("going on")
         self._is_paused = isinstance(event, RunPaused)
@@ -113,14 +112,17 @@ class Progress:
 
     def _text(self, view: RunView, usage: Usage) -> str:
         left = seconds_left(self._spec, view, usage)
-        wall_s = view.wall_s + time.monotonic() - self._event_at
-        faults = f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else ""
-        remaining = "" if left is None else f"about {seconds(left)} left"
-        words = wait_words(usage, now=time.time())
         steps = "" if view.last_step is None else steps_text(view)
-        activity = activity_words(view, self._spec.config) if self._line.is_terminal or not steps else ""
-        parts = (steps, activity, f"{usage.calls:,} calls", seconds(wall_s))
-        return ", ".join(filter(None, (*parts, remaining, words, faults)))
+        parts = (
+            steps,
+            activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
+            f"{usage.calls:,} calls",
+            seconds(view.wall_s + time.monotonic() - self._event_at),
+            "" if left is None else f"about {seconds(left)} left",
+            wait_words(usage, now=time.time()),
+            f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else "",
+        )
+        return ", ".join(filter(None, parts))
 
 
 def _has_only_faults(view: RunView, usage: Usage) -> bool:

@@ -34,14 +34,13 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence
-from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
-from vpp.llm.templates import set_texts
 from vpp.runs.budget import check_budget, estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
+from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences, template_fields
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
@@ -63,15 +62,12 @@ def run(options: Namespace) -> int:
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
         config = replace(config, **{"tau" if dataset.task == "regression" else "epsilon": options.noise})
-    templates = _templates(options, endpoint, dataset)
-    start = read_sentences(read_text(options.start) or "", name=options.start) if options.start else ()
+    start = read_sentences(read_text(options.start), name=options.start) if options.start else ()
     spec = RunSpec(
         config=config,
         endpoint=endpoint,
         name=options.name,
-        learner_template=templates["learner"],
-        optimizer_template=templates["optimizer"],
-        prior_template=templates["prior"],
+        **_templates(options, endpoint, dataset),
         cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
@@ -165,29 +161,21 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
 
 
 def _prices(amounts: Sequence[float]) -> Prices:
-    """Prices of the learner, then of the optimizer if it has its own: of prompt and completion tokens each."""
-    if not amounts:
-        return Prices()
-    learner, *optimizer = (Price(prompt=amounts[i], completion=amounts[i + 1]) for i in range(0, len(amounts), 2))
-    return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
+    """Return prices of prompt and completion tokens, of the learner, then of the optimizer if it has its own."""
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
+    prices = [Price(prompt=prompt, completion=completion) for prompt, completion in pairs]
+    return Prices(**dict(zip(("learner", "optimizer"), prices, strict=False)))
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
-    """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
+def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[str, Any]:
+    """Return the templates as fields of RunSpec. Raises InputError for a folder without a template."""
     is_named = options.templates in TEMPLATES
     name = options.templates if is_named else AUTO
-    shipped = chosen_templates(
-        name,
-        is_demo=endpoint.is_demo,
-        preset=options.preset,
-        has_text=dataset.has_text,
-        is_regression=not dataset.classes,
-    )
-    texts = set_texts(shipped)
+    texts = template_fields(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset)
     if is_named:
         return texts
-    paths: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
-    own = {role: read_text(str(path)) for role, path in paths.items() if path.is_file()}
+    paths = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
+    own = {f"{role}_template": read_text(path) for role, path in paths.items() if path.is_file()}
     if not own:
         names = ", ".join(path.name for path in paths.values())
         choices = f"not one of {', '.join(TEMPLATES)}, nor a folder with one of {names}"
@@ -225,7 +213,6 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
-    """Print the cost as New run shows it; durations only if the pace is known."""
     from vpp.show.render import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
@@ -242,46 +229,38 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, progress = environment(), None if options.quiet else Progress(sys.stderr, directory.spec())
+    env, progress = environment(), Progress(None if options.quiet else sys.stderr, directory.spec())
     around = Surroundings(
         keys=keys(),
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
         listener=progress,
-        on_queued=partial(progress.queued, env.max_running) if progress else None,
-        on_loading=progress.loading if progress else None,
-        on_beat=progress.beat if progress else None,
+        on_queued=partial(progress.queued, env.max_running),
+        on_loading=progress.loading,
+        on_beat=progress.beat,
     )
     view = work(directory, around)
-    if progress:
-        progress.close()
-    if view.phase in ("finished", "stopped"):
-        # Imported late: scikit-learn would delay a worker's first call.
-        from vpp.findings.verdict import record_verdict
-
-        record_verdict(directory, view)
-        _write_reports(directory)
+    progress.close()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         _complain(view.detail)
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
-    # Imported late: it would delay a worker's first call.
+    # Imported late: pandas and scikit-learn would delay a worker's first call.
     from vpp.findings.result import result, summary
+    from vpp.findings.verdict import record_verdict
+    from vpp.reporting.document import write_all
     from vpp.show.render import lines
 
+    if view.phase in ("finished", "stopped"):
+        record_verdict(directory, view)
+        try:
+            write_all(directory)
+        except OSError as error:
+            fix = f"then `python -m vpp report {directory.path}` writes its reports"
+            _complain(f"{refusal(error, directory.path)}, {fix}")
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
-
-
-def _write_reports(directory: RunDirectory) -> None:
-    # Imported late: pandas would delay a worker's first call.
-    from vpp.reporting.document import write_all
-
-    try:
-        write_all(directory)
-    except OSError as error:
-        _complain(f"{refusal(error, directory.path)}, then `python -m vpp report {directory.path}` writes its reports")
 
 
 def _complain(text: str) -> None:

@@ -7,6 +7,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic_core import to_json
+
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.descriptions import ENDINGS, checked
 from vpp.data.table import MAX_BYTES, Table
@@ -65,10 +67,8 @@ def read_bytes(name: str | Path) -> bytes:
         raise InputError(f"{name} cannot be read ({error.strerror}): check the path") from None
 
 
-def read_text(name: str | None) -> str | None:
-    """Read a text file; None for None. Raises InputError."""
-    if name is None:
-        return None
+def read_text(name: str | Path) -> str:
+    """Read a text file. Raises InputError."""
     try:
         return read_bytes(name).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -90,25 +90,23 @@ def descriptions_beside(path: str | Path, table: Table, target: str) -> tuple[di
         return {}, ""
     if len(found) > 1:
         raise InputError(f"{found[0]} and {found[1]} both describe the columns: keep one of them")
-    text, name = read_text(str(found[0])) or "", found[0].name
-    return checked(text, name=name, columns=table.names, cells=table.cells(target)), name
+    name = found[0].name
+    return checked(read_text(found[0]), name=name, columns=table.names, cells=table.cells(target)), name
 
 
 def format_text(reading: Reading) -> str:
     """Describe a file's format, as in `semicolon, UTF-8, header`."""
-    if reading.format == "parquet":
-        return "Parquet"
-    if reading.format == "json":
-        return f"JSON, {encoding_name(reading.encoding)}"
-    if reading.format == "excel":
-        parts = ["Excel", f"sheet {reading.sheet!r}"]
-    else:
-        delimiter = DELIMITER_NAMES.get(reading.delimiter, reading.delimiter or "no delimiter")
-        parts = [delimiter, encoding_name(reading.encoding)]
-    parts.append("header" if reading.header else "no header")
-    if reading.skipped_lines:
-        parts.append(f"{reading.skipped_lines:,} lines above it not read")
-    return ", ".join(parts)
+    encoding = encoding_name(reading.encoding)
+    if reading.format in ("parquet", "json"):
+        return "Parquet" if reading.format == "parquet" else f"JSON, {encoding}"
+    delimiter = DELIMITER_NAMES.get(reading.delimiter, reading.delimiter or "no delimiter")
+    kind = f"Excel, sheet {reading.sheet!r}" if reading.format == "excel" else f"{delimiter}, {encoding}"
+    above = f", {reading.skipped_lines:,} lines above it not read" if reading.skipped_lines else ""
+    return f"{kind}, {'header' if reading.header else 'no header'}{above}"
+
+
+def print_json(value: object) -> None:
+    print(to_json(value, inf_nan_mode="strings").decode())
 
 
 def write_bytes(name: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import input_key
-from vpp.findings.ruled_out import against_words, inputs_words
+from vpp.findings.ruled_out import inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import Value
@@ -22,7 +22,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.cards import Version, Versions
-from vpp.show.words import counted, fixed, integer, interval_text, listed, percent, value_text
+from vpp.show.words import counted, fixed, integer, interval_text, listed, number, percent, value_text
 
 MOST_NAMED = 12
 HEAD = ("row", "true", "before", "your text", "outcome", "inputs")
@@ -43,8 +43,9 @@ def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> It
     else:
         yield f"{chance}: an accept step would take your text with this probability. No random number is drawn here."
     again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
-    against = against_words(compared.log_likelihood, None if reworded.exponent == 1 else reworded.exponent)
-    yield f"Log-likelihood {fixed(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}"
+    tempered = "" if reworded.exponent == 1 else f", times φ = {number(reworded.exponent, 3)}"
+    against = f"against {fixed(compared.log_likelihood)} of the one it would replace{tempered}"
+    yield f"Log-likelihood {fixed(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}."
     won, lost = _named("won", compared.won), _named("lost", compared.lost)
     yield f"{won}. {lost}. {_named('without a readable answer', compared.unread)}."
 

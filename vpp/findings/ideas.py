@@ -209,19 +209,6 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
     )
 
 
-def survivors(view: RunView, ideas: Ideas) -> set[str]:
-    """Return the ids of all texts, past or present, with the same answers as a current one to all rows compared.
-
-    Empty if only texts were compared.
-    """
-    if not ideas.rows:
-        return set()
-    current = {behaviour(idea.answers) for idea in ideas}
-    known = recorded_answers(evaluated for _, evaluated in view.evaluations)
-    answered = {text: votes for text, votes in known.items() if votes.keys() >= set(ideas.rows)}
-    return {text for text, votes in answered.items() if behaviour(map(votes.get, ideas.rows)) in current}
-
-
 def _last_scores(view: RunView, at: int) -> Iterator[Scored]:
     """Yield the scores of the last step's texts, and those for the step begun since and for the final weights."""
     for step in (view.steps[at], view.steps.get(at + 1, StepView(step=at + 1))):

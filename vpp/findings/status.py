@@ -148,7 +148,7 @@ def other_scores_text(score: Score) -> str:
     if score.numbers is None:
         return ""
     r2 = score.numbers.r2
-    return f"MAE {number(score.numbers.mae.value)}" + (f", R² {r2_text(r2.value)}" if r2 else "")
+    return f"MAE {number(score.numbers.mae.value)}" + ("" if r2 is None else f", R² {r2_text(r2)}")
 
 
 def r2_text(value: float) -> str:

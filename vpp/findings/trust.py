@@ -161,7 +161,7 @@ def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
     ]
     yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
     r2 = own.numbers.r2 if own.numbers else None
-    yield Note(f"On {counted(own.n, which)}{f'; R² {fixed(r2.value, 3)}' if r2 else ''}.")
+    yield Note(f"On {counted(own.n, which)}{'' if r2 is None else f'; R² {fixed(r2, 3)}'}.")
 
 
 # Calibrated doubt: what decides a row, and what was promised

@@ -1,5 +1,1 @@
-"""The library: `vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword`, `vpp.trial`, and what they return."""
-
-from vpp.library.posterior import Particle, Posterior, fit, load_run, reword, trial, weigh
-
-__all__ = ["Particle", "Posterior", "fit", "load_run", "reword", "trial", "weigh"]
+"""The library behind `vpp.fit`, `vpp.weigh`, `vpp.load_run` and `vpp.trial`, and the estimators for scikit-learn."""

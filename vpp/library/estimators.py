@@ -30,12 +30,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         epochs: int = 2,
         batch_size: int = 10,
         seed: int = 0,
-        reading: str = "auto",
-        prior: str = "",
-        start: Sequence[str] = (),
-        likelihood: str = "labels",
-        templates: str = "auto",
-        descriptions: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.endpoint = endpoint
@@ -44,12 +38,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self.epochs = epochs
         self.batch_size = batch_size
         self.seed = seed
-        self.reading = reading
-        self.prior = prior
-        self.start = start
-        self.likelihood = likelihood
-        self.templates = templates
-        self.descriptions = descriptions
         self.options = options
 
     def __sklearn_tags__(self) -> Any:
@@ -89,7 +77,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Classifier by weighted sentences. `fit` trains on all rows it gets, numbers or text, gaps allowed.
 
     endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
-    such as {"tempering": "adaptive"}. The other parameters are those of `vpp.fit`.
+    such as {"prior": "Size matters."}. The other parameters are those of `vpp.fit`.
     posterior_: the `vpp.Posterior` of the run, which the app shows too. classes_: sorted labels, read as text.
     """
 
@@ -137,7 +125,7 @@ class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     """Regressor by the weighted mean of sentences' predictions. `fit` trains on all rows it gets, gaps allowed.
 
     endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
-    such as {"tempering": "adaptive"}. The other parameters are those of `vpp.fit`.
+    such as {"prior": "Size matters."}. The other parameters are those of `vpp.fit`.
     posterior_: the `vpp.Posterior` of the run, which the app shows too.
     """
 

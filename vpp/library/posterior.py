@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -20,7 +19,6 @@ from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
-from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.experiments import Trial
@@ -32,18 +30,17 @@ from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
 from vpp.findings.verdict import Verdict, run_verdict
-from vpp.llm.choices import AUTO, chosen_templates
-from vpp.llm.templates import set_texts
+from vpp.llm.choices import AUTO
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
-from vpp.reporting.document import report_html, report_markdown, write_all
+from vpp.reporting.document import write_all
 from vpp.reporting.exports import data_tree, log_run
 from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.reporting.standalone import LeftOut, standalone
-from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
-from vpp.runs.directory import RunDirectory, State
+from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
+from vpp.runs.directory import RunDirectory
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_sentences
+from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_sentences, template_fields
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -58,7 +55,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from xarray import DataTree
 
-
+FILE = "file:"  # prefix of an endpoint that is a model file on this machine
 POLL_S = 0.1
 T = TypeVar("T")
 
@@ -81,6 +78,8 @@ class Particle:
 
 
 class _Recorded:
+    """What a run's files say: nothing here asks a model."""
+
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
         self._reader = RunReader(directory)
@@ -106,7 +105,7 @@ class _Recorded:
         return tuple(
             Particle(
                 slot=slot,
-                weight=self.view.weights[slot],
+                weight=self.weights[slot],
                 text=text,
                 prior=before[slot] if before else None,
                 idea=merged.of_slot(slot),
@@ -140,6 +139,11 @@ class _Recorded:
         if not self.view.population:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
         return ancestry(self.view, slot)
+
+    def chart(self) -> "go.Figure | None":
+        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
+        figure = weights_figure(self.view)
+        return figure.chart("light") if figure else None
 
     def __repr__(self) -> str:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
@@ -196,44 +200,13 @@ class Posterior(_Recorded):
             return disagreement_frame(votes_on(answers, self._reject_option(answers)))
         test = self.view.evaluated.get("test" if dataset.test else "train")
         if test is None:
-            raise RunError(
-                f"{self.directory.path} has not evaluated its test rows yet: wait, or give rows to ask about"
-            )
+            fix = "wait, or give rows to ask about"
+            raise RunError(f"{self.directory.path} has not evaluated its test rows yet: {fix}")
         return disagreement_frame(points(test, dataset, self._reject_option(test)))
 
     def _reject_option(self, of: Answers | Evaluated) -> RejectOption:
         snapshot = self._reader.refresh()
         return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
-
-    def chart(self) -> "go.Figure | None":
-        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
-        figure = weights_figure(self.view)
-        return figure.chart("light") if figure else None
-
-    def to_arviz(self) -> "DataTree":
-        """Return the particles for ArviZ 1 (vpp.reporting.exports). Raises InputError if xarray is not installed."""
-        return data_tree(self._reader)
-
-    def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
-        """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
-        return log_run(self.directory, uri, experiment=experiment)
-
-    def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
-        """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
-
-        Raises InputError if it can hold none, or if the file cannot be written.
-        """
-        found = standalone(self._reader)
-        system.write_bytes(Path(path), found.content)
-        return found.left_out
-
-    def report(self) -> str:
-        """Return the run's report in markdown."""
-        return report_markdown(self._reader)
-
-    def report_html(self) -> str:
-        """Return the report as a page of HTML."""
-        return report_html(self._reader)
 
     def labelling_sheet(self, n: int = 24) -> "pd.DataFrame":
         """Return rows to label, the most informative first: the inputs, an empty target, and `information_bits`.
@@ -254,14 +227,30 @@ class Posterior(_Recorded):
         answered = filled_rows(table_of(rows), self._reader.dataset())
         return Posterior(worked(continue_run(self.directory, answered, name=name)))
 
+    def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
+        """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
+
+        Raises InputError if it can hold none, or if the file cannot be written.
+        """
+        program = standalone(self._reader)
+        system.write_bytes(Path(path), program.content)
+        return program.left_out
+
+    def to_arviz(self) -> "DataTree":
+        """Return the particles for ArviZ 1 (vpp.reporting.exports). Raises InputError if xarray is not installed."""
+        return data_tree(self._reader)
+
+    def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
+        """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
+        return log_run(self.directory, uri, experiment=experiment)
+
 
 def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DETECT) -> Table:
     """Return a file, a frame or a Table as a Table. read_as: how to read a file. Raises InputError."""
     if isinstance(data, Table):
         return data
     if isinstance(data, str | Path):
-        path = Path(data)
-        return Table.read(system.read_bytes(path), name=path.name, read_as=read_as)
+        return Table.read(system.read_bytes(data), name=Path(data).name, read_as=read_as)
     if not hasattr(data, "itertuples"):
         raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
     return Table.of_frame(data, read_as=read_as)
@@ -308,23 +297,13 @@ def asked(question: Callable[..., Coroutine[Any, Any, T]]) -> T:
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, in a new thread if an event loop already runs in this one, as in Jupyter."""
+    """Run a coroutine to its end in another thread: in Jupyter, an event loop already runs in this one."""
+    running = asyncio.run_coroutine_threadsafe(work, asking_loop())
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-    with ThreadPoolExecutor(1) as other:
-        running = other.submit(loop.run_until_complete, task)
-        try:
-            return running.result()
-        except BaseException:
-            loop.call_soon_threadsafe(task.cancel)
-            raise
-        finally:
-            wait((running,))
-            loop.close()
+        return running.result()
+    except BaseException:
+        running.cancel()
+        raise
 
 
 def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirectory:
@@ -343,32 +322,24 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
     """Wait until the run has ended, with a bar if it is shown. Raises the error of a failed or interrupted run."""
     from tqdm import tqdm
 
-    reader, bar = RunReader(directory), tqdm(desc=directory.id, unit="step", disable=not is_shown)
+    reader, state = RunReader(directory), "queued"
     try:
-        state: State = "queued"
-        while state in ("queued", "running", "paused", "stalled"):
-            time.sleep(POLL_S)
-            snapshot = reader.refresh()
-            state, bar.total = snapshot.state, snapshot.view.total_steps
-            bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
+        with tqdm(desc=directory.id, unit="step", disable=not is_shown) as bar:
+            while state in ("queued", "running", "paused", "stalled"):
+                time.sleep(POLL_S)
+                snapshot = reader.refresh()
+                state, bar.total = snapshot.state, snapshot.view.total_steps
+                bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
     except KeyboardInterrupt:
         directory.send_command("stop")
         raise
-    finally:
-        bar.close()
     if state == "failed":
         view = reader.refresh().view
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
         raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
-        fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
+        fix = directory.obstacle("interrupted") or "see worker.log there, then `vpp resume`"
         raise RunError(f"the worker of {directory.path} ended early: {fix}")
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-FILE = "file:"  # prefix of an endpoint that is a model file on this machine
 
 
 def fit(
@@ -412,48 +383,29 @@ def fit(
     config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
-    environment = system.environment()
     settings = _settings(preset_name, config)
     read_as = read_as if missing is None else replace(read_as, missing=missing)  # type: ignore[arg-type]
     table = table_of(data, read_as=read_as)
     described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
     described |= by_key(descriptions or {}, source="descriptions")
-    dataset = build_dataset(
-        table,
-        target=target,
-        columns=ColumnChoice(
-            task=task,  # type: ignore[arg-type]
-            inputs=inputs,
-            descriptions=described,
-        ),
-        split=SplitPlan(
-            seed=settings.seed,
-            train_size=train_size,
-            test_size=test_size,
-            calibration_size=calibration_size,
-            rule=SplitRule.read(split),
-            is_whole=settings.is_weighing or not test_size,
-        ),
+    columns = ColumnChoice(task=task, inputs=inputs, descriptions=described)  # type: ignore[arg-type]
+    plan = SplitPlan(
+        seed=settings.seed,
+        train_size=train_size,
+        test_size=test_size,
+        calibration_size=calibration_size,
+        rule=SplitRule.read(split),
+        is_whole=settings.is_weighing or not test_size,
     )
-    server = _endpoint(endpoint, environment)
-    texts = set_texts(
-        chosen_templates(
-            templates,
-            is_demo=server.is_demo,
-            preset=preset_name,
-            has_text=dataset.has_text,
-            is_regression=not dataset.classes,
-        )
-    )
+    dataset = build_dataset(table, target=target, columns=columns, split=plan)
+    server = _endpoint(endpoint)
     spec = RunSpec(
         name=name,
         config=settings,
         endpoint=server,
-        learner_template=texts["learner"],
-        optimizer_template=texts["optimizer"],
-        prior_template=texts["prior"],
+        **template_fields(templates, is_demo=server.is_demo, preset=preset_name, dataset=dataset),
         cell_limit=cell_limit,
-        start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
+        start=_sentences(start),
         start_prior=tuple(start_prior),
     )
     return Posterior(worked(Preparation(dataset=dataset, spec=spec), progress=progress))
@@ -473,7 +425,7 @@ def weigh(
     sentences in this order, or by sentence; equal if not given. options: those of `fit`, without its sizes and split.
     Raises what `fit` raises.
     """
-    sentences = read_sentences(start, name="start") if isinstance(start, str) else tuple(start)
+    sentences = _sentences(start)
     weights = () if prior is None else prior_weights(prior, sentences)
     return fit(data, target=target, start=sentences, start_prior=weights, method="weigh", **options)
 
@@ -483,24 +435,6 @@ def load_run(directory: str | Path) -> Posterior:
     run = RunDirectory(directory)
     run.spec()
     return Posterior(run)
-
-
-def reword(
-    directory: str | Path, particle: int, text: str, *, keep: bool = False
-) -> tuple[Comparison, Posterior | None]:
-    """Score a text beside a particle's on the same rows; with `keep`, also run on with it in the particle's place.
-
-    Return the comparison, and the posterior of the new run or None. Raises InputError, RunError or EndpointError.
-    """
-    reader, environment = RunReader(RunDirectory(directory)), system.environment()
-    scoring = score_rewording(reader, particle, text, keys=system.keys(), cache_dir=environment.cache_dir)
-    wording, compared = to_end(scoring)
-    if not keep:
-        return compared, None
-    now = reader.refresh()
-    return compared, Posterior(
-        worked(reworded_run(now.spec, reader.dataset(), now.view, wording, run=reader.directory.id))
-    )
 
 
 def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> Trial:
@@ -513,6 +447,10 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     return asked(asking.go)
 
 
+def _sentences(start: str | Sequence[str]) -> tuple[str, ...]:
+    return read_sentences(start, name="start") if isinstance(start, str) else tuple(start)
+
+
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
     known = option_docs()
     for name in options:
@@ -522,11 +460,11 @@ def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
     return replace(preset(preset_name), **options)
 
 
-def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> EndpointSpec:
+def _endpoint(endpoint: EndpointSpec | str) -> EndpointSpec:
     if endpoint == "demo":
         return EndpointSpec(demo=True, model="demo", structured="auto")
     if isinstance(endpoint, str) and endpoint.startswith(FILE):
         endpoint = EndpointSpec(gguf=endpoint.removeprefix(FILE), timeout_s=TIMEOUT_S, structured="auto")
     if isinstance(endpoint, str):
-        return EndpointSpec(base_url=endpoint, model=environment.model or "", structured="auto")
+        return EndpointSpec(base_url=endpoint, model=system.environment().model or "", structured="auto")
     return endpoint_for(endpoint.gguf, endpoint, may_use=system.keys().model_files) if endpoint.gguf else endpoint

@@ -31,13 +31,8 @@ def vote_entropy(votes: Sequence[Answer], weights: Sequence[float]) -> float:
 
     Abstentions are ignored; if all abstain it is infinite, so that the point sorts as the most uncertain.
     """
-    shares = [s for s in vote_shares(votes, weights).values() if s > 0]
-    total = sum(shares)
-    if total == 0:
-        return math.inf
-    if len(shares) == 1:
-        return 0.0
-    return -sum(s / total * math.log2(s / total) for s in shares)
+    shares = np.array([s for s in vote_shares(votes, weights).values() if s > 0])
+    return abs(float(entropy(shares / shares.sum()))) if shares.size else math.inf
 
 
 FAINTEST = 1e-9

@@ -23,12 +23,12 @@ a tenth of a nat; under the uniform law they are a nat less probable.
 """
 VARIANCE_PRIOR = (1.0, 0.1)
 """a, s of tau ~ InvGamma(a, a (s R)^2) with R the targets' spread: errors of a tenth of it, held like two rows."""
-INTERVAL = 0.95
-"""Mass of the interval of an estimated noise."""
+TAILS = (0.025, 0.975)
+"""Ends of the central 95 % interval of an estimated noise."""
 LARGEST = 1e300
 """Largest variance, so that no ratio of squares is NaN."""
 LOGITS = np.linspace(-16.0, 16.0, 1_600)
-"""Grid of the logit of epsilon, or of log tau: fine enough for 10,000 rows."""
+"""Grid of the logit of epsilon: fine enough for 10,000 rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,8 @@ class ZeroOneLikelihood:
         """(M,) log-likelihoods (Eq. 6); an abstention is wrong. A graded answer: the log of the mean likelihood."""
         labels = [None if isinstance(answer, dict) else answer for answer in predictions]
         # log p(y | x, theta) = log(1 - epsilon) where right, log(epsilon / (C - 1)) where wrong   (Eq. 6)
-        terms = np.where(correct(labels, targets), self._right, self._wrong).astype(np.float64)
+        right, wrong = math.log1p(-self.epsilon), math.log(self.epsilon / self.n_shares)
+        terms = np.where(correct(labels, targets), right, wrong).astype(np.float64)
         for i, answer in enumerate(predictions):
             if isinstance(answer, dict):
                 share = answer.get(str(targets[i]), 0.0)
@@ -87,14 +88,6 @@ class ZeroOneLikelihood:
 
     def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> "ZeroOneLikelihood":
         return self
-
-    @property
-    def _right(self) -> float:
-        return math.log1p(-self.epsilon)
-
-    @property
-    def _wrong(self) -> float:
-        return math.log(self.epsilon / self.n_shares)
 
 
 def _sum(terms: Floats) -> float:
@@ -128,9 +121,10 @@ class IntegratedZeroOne:
 
     def noise(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Noise:
         """Mean and central interval of epsilon | D."""
+        from scipy.special import betaincinv  # imported late: it takes a moment
+
         a, b = self._posterior(predictions, targets)
-        epsilon, rest = _sigmoid(LOGITS), _sigmoid(-LOGITS)
-        low, high = _interval(epsilon, a * np.log(epsilon) + b * np.log(rest))
+        low, high = map(float, betaincinv(a, b, TAILS))
         return Noise(estimate=a / (a + b), low=low, high=high)
 
     def _posterior(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> tuple[float, float]:
@@ -192,11 +186,13 @@ class IntegratedGaussian:
 
     def noise(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Noise:
         """Estimate and central interval of the standard deviation sqrt(tau) | D, in the target's unit."""
+        from scipy.special import gammainccinv  # imported late: it takes a moment
+
         shape, rate = self._posterior(predictions, targets)
         middle = math.sqrt(min(rate / shape, LARGEST))
-        # InvGamma(tau; a_n, b_n) dtau ∝ tau^-a_n exp(-b_n / tau) dlog(tau), with tau in units of b_n / a_n
-        low, high = _interval(np.exp(LOGITS / 2), -shape * (LOGITS + np.exp(-LOGITS)))
-        return Noise(estimate=middle, low=middle * low, high=middle * high)
+        # b_n / tau ~ Gamma(a_n), and sqrt(b_n) = middle sqrt(a_n)
+        low, high = (middle * math.sqrt(shape / each) for each in gammainccinv(shape, TAILS))
+        return Noise(estimate=middle, low=low, high=high)
 
     def _posterior(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> tuple[float, float]:
         """a_n = a + n/2 and b_n = b + S/2, with S the sum of squared errors."""
@@ -213,14 +209,6 @@ Likelihood = RowLikelihood | IntegratedZeroOne | IntegratedGaussian
 
 def _sigmoid(logit: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-logit)), dtype=np.float64)
-
-
-def _interval(at: Floats, log_density: Floats) -> tuple[float, float]:
-    """Central interval of a law on a grid. at: its points, ascending. log_density: with respect to the grid."""
-    mass = np.exp(log_density - log_density.max())
-    tail = (1 - INTERVAL) / 2
-    low, high = np.interp([tail, 1 - tail], (np.cumsum(mass) - mass / 2) / mass.sum(), at)
-    return float(low), float(high)
 
 
 def _log_beta(a: float, b: float) -> float:

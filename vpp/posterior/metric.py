@@ -52,7 +52,7 @@ class NumberFigures:
     mse: Estimate
     mae: Estimate
     """Mean absolute error, in the target's unit."""
-    r2: Estimate | None
+    r2: float | None
     """Coefficient of determination, 1 at best; None if all targets are equal."""
 
 
@@ -120,23 +120,13 @@ def deviation(values: Sequence[float]) -> float:
     return stdev(values) if all(map(math.isfinite, values)) else math.inf
 
 
-def _r2(errors: Floats, targets: Floats) -> Estimate | None:
-    """R^2 with the jackknife's standard error (each row left out once), None if one row makes half of the spread."""
-    n, unit = len(targets), float(np.ptp(targets))
+def _r2(errors: Floats, targets: Floats) -> float | None:
+    unit = float(np.ptp(targets))
     if unit == 0 or not math.isfinite(unit):
         return None
     # In units of the range, so that no square leaves a float's.
     e, d = np.square(errors / unit), targets / unit - np.mean(targets / unit)
-    total = float(np.sum(np.square(d)))
-    value = 1 - float(np.sum(e)) / total
-    # Without row i the targets' squares about their own mean are total - n/(n-1) d_i^2.
-    rest = total - n / max(1, n - 1) * np.square(d)
-    if n < 3 or float(rest.min()) < total / 2 or not math.isfinite(value):
-        return Estimate(value=value)
-    without = 1 - (np.sum(e) - e) / rest
-    return Estimate(
-        value=value, standard_error=math.sqrt((n - 1) * float(np.mean(np.square(without - without.mean()))))
-    )
+    return 1 - float(np.sum(e)) / float(np.sum(np.square(d)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +136,6 @@ class PairedDifference:
     n: int
     mean: float
     """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
-    standard_error: float | None
-    """Standard error of `mean`: the standard deviation (ddof = 1) of the differences over sqrt(n); None if n is 1."""
     better: int
     worse: int
 
@@ -160,14 +148,9 @@ def paired_difference(losses: Sequence[float], others: Sequence[float]) -> Paire
     """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed."""
     a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        mean = mean_estimate(a - b)
-    return PairedDifference(
-        n=a.size,
-        mean=mean.value,
-        standard_error=mean.standard_error,
-        better=int((a < b).sum()),
-        worse=int((a > b).sum()),
-    )
+        return PairedDifference(
+            n=a.size, mean=float(np.mean(a - b)), better=int((a < b).sum()), worse=int((a > b).sum())
+        )
 
 
 def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:

@@ -7,10 +7,10 @@ import math
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,10 +19,9 @@ from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text
 from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
-from vpp.findings.ideas import merge_ideas, similarity, survivors
+from vpp.findings.ideas import merge_ideas, similarity
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
-from vpp.findings.ruled_out import ruled_out, ruled_out_lines, without_survivors
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import steps_done
 from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
@@ -192,7 +191,6 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
         "Simple models": simple_models(reader, snapshot.view, dataset),
-        "What was ruled out": newest_ruled_out(snapshot.view, dataset),
         "Calibration and evidence": calibration(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
         "Options": options(snapshot),
@@ -215,21 +213,6 @@ def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterato
     score = "right on test rows" if dataset.classes else "mean squared error"
     yield Table(head=("model", score, "what it is"), rows=lines, right=(1,))
     yield from map(Note, filter(None, [left_out_text(simple)]))
-
-
-def newest_ruled_out(view: RunView, dataset: Dataset) -> Iterator[object]:
-    """Yield the five texts that were ruled out last; posterior.json has all."""
-    ideas = merge_ideas(view, dataset)
-    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas) if ideas else ())
-    lines = ruled_out_lines(gone, seed_text=view.seed_text, most=MOST_ROWS).items
-    if not gone:
-        yield Note("Nothing was ruled out.")
-        return
-    why = (": ".join(filter(None, (each.reason, entry.why_unread))) for each, entry in zip(lines, gone, strict=False))
-    rows = [(each.words, f"{each.status} at {reason}") for each, reason in zip(lines, why, strict=True)]
-    yield Table(head=("text", "why"), rows=rows)
-    if len(gone) > MOST_ROWS:
-        yield Note(f"{integer(len(gone) - MOST_ROWS)} more are in posterior.json.")
 
 
 def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
@@ -336,16 +319,15 @@ def _style() -> str:
 
 def write_all(directory: RunDirectory) -> list[Path]:
     """Write the three files that every ended run has, each in one move; return their paths, report.md first."""
-    contents = {"report.md": report_markdown(RunReader(directory)).encode()}
-    contents |= {name: write() for name, write in ways(directory).items()}
+    reader = RunReader(directory)
+    contents = {
+        "report.md": report_markdown(reader).encode(),
+        "posterior.json": posterior_json(reader),
+        "predictions.csv": predictions_csv(reader),
+    }
     for name, content in contents.items():
         write_atomically(directory.path / name, content)
     return [directory.path / name for name in contents]
-
-
-def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
-    reader = RunReader(directory)
-    return {"posterior.json": partial(posterior_json, reader), "predictions.csv": partial(predictions_csv, reader)}
 
 
 def write_html(directory: RunDirectory) -> Path:

@@ -16,7 +16,7 @@ from vpp.findings.hypotheses import Node, ancestry
 from vpp.findings.ideas import Ideas, merge_ideas, similarity
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.findings.result import finite, result
-from vpp.findings.ruled_out import Occasion, ruled_out
+from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import weighed_log_likelihoods
 from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import RunReader, Snapshot
@@ -56,10 +56,7 @@ def _content(reader: RunReader, snapshot: Snapshot) -> Json:
         "particles": list(_particles(view, ideas)) if ideas else [],
         "lineage": [_lineage(slot, line) for slot, line in enumerate(lines)],
         "texts": {node.hypothesis: node.text for line in lines for node in line if node.changed},
-        "ruled_out": [
-            _record(each, "occasions", occasions=list(map(_occasion, each.occasions)))
-            for each in ruled_out(view, dataset)
-        ],
+        "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
         "disagreement": [_point(point) for point in points(test, dataset, reject)] if test else [],
         **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
         "dataset": spec.dataset,
@@ -102,10 +99,11 @@ def _lineage(slot: int, line: Sequence[Node]) -> Json:
     return {"slot": slot, "founder": line[0].slot, "path": path}
 
 
-def _occasion(occasion: Occasion) -> Json:
-    against = occasion.contradictions
+def _ruled_out(entry: RuledOut) -> Json:
+    against = entry.contradictions
     rows = [_record(each, "row", row=each.row.id, true=each.row.target) for each in against[:MOST_ROWS]]
-    return _record(occasion, "case", n_rows=occasion.n_rows, n_against=len(against), against=rows)
+    unused = ("dataset", "scored", "rival")
+    return _record(entry, *unused, n_rows=entry.n_rows, n_against=len(against), against=rows)
 
 
 def _point(point: Point) -> Json:

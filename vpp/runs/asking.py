@@ -187,7 +187,7 @@ Q = TypeVar("Q", bound=Questions)
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def asking_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop of a thread that lives as long as this process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="vpp-asking", daemon=True).start()
@@ -204,7 +204,7 @@ class Background(Generic[Q]):
         self.asking = asking
         self._began_at = time.monotonic()
         self._ended_at: float | None = None
-        self._future = asyncio.run_coroutine_threadsafe(go(), _loop())
+        self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
         self._future.add_done_callback(self._end)
 
     def _end(self, _: object) -> None:
@@ -378,20 +378,6 @@ def reworded_run(
         raise RunError(f"particle {slot} has another text by now: score the new wording again")
     start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
     return Preparation(dataset=dataset, spec=replace(plain, start=start, reworded=slot))
-
-
-async def score_rewording(
-    reader: RunReader, slot: int, text: str, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
-) -> tuple[Rewording, Comparison]:
-    """Ask the run's learner about both texts, and compare them. Raises InputError, RunError or EndpointError."""
-    snapshot, dataset = reader.refresh(), reader.dataset()
-    reworded = rewording(snapshot.view, snapshot.spec.config, slot, text)
-    asking = asking_of(reader, reworded, snapshot.view)
-    answers = await asking.go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
-    compared = comparison_of(reworded, answers, dataset, snapshot.spec.config)
-    if compared is None:
-        raise RunError(f"rows of the last score are not in {reader.directory.path}/data.csv: restore it from a copy")
-    return reworded, compared
 
 
 FILE = "prompted.json"

@@ -14,10 +14,10 @@ from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
 from vpp.llm.answers import LETTERS
-from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED
+from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED, chosen_templates
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import check_templates, name_of
+from vpp.llm.templates import check_templates, name_of, set_texts
 from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory, load_dataset
@@ -89,6 +89,13 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
         raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")
     if not is_lettered and learner_template(spec).style == "letter":
         raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
+
+
+def template_fields(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[str, Any]:
+    """Return a set of templates as fields of RunSpec."""
+    classes, has_text = dataset.classes, dataset.has_text
+    shipped = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
+    return {f"{role}_template": text for role, text in set_texts(shipped).items()}
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
