@@ -211,13 +211,13 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
         ("threshold a rank too low", "[self.rank - 1] if", "[self.rank - 2] if"),
     ),
-    ("posterior/metric.py", "tests/posterior/test_paired.py"): (
+    ("posterior/metric.py", "tests/posterior/test_metric.py"): (
         ("the rows themselves left out of p", "range(few + 1)", "range(few)"),
     ),
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/vml.py", LITERAL): (
+    ("inference/vml.py", VARIANTS): (
         ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
@@ -231,7 +231,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
-        ("an answer too many kept", "islice(file, lines)", "islice(file, lines + 1)"),
+        ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
     ),
     ("runs/keys.py", "tests/runs/test_keys.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
