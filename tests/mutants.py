@@ -250,8 +250,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
-    ),
-    ("reporting/posterior_json.py", "tests/reporting/test_posterior_json.py"): (
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_planted_faults.py tests/cli/test_commands.py"): (

@@ -157,6 +157,8 @@ def test_settings_come_from_options_then_the_environment_then_a_dotenv_file(
     (tmp_path / ".env").write_bytes(b"VPP_MODEL=\xff\n")
     assert environment().model == "from-environment"
     assert "sk-1" not in repr(keys())
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    assert keys().learner == "sk-2"
 
 
 def test_a_table_is_read_from_standard_input(vpp: Vpp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

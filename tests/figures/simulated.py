@@ -47,9 +47,12 @@ def _lines(row: Row) -> str:
     return "\n".join(f"{name}: {value}" for name, value in row.inputs)
 
 
+_cells = cache(read_row)
+
+
 def answer(text: str, row: Row) -> str:
     rule = _rule(text)
-    label = rule.answer(read_row(_lines(row))) if rule else None
+    label = rule.answer(_cells(_lines(row))) if rule else None
     return label if isinstance(label, str) else LABELS[0]
 
 
