@@ -36,7 +36,7 @@ from tests.reporting.builders import (
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
@@ -194,7 +194,7 @@ def numbers(folder: Path) -> RunReader:
 
 def translate(reader: RunReader, codes: dict[str, str | None]) -> None:
     """Add each hypothesis' program; None is one that cannot be a program."""
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     for text, code in codes.items():
         reason = None if code else "the model says that no program can follow it"
         log.add_entry(Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1))
@@ -224,7 +224,7 @@ def programs(folder: Path) -> RunReader:
         Certified(step=1, hypothesis=ids, rows=(0, 1), program=program, reading=reading),
         data=data,
     )
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     log.add_entry(Translation(hypothesis=ids, code=PROGRAM, attempts=1))
     log.add_entry(Translation(hypothesis=hypothesis_id(MOOD), code=None, reason="*no program*", attempts=1))
     for text, yes in zip("abcd", (True, False, None, False), strict=True):
@@ -235,14 +235,14 @@ def programs(folder: Path) -> RunReader:
 
 def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], rows: list[int]) -> None:
     """Each answer with the reason `because <answer>`; an abstention with why it could not be read."""
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     for text, answers in said.items():
         for row, value in zip(rows, answers, strict=True):
             if value is None:
                 prediction = Prediction(row=row, value=None, raw="Hm.", reason="the answer has no “Output:” line")
             else:
                 prediction = Prediction(row=row, value=value, explanation=f"because {value}")
-            log.add(hypothesis_id(text), prediction, 1)
+            log.add_answer(hypothesis_id(text), prediction, 1)
     log.close()
 
 

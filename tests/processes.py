@@ -21,7 +21,7 @@ from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import DemoServer, Options
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, encode, settled_answers
 from vpp.runs.reader import RunReader, Snapshot
 
 ROOT = Path(__file__).parents[1]
@@ -184,7 +184,7 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "steps": [(s.step, s.finished, sorted(s.scored.items())) for s in view.finished_steps],
         "calls": (usage.learner, usage.optimizer, usage.failed, usage.unparsable),
         "tokens": (usage.prompt_tokens, usage.completion_tokens),
-        "answers": sorted(directory.answers.read_bytes().rpartition(b"\n")[0].splitlines()),
+        "answers": sorted(map(encode, settled_answers(directory.journal))),
     }
 
 

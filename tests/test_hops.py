@@ -90,7 +90,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     learner = LlmLearner(cast(Any, Model()), prompts, LearnerOptions(seed=9, max_tokens=64), counters=Counters())
     run = RunDirectory(shutil.copytree(sampled_run("smc").directory.path, tmp_path / "run"))
     records = run.journal.read_bytes().splitlines(keepends=True)
-    events = [decode(record).event for record in records]
+    events = [getattr(decode(line), "event", None) for line in records]
     last = max(i for i, event in enumerate(events) if isinstance(event, Scored) and event.role == "buffer")
     run.journal.write_bytes(b"".join(records[:last]))
     reader, event = RunReader(run), cast(Scored, events[last])
@@ -98,7 +98,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
 
     asyncio.run(learner.predict("The label is 1 if the sum is even.", PARITY.train[:1]))
     journal = Journal(run.journal)
-    way.through(lambda: journal.add(event, usage=Usage(), answers=1))
+    way.through(lambda: journal.add(event, usage=Usage()))
     way.through(journal.close)
     snapshot = way.through(reader.refresh)
     assert snapshot.view.steps[event.step].scored[event.particle] == event

@@ -7,11 +7,9 @@ run.json and the seed, and has to come out again: floats to `TOLERANCE`, events 
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, cast
-
-from pydantic import ValidationError
 
 from vpp.data.dataset import Row
 from vpp.events import (
@@ -40,9 +38,8 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, AnswerReader, Record, decode, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader, Record
 from vpp.runs.prompts import problem_of, start_of
-from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
@@ -58,45 +55,31 @@ BEYOND = (
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
 LISTS = (list, tuple)
-Difference = tuple[str, Any, Any]
-"""Name of a value, as written, and as derived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """The first difference in a line."""
 
+    line: int
+    """Of events.jsonl, from 1."""
     what: str
     """Name of the value: a field, then the keys and the place in it."""
     written: Any
     follows: Any
     """Derived value."""
-    line: int
-    """Line of events.jsonl, from 1."""
     step: int | None = None
     slot: int | None = None
-
-
-@dataclass(slots=True)
-class _Ledger:
-    faults: list[Fault] = field(default_factory=list)
-    n_compared: int = 0
-
-    def compare(self, what: str, written: object, follows: object, **place: Any) -> None:
-        """Add a comparison, with the first difference."""
-        self.n_compared += 1
-        if difference := next(differences(what, written, follows), None):
-            name, value, due = difference
-            self.faults.append(Fault(what=name, written=value, follows=due, **place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     n_compared: int
+    """Lines compared."""
     faults: tuple[Fault, ...]
-    """Faults in the order of the journal."""
+    """In the order of the journal."""
     lines: int
-    """Lines read."""
+    """Complete lines of the journal."""
     steps: int
     """Finished steps, without the initial population."""
     has_ended: bool
@@ -107,88 +90,56 @@ class Verification:
 
 
 def verify(directory: RunDirectory) -> Verification:
-    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had."""
-    spec, ledger = directory.spec(), _Ledger()
+    """Verify a run from its files.
+
+    Raises RunError if there is no run, or its rows are not those that it had, and JournalDamaged.
+    """
+    spec = directory.spec()
     dataset = load_dataset(directory, spec)
     problem = problem_of(spec, dataset)
-    journal = _read_journal(directory, problem.steps, ledger)
-    if started := journal.started:
+    reader = JournalReader(directory.journal)
+    written = _written(reader, problem.steps)
+    faults: list[Fault] = []
+    started = reader.view.started
+    if written and not started:
+        faults.append(Fault(line=1, what="record", written=_named(written[0][1]), follows=RunStarted.__name__))
+    if started:
         due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        ledger.compare(started.type, started, due, line=1)
-    if not any(fault.line == 1 for fault in ledger.faults):
-        _check_lines(journal, _with_answers(problem, directory, journal), spec.config, directory, ledger)
+        faults += _faults(1, started, due)
+    if started and not faults:
+        faults += _check(written, reader, _with_answers(problem, directory, written), spec.config, directory)
     return Verification(
-        n_compared=ledger.n_compared,
-        faults=tuple(sorted(ledger.faults, key=lambda fault: fault.line)),
-        lines=journal.n_lines,
-        steps=max(0, journal.n_finished - 1),
-        has_ended=journal.has_ended,
+        n_compared=len(written) + (started is not None),
+        faults=tuple(sorted(faults, key=lambda fault: fault.line)),
+        lines=reader.n_lines,
+        steps=sum(at.step >= 0 for at in reader.view.finished_steps),
+        has_ended=_has_ended(reader),
     )
 
 
-# The journal
+def _written(reader: JournalReader, steps: int) -> list[tuple[int, Event]]:
+    """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
+
+    steps: T.
+    """
+    events: list[tuple[int, Event]] = []
+    n_settled = 0
+    for record in reader.new_records():
+        match record.event:
+            case RunResumed(step=step) if step != steps:
+                del events[n_settled:]
+            case RunStarted() if reader.n_lines == 1:
+                pass
+            case RunResumed() | RunPaused() | RunFailed() | RunFinished():
+                pass
+            case event:
+                events.append((reader.n_lines, event))
+                n_settled = len(events) if isinstance(event, StepFinished) else n_settled
+    return events if _has_ended(reader) else events[:n_settled]
 
 
-@dataclass(slots=True)
-class _Journal:
-    """The lines of events.jsonl that count."""
-
-    started: RunStarted | None = None
-    phase: str = ""
-    events: list[tuple[int, Event]] = field(default_factory=list)
-    """Lines of the sampler's events, without those that a resume discarded."""
-    n_settled: int = 0
-    """Number of them up to the last finished step."""
-    n_finished: int = 0
-    """Finished steps, the initial population included."""
-    n_lines: int = 0
-
-    @property
-    def has_ended(self) -> bool:
-        return self.phase in ("finished", "stopped")
-
-    def add(self, line: int, event: Event, *, steps: int) -> bool:
-        """Add an event; False if it cannot come next. steps: T."""
-        match event:
-            case _ if self.phase == "finished":
-                return False
-            case RunStarted() if not self.started:
-                self.started, self.phase = event, "running"
-            case RunResumed() if event.step in (steps, self.n_finished - 2 if self.n_finished else None):
-                if event.step != steps:
-                    del self.events[self.n_settled :]
-                self.phase = "running"
-            case RunPaused() | RunFailed():
-                self.phase = event.type
-            case RunFinished():
-                self.phase = event.outcome
-            case _ if self.phase == "running" and not isinstance(event, RunStarted | RunResumed):
-                self.events.append((line, event))
-                if isinstance(event, StepFinished):
-                    self.n_settled, self.n_finished = len(self.events), self.n_finished + 1
-            case _:
-                return False
-        return True
-
-
-def _read_journal(directory: RunDirectory, steps: int, ledger: _Ledger) -> _Journal:
-    """Read events.jsonl up to the first line that is torn, cannot be read, or cannot come after those before it."""
-    journal = _Journal()
-    with suppress(FileNotFoundError), directory.journal.open("rb") as lines:
-        for line, content in enumerate(lines, 1):
-            if not content.endswith(b"\n"):  # its writer was interrupted, or is still writing
-                break
-            try:
-                event = decode(content[:-1]).event
-            except ValueError as error:
-                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                ledger.compare("record", f"it cannot be read ({reason})", "a record", line=line)
-                break
-            if not journal.add(line, event, steps=steps):
-                ledger.compare("record", _named(event), "none of its kind", line=line)
-                break
-            journal.n_lines = line
-    return journal
+def _has_ended(reader: JournalReader) -> bool:
+    return reader.view.phase in ("finished", "stopped")
 
 
 # The replay
@@ -222,12 +173,11 @@ class _Recorded:
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
 
-def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal) -> Problem:
+def _with_answers(problem: Problem, directory: RunDirectory, written: Sequence[tuple[int, Event]]) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
-    reader = AnswerReader(directory.answers)
-    reader.refresh()
-    proposals = dict(each for _, event in journal.events for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(reader.by_pair | reader.readings, proposals)
+    answers = AnswerReader(directory.journal).refresh()
+    proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
+    recorded = _Recorded(answers.by_pair | answers.readings, proposals)
     return replace(problem, learner=recorded, optimizer=recorded)
 
 
@@ -258,12 +208,12 @@ def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sa
         counters=Counters(),
         falls_back=config.reading == "auto",
     )
-    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    learner.preload_programs(AnswerReader(directory.journal).refresh().programs)
     return replace(problem, learner=learner, reader=recorded)
 
 
 async def _replay(
-    problem: Problem, config: Config, directory: RunDirectory, journal: _Journal, events: list[Event]
+    problem: Problem, config: Config, directory: RunDirectory, reader: JournalReader, events: list[Event]
 ) -> None:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
     async with AsyncExitStack() as stack:
@@ -271,36 +221,51 @@ async def _replay(
             sandbox = await stack.enter_async_context(Sandbox())
             problem = _with_programs(problem, config, directory, sandbox)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = journal.n_finished
+        n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
-        view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
-        if journal.has_ended and (population := population_of(view)):
+        view = fold(Record(at=0.0, usage=Usage(), event=event) for event in events)
+        if _has_ended(reader) and (population := population_of(view)):
             async for event in conclude(problem, config, population):
                 events.append(event)
 
 
-def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
+def _check(
+    written: Sequence[tuple[int, Event]],
+    reader: JournalReader,
+    problem: Problem,
+    config: Config,
+    directory: RunDirectory,
+) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, directory, journal, events))
+        asyncio.run(_replay(problem, config, directory, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}
-    for line, event in journal.events if journal.has_ended else journal.events[: journal.n_settled]:
-        place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
+    for line, event in written:
         follows = due.pop(_address(event), None)
         if follows is None:
-            ledger.compare("record", _named(event), end, **place)
+            yield Fault(line=line, what="record", written=_named(event), follows=end)
         else:
-            ledger.compare(event.type, event, follows, **place)
-    if journal.phase == "finished":
-        missing, line = [_named(event) for event in due.values()], journal.n_lines
-        ledger.compare("last finished step", journal.n_finished - 2, problem.steps - 1, line=line)
-        ledger.compare("missing records", [], missing, line=line)
+            yield from _faults(line, event, follows)
+    if reader.view.phase == "finished":
+        last, line = reader.view.last_step, reader.n_lines
+        if last != problem.steps - 1:
+            yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
+        if due:
+            yield Fault(line=line, what="missing records", written=[], follows=list(map(_named, due.values())))
+
+
+def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
+    """Yield the first difference, if there is one."""
+    step, slot = getattr(written, "step", None), getattr(written, "particle", None)
+    for what, value, other in differences(written.type, written, follows):
+        yield Fault(line=line, what=what, written=value, follows=other, step=step, slot=slot)
+        break
 
 
 def _address(event: Event) -> tuple[object, ...]:
@@ -316,8 +281,8 @@ def _named(event: Event) -> str:
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
 
 
-def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
-    """Yield the values that differ, in order: of records and mappings by key, of sequences of equal length by place.
+def differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, written, derived) of values that differ: of records and mappings by key, of sequences by place.
 
     Floats differ beyond the tolerance. A list equals a tuple of the same items.
     """
@@ -332,7 +297,7 @@ def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
             for place, (one, other) in enumerate(zip(written, follows, strict=True)):
                 yield from differences(f"{what}[{place}]", one, other)
     elif not _is_same(written, follows):
-        yield what or "content", written, follows
+        yield what, written, follows
 
 
 def _is_same(written: Any, follows: Any) -> bool:

@@ -17,7 +17,7 @@ from vpp.findings.programs import (
     question_words,
 )
 from vpp.problem import Translation
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.show.render import lines
@@ -27,7 +27,7 @@ ROUND = "def predict(a):\n    return a / 3"
 
 
 def readings(reader: RunReader, *programs: Translation) -> list[ProgramReading]:
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     for each in programs:
         log.add_entry(each)
     log.close()

@@ -16,7 +16,7 @@ from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, 
 from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog, Record, encode
+from vpp.runs.journal import Journal, Record, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 
@@ -128,9 +128,9 @@ class Hostile:
             learner=30, optimizer=6, cached=4, unparsable=2, failed=3, retried=4, sent=40, cost=1.5,
             faults={self.harm("fault"): 3}, refused_fields=(self.harm("refused"),),
         )  # fmt: skip
-        records = [Record(at=1_767_970_000.0 + i, usage=usage, answers=0, event=e) for i, e in enumerate(events)]
+        records = [Record(at=1_767_970_000.0 + i, usage=usage, event=e) for i, e in enumerate(events)]
         directory.journal.write_bytes(b"".join(map(encode, records)))
-        self._log_answers(AnswerLog(directory.answers))
+        self._log_answers(Journal(directory.journal))
         return directory
 
     def _events(self) -> list[Event]:
@@ -145,14 +145,14 @@ class Hostile:
         thoughts = self.harm("thoughts")
         return [begun, *(replace(e, thoughts=thoughts) if hasattr(e, "thoughts") else e for e in others)]
 
-    def _log_answers(self, log: AnswerLog) -> None:
+    def _log_answers(self, log: Journal) -> None:
         for number, (text, answers) in enumerate(inspected.ON_TEST.items()):
             hypothesis = self.swap[hypothesis_id(text)]
             for row, value in zip(self.data.test, answers, strict=True):
                 read: dict[str, Any] = {"value": self.labels.get(str(value)), "explanation": self.harm("because")}
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 content = unread if value is None else read
-                log.add(hypothesis, Prediction(row=row.id, thoughts=self.harm("mused"), **content), 1)
+                log.add_answer(hypothesis, Prediction(row=row.id, thoughts=self.harm("mused"), **content), 1)
             code = None if number else f"def predict():\n    return {self.harm('program')!r}"
             reason = self.harm("no-program") if number else None
             log.add_entry(Translation(hypothesis=hypothesis, code=code, reason=reason, attempts=1))

@@ -1,21 +1,13 @@
-"""The check before a program leaves the sandbox: ordinary programs pass, hostile and slow ones are refused."""
+"""The check before a program leaves the sandbox: ordinary programs pass, hostile ones are refused."""
 
 import re
 
 import pytest
 
-from vpp.programs.columns import Type
 from vpp.programs.source import Program, read_program
 from vpp.programs.strict import strict_fault
 
-TYPES: dict[str, Type] = {
-    "age": "number",
-    "fare": "number",
-    "town": "text",
-    "items": "numbers",
-    "note": "prose",
-    "max": "number",
-}
+COLUMNS = ("age", "fare", "town", "items", "note", "max")
 
 ORDINARY = (
     "def predict(age):\n return 'yes' if age >= 18 else 'no'",
@@ -64,7 +56,6 @@ HOSTILE = (
     "return age.real.__class__",
     "return age.ｒeal.__cl𝐚ss__",
     'return "{0.__class__}".format(age)',
-    'return "%s" % town',
     "return f'{town!r:>999999999}'",
     "return __builtins__",
     "return __ｉmport__('os')",
@@ -81,7 +72,6 @@ HOSTILE = (
     "return getattr(town, 'for' + 'mat')(age)",
     "return min(items, key=open)",
     "return sorted(items, key=lambda x: x)",
-    "return max(max, 3)",
     "return (lambda: 1)()",
     "x = len\n    return x(town)",
     "def inner():\n        return 1\n    return inner()",
@@ -98,66 +88,33 @@ HOSTILE = (
     "return {**town}",
     "age.x = 1\n    return 1",
     "items[0] = 1\n    return 1",
-    "items += [1]\n    return 1",
     "return b'x'",
     "return 1j",
     "return ask('is it so?', note)",
     "return predict(age)",
-    # Ways to take long, or all memory.
+    # Ways to take long, or all memory, that no rule needs.
     "while True: pass\n    return 1",
     "return math.factorial(10 ** 9)",
     "return 2 ** age",
     "return 9 ** 9 ** 9",
-    "a = age ** 64\n    b = a ** 64\n    return b",
-    "return 'a' * 10 ** 9",
-    "return town * age",
-    "n = 1\n    g = (age * n for i in items)\n    n = note\n    return max(g)",
-    "return items * 99",
+    "return age ** 64",
     "return math.prod([town, age])",
-    "for t in town: pass\n    for t in [x for x in items if 0]: pass\n    return t * age",
-    "return sum(1 for a in range(10 ** 9))",
-    "return sum(1 for a in range(age))",
-    "return sum(1 for a in range(9999) for b in range(9999))",
-    "return [[a for a in items] for b in items for c in items if sum(items)]",
-    "for a in items:\n        for b in items:\n            for c in items: pass\n    return 1",
-    "for a in range(9000):\n        if sorted(range(9000)) == a: break\n    return 2",
-    "t = town\n    for a in items:\n        t = t + t\n    return t",
-    "n = 2\n    for a in items:\n        n *= n\n    return n",
-    "t = ()\n    for a in items:\n        t = (t, t)\n    return t == t",
-    "return town.replace('', 'aaaa')",
-    "return town.replace('a', note)",
     "return town.ljust(10 ** 9)",
-    "return round(1, -999999999)",
-    "return sum([items], [])",
-    "return int('9' * 9999)",
-    "return 1 << age",
-    "return enumerate(items, 10 ** 9) and [range(i) for i, x in enumerate(items, 10 ** 9)]",
-    "return sum(1 for a in range(5 % -age))",
     f"return {'9' * 4000}",
-    # Sizes that are only found out together.
     "def len(x):\n        return len(x)\n    return len(1)",
     "return [math.inf for open in [1]] and [open for age in [1]]",
-    "n = age\n    for a in items:\n        n += n\n    return n ** 10",
-    "n = 1\n    for a in items:\n        n = sum((n, n))\n    return n * n",
-    "a = age * age\n    b = a * a\n    return b",
-    "a = [age * age]\n    b = a[0] * a[0]\n    return b",
-    "a = [x for x in items for y in items]\n    return sum(1 for x in a for y in a)",
-    "a = (1, 2)\n    b = (a, a)\n    return b == b",
-    "for age in range(len(items)): pass\n    return sum(1 for a in range(age))",
-    "for i in range(len(items) + 9999): pass\n    return sum(1 for a in range(i))",
-    "x = 1\n    for a in items:\n        y = x * 1000000000\n        x = note\n    return y",
 )
 """Bodies of predict(age, town, items, note, max)."""
 
 
 def fault_of(code: str) -> str:
     written = Program(code=code, columns=("age",), branches=(), questions=(), instrumented="")
-    return strict_fault(written, TYPES) or ""
+    return strict_fault(written) or ""
 
 
 @pytest.mark.parametrize("code", ORDINARY)
 def test_an_ordinary_program_passes(code: str) -> None:
-    assert strict_fault(read_program(code, tuple(TYPES)), TYPES) is None
+    assert strict_fault(read_program(code, COLUMNS)) is None
 
 
 @pytest.mark.parametrize("body", HOSTILE)
@@ -182,7 +139,6 @@ def test_a_hostile_program_is_refused_in_one_line(body: str) -> None:
         "",
         "def predict(age",
         f"def predict(age):\n    return {'-' * 5000}1",
-        f"def predict(age):\n    return {'age + ' * 990}age",
         f"def predict(age):\n    return {'(' * 300}1{',)' * 300}",
     ],
 )

@@ -168,7 +168,7 @@ def evaluated(
 
 
 def view_of(*events: Event) -> RunView:
-    return fold(Record(at=float(i), usage=USAGE, answers=0, event=event) for i, event in enumerate(events))
+    return fold(Record(at=float(i), usage=USAGE, event=event) for i, event in enumerate(events))
 
 
 def run(
@@ -184,6 +184,6 @@ def run(
     directory = RunDirectory(folder / "20260110-1432-toy-smc-7f3a")
     given = RunSpec(name="toy", config=config or Config(particles=2), endpoint=endpoint, dataset=dataset_spec(data))
     directory.create(replace(given, **spec), rows_csv(data))
-    records = (Record(at=1_767_970_000.0, usage=usage, answers=0, event=event) for event in events)
+    records = (Record(at=1_767_970_000.0, usage=usage, event=event) for event in events)
     directory.journal.write_bytes(b"".join(map(encode, records)))
     return RunReader(directory)

@@ -96,7 +96,7 @@ def test_the_end_of_programs_is_their_certificates_and_the_rows_of_texts_without
             events.append(replace(scored(step, k, texts[k], dict.fromkeys(range(4), "yes")), branches=branches))
         events.append(finished(step, texts))
     for n, event in enumerate(events):
-        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), answers=0, event=event))
+        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     n, last, before = view.usage.calls, view.usage.calls, 10 * (len(events) - 4)
@@ -134,7 +134,7 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
     events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
     for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
         usage = Usage(learner=calls, cost=0.1 * calls)
-        view.apply(Record(at=0.0, usage=usage, answers=0, event=event))
+        view.apply(Record(at=0.0, usage=usage, event=event))
     found = outlook(made, view, view.usage)
     assert found is not None
     assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
@@ -149,7 +149,7 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
     events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
     left = []
     for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
-        view.apply(Record(at=at, usage=Usage(learner=calls), answers=0, event=event))
+        view.apply(Record(at=at, usage=Usage(learner=calls), event=event))
         left.append(seconds_left(made, view, view.usage))
     assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
     assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)

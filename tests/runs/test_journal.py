@@ -1,4 +1,4 @@
-"""Records on disk, and reading them while they are written."""
+"""Lines on disk, and reading them while they are written."""
 
 import shutil
 import tempfile
@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.processes import Desk, Outcome
-from vpp.events import Certified, Evaluated, Event, RunStarted, Scored
+from vpp.events import Certified, Evaluated, Event, RunResumed, RunStarted, Scored, StepFinished, Usage
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog, AnswerReader, JournalReader, Record, cut_torn_tail, decode, encode, read_answers
+from vpp.runs.journal import Answer, AnswerReader, Journal, JournalReader, Record, decode, encode, settled_answers
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, fold
 
@@ -34,12 +34,12 @@ def events() -> st.SearchStrategy[Any]:
     return st.one_of(*(st.builds(kind, **given_by_hand.get(kind, {})) for kind in get_args(Event)))
 
 
-@given(st.builds(Record, at=st.floats(0, 4e9), event=events()))
-def test_every_event_survives_the_journal(record: Record) -> None:
-    line = encode(record)
+@given(st.builds(Record, at=st.floats(0, 4e9), event=events()) | st.builds(Answer))
+def test_every_line_survives_the_journal(value: Record | Answer) -> None:
+    line = encode(value)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert decode(line) == record
+    assert decode(line) == value
 
 
 @pytest.fixture
@@ -54,6 +54,10 @@ def lines(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> list[bytes]:
     return shared_desk.directory("smc").journal.read_bytes().splitlines(keepends=True)
 
 
+def folded(lines: list[bytes]) -> RunView:
+    return fold(record for record in map(decode, lines) if isinstance(record, Record))
+
+
 @given(data=st.data())
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -63,51 +67,58 @@ def test_reading_bit_by_bit_equals_reading_at_once(data: st.DataObject, lines: l
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
-        reader, view = JournalReader(path), RunView()
+        reader, answers = JournalReader(path), AnswerReader(path)
         for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
             with path.open("ab") as file:
                 file.write(whole[start:end])
-            for record in reader.new_records():
-                view.apply(record)
-    assert view == fold(map(decode, lines))
+            reader.read()
+            answers.refresh()
+        assert answers.by_pair == AnswerReader(path).refresh().by_pair
+    assert reader.view == folded(lines)
 
 
 def test_a_watchers_snapshot_does_not_change_under_it(run: RunDirectory, lines: list[bytes]) -> None:
-    run.journal.write_bytes(b"".join(lines[:30]))
+    run.journal.write_bytes(b"".join(lines[:200]))
     reader = RunReader(run)
     before = reader.refresh().view
     with run.journal.open("ab") as file:
-        file.write(b"".join(lines[30:]))
-    assert reader.refresh().view == fold(map(decode, lines))
-    assert before == fold(map(decode, lines[:30]))
+        file.write(b"".join(lines[200:]))
+    assert reader.refresh().view == folded(lines)
+    assert before == folded(lines[:200])
     assert reader.refresh().view is reader.refresh().view
 
 
-def test_a_torn_tail_is_cut_and_whole_lines_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "kept"), [(b"", b""), (b"torn", b""), (b"a\nb\n", b"a\nb\n"), (b"a\nb\ntorn", b"a\nb\n")]
+)
+def test_a_torn_tail_is_cut_and_whole_lines_stay(content: bytes, kept: bytes, tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    cut_torn_tail(path)
-    for content, kept in ((b"", b""), (b"torn", b""), (b"a\nb\n", b"a\nb\n"), (b"a\nb\ntorn", b"a\nb\n")):
-        path.write_bytes(content)
-        cut_torn_tail(path)
-        assert path.read_bytes() == kept
+    path.write_bytes(content)
+    Journal(path).close()
+    assert path.read_bytes() == kept
 
 
-def test_answers_are_read_as_they_come_and_start_over_where_some_were_forgotten(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    log, reader = AnswerLog(path), AnswerReader(path)
-    for row in range(4):
-        log.add("kept" if row < 2 else "void", Prediction(row=row, value="a"), 1)
-    assert log.lines == 4
-    reader.refresh()
-    assert reader.by_pair == {}
-    log.flush()
-    reader.refresh()
-    assert set(reader.by_pair) == {("kept", 0), ("kept", 1), ("void", 2), ("void", 3)}
-    log.keep_only(2)
-    for row in range(2, 9):
-        log.add("again", Prediction(row=row, value=None, raw="?", reason="unreadable"), 3)
-    log.close()
-    reader.refresh()
-    assert set(reader.by_pair) == {("kept", 0), ("kept", 1), *(("again", row) for row in range(2, 9))}
-    assert [a.attempts for a in read_answers(path)] == [1, 1, *[3] * 7]
-    assert log.lines == 9
+STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
+
+
+def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    journal = Journal(path)
+    whole = StepFinished(step=-1, population=(), batch=())
+    steps: list[tuple[str, Event]] = [
+        ("first", STARTED),
+        ("second", whole),
+        ("void", RunResumed(step=-1)),
+        ("third", RunResumed(step=2)),  # after a pause, which makes nothing void
+        ("fourth", StepFinished(step=0, population=(), batch=())),
+        ("void", RunResumed(step=0)),
+    ]
+    for row, (hypothesis, event) in enumerate(steps):
+        journal.add_answer(hypothesis, Prediction(row=row, value="a"), 1)
+        journal.add_answer(hypothesis, Prediction(row=row, value="by a program", branch=0), 0)
+        journal.add(event, usage=Usage())
+    assert settled_answers(path) == []
+    journal.close()
+    answers = settled_answers(path)
+    assert [each.hypothesis for each in answers if isinstance(each, Answer)] == ["first", "second", "third", "fourth"]
+    assert len(AnswerReader(path).refresh().by_pair) == len(steps)

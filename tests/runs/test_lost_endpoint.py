@@ -18,7 +18,7 @@ from tests.processes import (
     wait_until,
 )
 from vpp.events import RunPaused
-from vpp.runs.journal import JournalReader, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader
 
 VML = ("--method", "vml")
 
@@ -96,7 +96,7 @@ def test_what_no_retry_can_change_ends_the_run_at_once(
     outcome = desk.run("run", *served.options, *VML).finish()
     assert (outcome.code, desk.state("run"), served.answered) == (3, "failed", 0)
     assert all(each in outcome.complaint for each in words)
-    assert outcome.result["calls"]["learner"] == len(list(read_answers(desk.directory("run").answers))) == 0
+    assert outcome.result["calls"]["learner"] == len(AnswerReader(desk.directory("run").journal).refresh().by_pair) == 0
     events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     assert not any(isinstance(event, RunPaused) for event in events)
     served.refusal = None

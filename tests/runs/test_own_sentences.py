@@ -22,7 +22,7 @@ from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence
 from vpp.reporting.document import report_markdown
-from vpp.runs.journal import read_answers
+from vpp.runs.journal import AnswerReader
 from vpp.runs.preparation import Preparation, read_sentences
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
@@ -62,9 +62,8 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     found, directory = outcome.result, desk.directory("run")
     texts = [f"{SEED_TEXT} {each}" for each in (ABOVE_4, ABOVE_7, HOSTILE)]
     assert found["sentences"] == texts
-    said: dict[tuple[str, int], Value | None] = {
-        (each.hypothesis, each.prediction.row): each.prediction.value for each in read_answers(directory.answers)
-    }
+    answers = AnswerReader(directory.journal).refresh().by_pair
+    said: dict[tuple[str, int], Value | None] = {pair: answer.value for pair, answer in answers.items()}
     targets = list(LABELS.values())
     right = [sum(said[hypothesis_id(text), row] == targets[row] for row in range(ROWS)) for text in texts]
     log_lik = [inspected.log_marginal(n, ROWS - n) for n in right]

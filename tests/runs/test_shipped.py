@@ -65,7 +65,7 @@ def test_the_live_example_is_the_first_run_again(monkeypatch: pytest.MonkeyPatch
 
 def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
     run = RunDirectory(SHIPPED.with_name(CHAINS_EXAMPLE))
-    events = [record["event"] for record in map(json.loads, (run.path / "events.jsonl").read_bytes().splitlines())]
+    events = [line["event"] for line in map(json.loads, run.journal.read_bytes().splitlines()) if "event" in line]
     decided = [event for event in events if event["type"] == "proposed" and event["why"] == "likelihood"]
     decisions = {chain: {one["accepted"] for one in decided if one["particle"] == chain} for chain in range(3)}
     assert set(map(frozenset, decisions.values())) == {frozenset((True, False))}

@@ -69,14 +69,14 @@ def evaluated(number: int) -> Evaluated:
 
 FINAL = Reweighted(step=1, beta=1.0, log_weights=(0.0,), weights=(1.0,), ess=1.0, role="final")
 FIRST = (STARTED, DRAWN, step(-1))
-STEP_0 = (scored(0), proposed(0), evaluated(0), step(0))
+STEP_0 = (scored(0), proposed(0), step(0))
 STEP_1 = (scored(1), proposed(1), step(1))
 END = (scored(1, "final"), FINAL, evaluated(1))
 
 
 def view(*events: Event, second: float = 1.0) -> RunView:
     """One event a second, a call an event."""
-    return fold(Record(at=second * i, usage=Usage(learner=i), answers=i, event=event) for i, event in enumerate(events))
+    return fold(Record(at=second * i, usage=Usage(learner=i), event=event) for i, event in enumerate(events))
 
 
 def shown(found: RunView) -> tuple[object, ...]:
@@ -110,8 +110,7 @@ def test_a_run_that_was_only_held_loses_nothing() -> None:
 
 
 def test_a_resumed_run_begins_with_the_counts_of_its_last_whole_step() -> None:
-    last = last_finished(view(*FIRST, scored(0), proposed(0)))
-    assert (last.usage, last.answers) == (Usage(learner=2), 2)
+    assert last_finished(view(*FIRST, scored(0), proposed(0))).usage == Usage(learner=2)
 
 
 def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:

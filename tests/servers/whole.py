@@ -38,7 +38,7 @@ def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> R
 def graded(desk: Desk, *words: str) -> list[float]:
     """Return the probabilities that a run on log-probabilities records; `verify` must find the same weights."""
     view = finished(desk, "graded", *words, "--likelihood", "logprobs")
-    shares = [share or {} for _, evaluated in view.evaluations for row in evaluated.shares for share in row]
+    shares = [share or {} for evaluated in view.evaluated.values() for row in evaluated.shares for share in row]
     assert all(set(share) <= {"Adelie", "Chinstrap", "Gentoo"} for share in shares)
     assert all(sum(share.values()) <= 1 + 1e-9 for share in shares)
     assert desk.vpp("verify", desk.folder / "graded").code == 0
@@ -47,7 +47,7 @@ def graded(desk: Desk, *words: str) -> list[float]:
 
 def votes(view: RunView) -> list[Value | None]:
     """Return every particle's answer for every row that it was evaluated on, one at least."""
-    found = [vote for _, evaluated in view.evaluations for row in evaluated.predictions for vote in row]
+    found = [vote for evaluated in view.evaluated.values() for row in evaluated.predictions for vote in row]
     assert found
     return found
 

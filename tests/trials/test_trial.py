@@ -21,7 +21,7 @@ from vpp.findings.experiments import trial_json as in_json
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
-from vpp.runs.journal import AnswerLog
+from vpp.runs.journal import Journal
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
@@ -155,7 +155,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
 def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND, reading="program")
     code = "def predict(a, b):\n if b >= 30:\n  return 'no'\n if a > 12:\n  return 'yes'\n return 'no'"
-    log = AnswerLog(reader.directory.answers)
+    log = Journal(reader.directory.journal)
     log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
     log.close()
     size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)

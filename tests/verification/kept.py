@@ -23,7 +23,7 @@ from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerLog, Journal
+from vpp.runs.journal import Journal, LineReader
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.prompts import start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -34,7 +34,7 @@ from vpp.settings import Config
 class Learner:
     """The script's, which hands on what it says as the product's does."""
 
-    def __init__(self, script: Any, log: AnswerLog) -> None:
+    def __init__(self, script: Any, log: Journal) -> None:
         self._script, self._log = script, log
         self._known: set[tuple[str, int]] = set()
 
@@ -43,7 +43,7 @@ class Learner:
         for prediction in said:
             if (hypothesis, prediction.row) not in self._known:
                 self._known.add((hypothesis, prediction.row))
-                self._log.add(scripted.hypothesis_id(hypothesis), prediction, 1)
+                self._log.add_answer(scripted.hypothesis_id(hypothesis), prediction, 1)
         return said
 
 
@@ -59,7 +59,7 @@ class Translator:
 
 
 @asynccontextmanager
-async def with_programs(problem: Problem, config: Config, log: AnswerLog) -> AsyncIterator[Problem]:
+async def with_programs(problem: Problem, config: Config, log: Journal) -> AsyncIterator[Problem]:
     """The problem whose learner answers by programs, and reads rows itself for the others and for certificates."""
     by_row: Any = problem.learner
     prompts = ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset))
@@ -81,7 +81,7 @@ def kept_run(
     spec = RunSpec(name="kept", config=config, endpoint=endpoint, dataset=dataset_spec(dataset), start=start)
     directory.create(spec, rows_csv(dataset))
     roles = scripted.Script(task, **script)
-    log = AnswerLog(directory.answers)
+    log = Journal(directory.journal)
     problem = replace(
         scripted.make_problem(config, roles, dataset=dataset),
         learner=Learner(roles, log),
@@ -96,7 +96,7 @@ def kept_run(
     return directory, events
 
 
-async def _events(problem: Problem, config: Config, log: AnswerLog) -> list[Event]:
+async def _events(problem: Problem, config: Config, log: Journal) -> list[Event]:
     if config.has_programs and problem.reader is None:
         async with with_programs(problem, config, log) as with_learner:
             return await _events(with_learner, config, log)
@@ -107,9 +107,12 @@ async def _events(problem: Problem, config: Config, log: AnswerLog) -> list[Even
 
 
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
-    """The journal of these events; a call each, as counts go."""
+    """The journal of these events, a call each, as counts go, and then of the answers that it had."""
+    answers = list(LineReader(directory.journal, events=False).new())
     directory.journal.unlink(missing_ok=True)
     journal = Journal(directory.journal)
     for number, event in enumerate(events):
-        journal.add(event, usage=Usage(learner=number, sent=number), answers=0)
+        journal.add(event, usage=Usage(learner=number, sent=number))
+    for answer in answers:
+        journal.add_entry(answer)
     journal.close()

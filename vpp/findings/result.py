@@ -121,7 +121,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
     """How each distinct hypothesis of the population is read."""
-    answers = AnswerReader(directory.answers)
+    answers = AnswerReader(directory.journal)
     answers.refresh()
     found = program_readings(view, answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
@@ -176,7 +176,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     done = [step for step in view.finished_steps if step.step >= 0]
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
-    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
+    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluated)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

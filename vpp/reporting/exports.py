@@ -177,8 +177,8 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
         figures = {"particles": float(len(at.population)), "distinct_texts": len({p.hypothesis for p in at.population})}
         figures |= {"ess": at.reweighted.ess} if at.reweighted else {}
         yield at.step, at.wall_s, {**figures, "acceptance_rate": sum(judged) / len(judged) if judged else None}
-    for step, evaluated in view.evaluations:
-        yield step, view.wall_s, {f"{evaluated.split}_{evaluated.metric}": evaluated.value}
+    for evaluated in view.evaluated.values():
+        yield evaluated.step, view.wall_s, {f"{evaluated.split}_{evaluated.metric}": evaluated.value}
     usage, found = view.usage, evidence(spec, view)
     spent = {"learner_calls": usage.learner, "optimizer_calls": usage.optimizer}
     spent |= {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}

@@ -131,8 +131,7 @@ def _program(reader: RunReader, identity: str, columns: Columns) -> Program | st
         program = read_program(translation.code, columns.aliases, columns.texts)
     except ProgramFault as fault:
         return f"it has no program: {fault}"
-    types = {alias: argument.type for alias, argument in columns.arguments.items()}
-    refusal = strict_fault(program, types)
+    refusal = strict_fault(program)
     return f"its program must stay in the sandbox: {refusal}" if refusal else program
 
 
@@ -157,8 +156,8 @@ def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunVie
             branches=(),
         )
 
-    evaluations = [(step, without(evaluated)) for step, evaluated in view.evaluations]
-    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluations=evaluations)
+    evaluated = {split: without(each) for split, each in view.evaluated.items()}
+    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluated=evaluated)
 
 
 # --- what the template lacks -----------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.disk import write_or_refuse
-from vpp.runs.journal import JournalReader, read_answers
+from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
@@ -114,7 +114,7 @@ class Asking:
         """Ids of hypotheses that a program answers, without a call."""
         if self._programs is None or not self._spec.config.has_programs:
             return set()
-        recorded = (each for each in read_answers(self._directory.answers) if isinstance(each, Translation))
+        recorded = AnswerReader(self._directory.journal).refresh().translations.values()
         return {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None}
 
     @property

@@ -32,7 +32,6 @@ class RunFiles:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.journal = self.path / "events.jsonl"
-        self.answers = self.path / "answers.jsonl"
         self.data = self.path / "data.csv"
         self.summary = self.path / "summary.json"
         self.log = self.path / "worker.log"

@@ -1,4 +1,4 @@
-"""events.jsonl and answers.jsonl: one record a line, appended only.
+"""events.jsonl: a run's events and its models' answers, one a line, appended only.
 
 A last line without its end is ignored by readers and cut by the worker that goes on. Any other line that cannot be read
 stops its reader.
@@ -7,24 +7,21 @@ stops its reader.
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from vpp.errors import JournalDamaged
-from vpp.events import Event, Usage
+from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.disk import write_atomically
 from vpp.runs.spec import first_fault
 from vpp.runs.view import RunView
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,41 +32,86 @@ class Record:
     """Unix time in seconds."""
     usage: Usage
     """Counts of calls by then."""
-    answers: int
-    """Lines of answers.jsonl by then."""
     event: Annotated[Event, Field(discriminator="type")]
     """One of the events below, by `type`."""
 
 
-def encode(record: Record) -> bytes:
-    """Return the record as one line, newline included; infinity, which JSON lacks, is written as a string."""
-    return to_json(record, inf_nan_mode="strings") + b"\n"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The learner's answer about a row; those of a program follow from the program."""
+
+    hypothesis: str
+    """Id of the text."""
+    prediction: Prediction
+    attempts: int
+    """Calls needed, repeats included."""
 
 
-def decode(line: bytes) -> Record:
-    return _adapter().validate_json(line)
+Entry = Answer | Translation | TextAnswer
+"""What a model answered, on a line of its own before the first event that uses it."""
+_ANSWERS = (b'{"hypothesis":', b'{"question":')
+"""How lines with an answer begin."""
+
+
+def encode(line: Record | Entry) -> bytes:
+    """Return one line, newline included; infinity, which JSON lacks, is written as a string."""
+    if isinstance(line, Record):
+        return to_json(line, inf_nan_mode="strings") + b"\n"
+    return _entries().dump_json(line, exclude_defaults=True) + b"\n"
+
+
+def decode(line: bytes) -> Record | Entry:
+    """Read a line. Raises ValueError."""
+    return _entries().validate_json(line) if line.startswith(_ANSWERS) else _records().validate_json(line)
+
+
+# Built at first use, so that a new run's first call does not wait for them.
 
 
 @cache
-def _adapter() -> TypeAdapter[Record]:
-    """Return the reader of records; built at first use, so that a new run's first call does not wait for it."""
+def _records() -> TypeAdapter[Record]:
     return TypeAdapter(Record)
 
 
-class _Log:
-    """The one writer of a file of lines, which wait in memory until `flush`."""
+@cache
+def _entries() -> TypeAdapter[Entry]:
+    return TypeAdapter(Entry)
+
+
+class Journal:
+    """The one writer of a journal, whose lines wait in memory until `flush`."""
 
     def __init__(self, path: Path) -> None:
+        """Open the journal; a last line that has no end is cut. Only the run's lock holder may do this."""
         self._path = path
-        self._file = path.open("ab", buffering=0)
+        self._file = path.open("a+b", buffering=0)
         self._waiting: list[bytes] = []
+        self._file.seek(0)
+        complete = sum(len(line) for line in self._file if line.endswith(b"\n"))
+        self._file.truncate(complete)
 
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
+    def add(self, event: Event, *, usage: Usage) -> Record:
+        """Add an event, stamped with the present time, for the next flush."""
+        record = Record(at=time.time(), usage=usage, event=event)
+        self._waiting.append(encode(record))
+        return record
+
+    def add_entry(self, entry: Entry) -> None:
+        self._waiting.append(encode(entry))
+
+    def add_answer(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
+        """Add the learner's answer about a row, unless a program gave it, which takes no attempt."""
+        if attempts:
+            self.add_entry(Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts))
 
     def flush(self, *, sync: bool = False) -> None:
-        """Write waiting lines, all of them or none: half a line would spoil the next one. sync: to the disk itself."""
+        """Write waiting lines, all of them or none: half a line would spoil the next one. sync: to the disk itself.
+
+        Raises OSError if the disk refuses them, or the run was removed under its worker.
+        """
+        if not self._waiting:
+            return
+        self._path.stat()
         left, size = b"".join(self._waiting), self._file.seek(0, os.SEEK_END)
         try:
             while left:
@@ -92,27 +134,17 @@ class _Log:
             self._file.close()
 
 
-class Journal(_Log):
-    def add(self, event: Event, *, usage: Usage, answers: int) -> Record:
-        """Add an event, stamped with the present time, for the next flush."""
-        record = Record(at=time.time(), usage=usage, answers=answers, event=event)
-        self._waiting.append(encode(record))
-        return record
+class LineReader:
+    """Reads a journal that another process appends to, from the last position on."""
 
-
-class LineReader(Generic[T]):
-    """Reads the lines of a file that another process appends to, from the last position on."""
-
-    def __init__(self, path: Path, decode: Callable[[bytes], T]) -> None:
-        """decode: returns a line's value; raises ValueError if it has none."""
-        self.number = 0
+    def __init__(self, path: Path, *, events: bool = True, answers: bool = True) -> None:
+        """events, answers: which lines are read; the others are passed over."""
         self._path = path
-        self._decode = decode
-        self._offset = 0
-        self._inode = 0
+        self._wanted = {False: events, True: answers}
+        self.n_lines = self._offset = self._inode = 0
 
-    def new(self) -> Iterator[T]:
-        """Yield the values of lines since the last call; an unfinished last line waits.
+    def new(self) -> Iterator[Record | Entry]:
+        """Yield what the lines since the last call hold; an unfinished last line waits.
 
         Raises JournalDamaged at a line that cannot be read, at each call until the file is another.
         """
@@ -121,54 +153,45 @@ class LineReader(Generic[T]):
         except FileNotFoundError:
             return
         with file:
+            self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
-            try:
-                while (line := file.readline()).endswith(b"\n"):
-                    try:
-                        value = self._decode(line[:-1])
-                    except ValueError as error:
-                        reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                        reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
-                        where = f"{self._path}: line {self.number + 1} cannot be read ({reason})"
-                        raise JournalDamaged(f"{where}: restore the file from a copy") from None
-                    self.number, self._offset = self.number + 1, self._offset + len(line)
+            while (line := file.readline()).endswith(b"\n"):
+                value = self._decode(line[:-1]) if self._wanted[line.startswith(_ANSWERS)] else None
+                self.n_lines, self._offset = self.n_lines + 1, self._offset + len(line)
+                if value:
                     yield value
-            finally:
-                self._inode = os.fstat(file.fileno()).st_ino
+
+    def _decode(self, line: bytes) -> Record | Entry:
+        try:
+            return decode(line)
+        except ValueError as error:
+            reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
+            reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
+            where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
+            raise JournalDamaged(f"{where}: restore the file from a copy") from None
 
     def is_another(self) -> bool:
         """True if the file was replaced, removed or shortened since it was read."""
-        try:
+        with suppress(FileNotFoundError):
             now = self._path.stat()
-        except FileNotFoundError:
-            return self._inode != 0
-        return self._inode not in (0, now.st_ino) or now.st_size < self._offset
+            return self._inode not in (0, now.st_ino) or now.st_size < self._offset
+        return self._inode != 0
 
 
-def cut_torn_tail(path: Path) -> None:
-    """Remove a last line that has no end. Only the run's lock holder may call this."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        whole = sum(len(line) for line in file if line.endswith(b"\n"))
-        if whole < file.tell():
-            file.truncate(whole)
-
-
-# Reading a journal into its view
-
-
-class JournalReader(LineReader[Record]):
-    """Reads a journal from the last position on, and folds it into a view."""
+class JournalReader(LineReader):
+    """Folds a journal's events into a view."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, decode)
+        super().__init__(path, answers=False)
         self.view = RunView()
+        self.n_records = 0
 
     def new_records(self) -> Iterator[Record]:
         """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
         for record in self.new():
+            assert isinstance(record, Record)
             self.view.apply(record)
+            self.n_records += 1
             yield record
 
     def read(self) -> RunView:
@@ -177,72 +200,34 @@ class JournalReader(LineReader[Record]):
         return self.view
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One line of answers.jsonl."""
-
-    hypothesis: str
-    """Id of the text."""
-    prediction: Prediction
-    attempts: int
-    """Calls needed, repeats included."""
-
-
-Entry = Answer | Translation | TextAnswer
-_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
-
-
-class AnswerLog(_Log):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        with path.open("rb") as file:
-            self._n_written = sum(1 for _ in file)
-
-    @property
-    def lines(self) -> int:
-        """Lines so far, waiting ones included."""
-        return self._n_written + len(self._waiting)
-
-    def flush(self, *, sync: bool = False) -> None:
-        n_new = len(self._waiting)
-        super().flush(sync=sync)
-        self._n_written += n_new
-
-    def keep_only(self, lines: int) -> None:
-        """Drop all answers after the first `lines` complete lines.
-
-        The file is replaced, so that a reader notices, however much is written afterwards.
-        """
-        self.flush()
-        with self._path.open("rb") as file:
-            kept = [line for line in islice(file, lines) if line.endswith(b"\n")]
-        if len(kept) == self.lines:
-            return
-        self._file.close()
-        write_atomically(self._path, b"".join(kept))
-        self._file, self._n_written = self._path.open("ab", buffering=0), len(kept)
-
-    def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        """Add the learner's answer about a row; that of a program, which took no attempt, follows from the program."""
-        if attempts:
-            self.add_entry(Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts))
-
-    def add_entry(self, entry: Entry) -> None:
-        self._waiting.append(_ENTRY.dump_json(entry, exclude_defaults=True) + b"\n")
-
-
-def read_answers(path: Path) -> Iterator[Entry]:
-    """Yield the answers of all complete lines. Raises JournalDamaged at one that cannot be read."""
-    return LineReader(path, _ENTRY.validate_json).new()
+def settled_answers(path: Path) -> list[Entry]:
+    """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
+    settled: list[Entry] = []
+    recent: list[Entry] = []
+    steps = 0
+    for line in LineReader(path).new():
+        match line:
+            case Record(event=RunStarted() as started):
+                steps = started.steps
+            case Record(event=StepFinished()):
+                settled += recent
+                recent = []
+            case Record(event=RunResumed(step=step)) if step != steps:
+                recent = []
+            case Answer() | Translation() | TextAnswer():
+                recent.append(line)
+    return settled
 
 
 class AnswerReader:
+    """All recorded answers."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._start_over()
 
     def _start_over(self) -> None:
-        self._lines = LineReader(self._path, _ENTRY.validate_json)
+        self._lines = LineReader(self._path, events=False)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
         """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
         self.readings: dict[tuple[str, int], Prediction] = {}
@@ -252,10 +237,14 @@ class AnswerReader:
         self.texts: dict[tuple[str, str], TextAnswer] = {}
         """Answers about texts, by question and text id."""
 
-    def refresh(self) -> None:
+    @property
+    def programs(self) -> list[Translation | TextAnswer]:
+        return [*self.translations.values(), *self.texts.values()]
+
+    def refresh(self) -> "AnswerReader":
         """Read complete lines added since the last call; start over if the file was replaced or shortened.
 
-        Raises JournalDamaged at a line that cannot be read.
+        Raises JournalDamaged at an answer that cannot be read.
         """
         if self._lines.is_another():
             self._start_over()
@@ -265,7 +254,8 @@ class AnswerReader:
                     self.translations[answer.hypothesis] = answer
                 case TextAnswer():
                     self.texts[answer.question, answer.text] = answer
-                case _:
+                case Answer():
                     translation = self.translations.get(answer.hypothesis)
                     answers = self.readings if translation and translation.code else self.by_pair
                     answers[answer.hypothesis, answer.prediction.row] = answer.prediction
+        return self

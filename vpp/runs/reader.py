@@ -50,7 +50,7 @@ class RunReader:
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
         self._start_over()
-        self.answers = AnswerReader(directory.answers)
+        self.answers = AnswerReader(directory.journal)
         self._lock = threading.Lock()
         self._spec: tuple[object, RunSpec] | None = None
         self._dataset: Dataset | None = None
@@ -82,8 +82,7 @@ class RunReader:
 
     def read_answers(self) -> AnswerReader:
         with self._lock:
-            self.answers.refresh()
-            return self.answers
+            return self.answers.refresh()
 
     def _start_over(self) -> None:
         self._journal = JournalReader(self.directory.journal)
@@ -101,9 +100,9 @@ class RunReader:
             self._edition = next(_EDITIONS)
         if self._journal.is_another():
             self._start_over()
-        line = self._journal.number
+        n_records = self._journal.n_records
         view = self._journal.read()
-        if self._journal.number != line:
+        if self._journal.n_records != n_records:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
         return self._spec[1]
@@ -235,7 +234,7 @@ def unread(view: RunView) -> Unread | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
-    evaluated = (votes for _, each in view.evaluations for votes in each.predictions)
+    evaluated = (votes for each in view.evaluated.values() for votes in each.predictions)
     votes = [*(each.predictions for each in scores_of(view)), *evaluated]
     silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
     is_silent = n >= LEAST and silent >= MOSTLY * n

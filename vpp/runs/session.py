@@ -24,7 +24,7 @@ from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.problem import Problem, Translation
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, read_answers
+from vpp.runs.journal import Answer, AnswerReader, Entry
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
@@ -54,6 +54,8 @@ class Access:
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer = lambda *_: None
     on_program: OnProgram = lambda _: None
+    answers: Sequence[Entry] | None = None
+    """Answers of an earlier worker, which need no call; None: programs alone, all that were recorded."""
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
@@ -116,6 +118,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         )
         prompts = learner_prompts(spec, dataset)
         by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
+        by_row.preload((e.hypothesis, e.prediction) for e in access.answers or () if isinstance(e, Answer))
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
         problem = replace(problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
         if spec.config.has_programs:
@@ -168,7 +171,8 @@ async def _programs(
         on_program=access.on_program,
         on_answer=access.on_answer,
     )
-    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    entries = AnswerReader(directory.journal).refresh().programs if access.answers is None else access.answers
+    learner.preload_programs(each for each in entries if not isinstance(each, Answer))
     return learner
 
 

@@ -47,7 +47,6 @@ class StepView:
     proposed: dict[int, Proposed] = field(default_factory=dict)
     finished: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
-    answers: int = 0
     wall_s: float = 0.0
     _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -94,8 +93,8 @@ class RunView:
     final: Reweighted | None = None
     """Weights of the predictions, if computed after the last step."""
     final_scored: dict[int, Scored] = field(default_factory=dict)
-    evaluations: list[tuple[int, Evaluated]] = field(default_factory=list)
-    """Each with the last finished step before it."""
+    evaluated: dict[str, Evaluated] = field(default_factory=dict)
+    """By split."""
     certified: dict[str, Certified] = field(default_factory=dict)
     """By hypothesis id."""
     usage: Usage = field(default_factory=Usage)
@@ -114,13 +113,8 @@ class RunView:
         self.usage = record.usage
         match record.event:
             case StepFinished() as event:
-                self.steps[event.step] = replace(
-                    _step(self, event.step),
-                    finished=event,
-                    usage=record.usage,
-                    answers=record.answers,
-                    wall_s=self.wall_s,
-                )
+                step = _step(self, event.step)
+                self.steps[event.step] = replace(step, finished=event, usage=record.usage, wall_s=self.wall_s)
             case event:
                 _add(self, event)
 
@@ -131,13 +125,9 @@ class RunView:
             drawn=dict(self.drawn),
             steps={step: view.copy() for step, view in self.steps.items()},
             final_scored=dict(self.final_scored),
-            evaluations=list(self.evaluations),
+            evaluated=dict(self.evaluated),
             certified=dict(self.certified),
         )
-
-    @property
-    def evaluated(self) -> dict[str, Evaluated]:
-        return {evaluation.split: evaluation for _, evaluation in self.evaluations}
 
     @property
     def finished_steps(self) -> list[StepView]:
@@ -262,7 +252,7 @@ def _add(view: RunView, event: Event) -> None:
             if event.proposal is not None and event.text is not None:
                 view.texts[event.proposal] = event.text
         case Evaluated():
-            view.evaluations.append((last_finished(view).step, event))
+            view.evaluated[event.split] = event
         case Certified():
             view.certified[event.hypothesis] = event
         case RunPaused():
@@ -273,8 +263,7 @@ def _add(view: RunView, event: Event) -> None:
             last = INITIAL_STEP - 1 if event.step is None else event.step
             if not view.started or last < view.total_steps:
                 view.steps = {step: at for step, at in view.steps.items() if step <= last}
-                view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
-                view.final, view.final_scored, view.certified = None, {}, {}
+                view.final, view.final_scored, view.evaluated, view.certified = None, {}, {}, {}
                 view.drawn = {} if last < INITIAL_STEP else view.drawn
         case RunFinished():
             view.phase, view.detail = event.outcome, ""

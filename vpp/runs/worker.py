@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+import math
 import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import ExitStack, aclosing, contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,11 +30,11 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.limits import Budget, Counters
+from vpp.llm.limits import Counters
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
 from vpp.runs.disk import obstacle, refusal, sync_folder
-from vpp.runs.journal import Answer, AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
+from vpp.runs.journal import Journal, JournalReader, Record, settled_answers
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.prompts import start_of
@@ -142,7 +143,7 @@ class Control:
 
 
 class Recorder:
-    """The one writer of a run's journal and answers, while `opened`."""
+    """A run's journal and the view of it, while `opened`."""
 
     def __init__(self, directory: RunDirectory, view: RunView, counters: Counters, listener: Listener) -> None:
         """listener: called with each event, those within a step before they are on disk, all others after."""
@@ -154,27 +155,22 @@ class Recorder:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        with ExitStack() as files:
-            self._journal = Journal(self._directory.journal)
-            files.callback(_close, self._journal)
-            self.answers = AnswerLog(self._directory.answers)
-            files.callback(_close, self.answers)
+        self.journal = Journal(self._directory.journal)
+        try:
             sync_folder(self._directory.path)
             yield
+        finally:
+            try:
+                self.journal.close()
+            except OSError as error:  # the refused write was reported before
+                log.warning("events.jsonl may not have reached the disk: %s", error)
 
     def record(self, event: Event) -> None:
-        """Record an event. Raises OSError if the disk refuses it, or the run was removed under its worker."""
-        record = self._journal.add(event, usage=self._counters.snapshot(), answers=self.answers.lines)
+        """Record an event. Raises OSError as `Journal.flush` does."""
+        record = self.journal.add(event, usage=self._counters.snapshot())
         if not isinstance(event, WAITING):
-            self.flush(sync=isinstance(event, SYNCED))
+            self.journal.flush(sync=isinstance(event, SYNCED))
         self._apply(record)
-
-    def flush(self, *, sync: bool = False) -> None:
-        """Write the answers that wait, then the events that use them. Raises OSError as `record` does."""
-        if self._journal.is_waiting or self.answers.is_waiting:
-            self._directory.journal.stat()  # raises once the run is removed
-            for file in (self.answers, self._journal):
-                file.flush(sync=sync)
 
     def end(self, end: Event) -> None:
         """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
@@ -183,13 +179,12 @@ class Recorder:
                 return self.record(end)
             except OSError as error:
                 end = self.failure(error)
-        self.answers.forget()
-        self._journal.forget()
+        self.journal.forget()
         try:
             self.record(end)
         except OSError as error:
             log.error("the end of the run cannot be recorded: %s", error)
-            self._apply(Record(at=time.time(), usage=self._counters.snapshot(), answers=self.answers.lines, event=end))
+            self._apply(Record(at=time.time(), usage=self._counters.snapshot(), event=end))
 
     def failure(self, error: OSError) -> RunFailed:
         return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
@@ -200,16 +195,6 @@ class Recorder:
             write_summary(self._directory, self.view, self._rows, journal=self._directory.journal_bytes())
         self._listener(self.view, record)
 
-
-def _close(file: Journal | AnswerLog) -> None:
-    """Close a file; a refused write was reported before."""
-    try:
-        file.close()
-    except OSError as error:
-        log.warning("a file of the run may not have reached the disk: %s", error)
-
-
-# The worker
 
 FLUSH_S = 0.2
 BEAT_S = 1.0
@@ -242,7 +227,6 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
         with directory.lock():
             if not directory.take_request():
                 directory.take_command()  # it was for an earlier worker
-            cut_torn_tail(directory.journal)
             view = JournalReader(directory.journal).read()
             if view.phase == "finished":
                 return view
@@ -268,6 +252,7 @@ class _Worker:
         self.counters = Counters()
         self.control = Control(directory, self.counters)
         self.recorder = Recorder(directory, view, self.counters, self._listen)
+        self._going = asyncio.Event()
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat()  # it may know of more calls than the journal
@@ -297,7 +282,7 @@ class _Worker:
     async def _until_it_ends(self) -> Event | None:
         """Run to the end; return the event that is still to be recorded, if any."""
         try:
-            await self.control.unless_stopped(self.take_slot())
+            await self.control.unless_stopped(self._take_slot())
             await self._try_until_it_ends()
         except Stopped:
             return RunFinished(outcome="stopped")
@@ -317,33 +302,34 @@ class _Worker:
         return None
 
     async def _try_until_it_ends(self) -> None:
-        """Try again after each outage, until the endpoint has been gone for too long."""
-        outage: Outage | None = None
-        max_wait_s = self.spec.endpoint.max_wait_s
+        """Try again after each outage, until the endpoint has been gone for too long.
+
+        Waits double up to a limit. Patience begins anew after a complete step, and when the user asks to try again.
+        """
+        patience_s = self.spec.endpoint.max_wait_s
+        pause_s, gives_up_at = FIRST_RETRY_S, math.inf
+        lost_at: float | None = -math.inf  # the last complete step at the last outage
         while True:
-            left_s = max_wait_s if outage is None or self.control.retry.is_set() else max(0.0, outage.left_s)
+            is_fresh = self.control.retry.is_set() or math.isinf(gives_up_at)
             try:
-                return await _Attempt(self, left_s).run()
+                return await self._attempt(patience_s if is_fresh else max(0.0, gives_up_at - time.time()))
             except EndpointUnreachable as error:
-                last_step = self.recorder.view.last_step
-                if outage is None or outage.step != last_step or self.control.retry.is_set():
-                    outage = Outage(last_step, max_wait_s=max_wait_s - error.waited_s)
-                wait_s = outage.next_wait_s()
-                if wait_s is None:
-                    raise EndpointUnreachable(given_up(error, max_wait_s)) from error
-                now = time.time()
-                self.recorder.record(
-                    RunPaused(
-                        reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + outage.left_s
-                    )
-                )
+                now, step = time.time(), self.recorder.view.last_step
+                if lost_at != step or self.control.retry.is_set():
+                    pause_s, gives_up_at, lost_at = FIRST_RETRY_S, now + patience_s - error.waited_s, step
+                if now >= gives_up_at:
+                    raise EndpointUnreachable(given_up(error, patience_s)) from error
+                wait_s = min(pause_s, gives_up_at - now)
+                pause_s = min(2 * pause_s, LONGEST_RETRY_S)
+                pause = RunPaused(reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=gives_up_at)
+                self.recorder.record(pause)
                 self.slots.give_back()
                 self.control.retry.clear()
                 with suppress(TimeoutError):
                     await self.control.unless_stopped(asyncio.wait_for(self.control.retry.wait(), wait_s))
-                await self.control.unless_stopped(self.take_slot())
+                await self.control.unless_stopped(self._take_slot())
 
-    async def take_slot(self) -> None:
+    async def _take_slot(self) -> None:
         """Wait, as `queued`, for one of the runs folder's slots."""
         if not self.slots.take_now():
             self.control.queued = self.control.waits = True
@@ -357,7 +343,7 @@ class _Worker:
         beats = 0
         while True:
             with suppress(OSError):
-                self.recorder.flush()
+                self.recorder.journal.flush()
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 self.control.beat()
                 if self.around.on_beat and not self.control.queued:
@@ -365,69 +351,32 @@ class _Worker:
             beats += 1
             await asyncio.sleep(FLUSH_S)
 
+    async def _attempt(self, max_wait_s: float) -> None:
+        """Open the session and run from the last complete step to the end.
 
-class Outage:
-    """Waits for an endpoint that does not answer: they double up to a limit, until the patience ends."""
-
-    def __init__(self, step: int | None, *, max_wait_s: float, now: Callable[[], float] = time.monotonic) -> None:
-        """step: the last complete step, as progress begins a new outage. now: an even clock in seconds."""
-        self.step = step
-        self._now = now
-        self._ends = now() + max_wait_s
-        self._pause_s = FIRST_RETRY_S
-
-    @property
-    def left_s(self) -> float:
-        return self._ends - self._now()
-
-    def next_wait_s(self) -> float | None:
-        """Return the seconds until the next attempt, the last at the end of the patience; None after it."""
-        left, pause = self.left_s, self._pause_s
-        self._pause_s = min(pause * 2, LONGEST_RETRY_S)
-        return min(pause, left) if left > 0 else None
-
-
-def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
-    """Return the endpoint's last error, and how long the run waited; the error alone if it was not to wait."""
-    if not max_wait_s:
-        return str(error)
-    waited = f"the run waited for {max_wait_s:g} s (--limit wait=N) and gave up"
-    return f"{error}; {waited}: resume it once the endpoint answers"
-
-
-class _Attempt:
-    """One attempt: from the last complete step to the run's end, or until the endpoint is gone."""
-
-    def __init__(self, worker: _Worker, max_wait_s: float) -> None:
-        """max_wait_s: seconds for which a server may let callers wait without an answer."""
-        self.worker = worker
-        self.control, self.recorder = worker.control, worker.recorder
-        self.max_wait_s = max_wait_s
-        self._going = asyncio.Event()
-
-    async def run(self) -> None:
-        """Open the session and sample to the end. Raises Stopped, _AtCap, EndpointError, and OSError of the disk."""
-        worker, view = self.worker, self.recorder.view
-        worker.counters.restore(last_finished(view).usage)
-        self.recorder.answers.keep_only(last_finished(view).answers)
+        max_wait_s: seconds for which a server may let callers wait without an answer. Raises Stopped, _AtCap,
+        EndpointError, and OSError of the disk.
+        """
+        view, journal = self.recorder.view, self.recorder.journal
+        self.counters.restore(last_finished(view).usage)
         was_started = view.started is not None
         if not was_started:  # before a model is reached for, which may take long
-            spec, used = worker.spec, versions(gguf=bool(worker.spec.endpoint.gguf))
-            self.recorder.record(start_of(spec, load_dataset(worker.directory, spec), versions=used))
+            used = versions(gguf=bool(self.spec.endpoint.gguf))
+            self.recorder.record(start_of(self.spec, load_dataset(self.directory, self.spec), versions=used))
+        journal.flush()
         access = Access(
-            keys=worker.around.keys,
-            cache_dir=worker.around.cache_dir,
-            counters=worker.counters,
-            on_answer=self.recorder.answers.add,
-            on_program=self.recorder.answers.add_entry,
-            cap=worker.spec.cap,
-            max_wait_s=self.max_wait_s,
+            keys=self.around.keys,
+            cache_dir=self.around.cache_dir,
+            counters=self.counters,
+            on_answer=journal.add_answer,
+            on_program=journal.add_entry,
+            answers=settled_answers(self.directory.journal),
+            cap=self.spec.cap,
+            max_wait_s=max_wait_s,
             on_loading=self._loading,
         )
-        async with open_session(worker.directory, access) as session:
+        async with open_session(self.directory, access) as session:
             self.control.loading_s = None
-            answers = read_answers(worker.directory.answers)
-            session.learner.preload((a.hypothesis, a.prediction) for a in answers if isinstance(a, Answer))
             if was_started:
                 self.recorder.record(RunResumed(step=view.last_step))
             self.control.queued = False
@@ -437,14 +386,14 @@ class _Attempt:
     def _loading(self, seconds: float) -> None:
         """Report that the model is loading. Raises Stopped once the user stops the run."""
         self.control.loading_s = seconds
-        if self.worker.around.on_loading:
-            self.worker.around.on_loading(seconds)
+        if self.around.on_loading:
+            self.around.on_loading(seconds)
         if self.control.stop.is_set():
             raise Stopped
 
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""
-        events = sample(session.problem, self.worker.spec.config, resume_from=population_of(self.recorder.view))
+        events = sample(session.problem, self.spec.config, resume_from=population_of(self.recorder.view))
         try:
             await self._consume(session, events)
         except Stopped:
@@ -461,49 +410,54 @@ class _Attempt:
         if session.budget.exhausted.is_set():
             return
         with suppress(Stopped, _AtCap, EndpointError):
-            await self.control.unless_stopped(self.worker.take_slot())
+            await self.control.unless_stopped(self._take_slot())
             self.control.queued = False
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
         population = population_of(self.recorder.view)
         if population is not None:
-            await self._consume(session, conclude(session.problem, self.worker.spec.config, population))
+            await self._consume(session, conclude(session.problem, self.spec.config, population))
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Record events until there are no more. Raises Stopped, with every call cancelled, once the user stops."""
 
-        async def keep() -> None:
+        async def record() -> None:
             async with aclosing(cast(AsyncGenerator[Event, None], events)) as stream:
                 async for event in stream:
                     await self._going.wait()
                     self.recorder.record(event)
 
+        async def end_at_cap() -> None:
+            await session.budget.exhausted.wait()
+            raise _AtCap
+
         self._going.set()
         try:
-            beside = self._hold_while_paused(session), _end_at_cap(session.budget)
-            await self.control.unless_stopped(keep(), *beside)
+            await self.control.unless_stopped(record(), self._hold_while_paused(session), end_at_cap())
         finally:
             session.budget.go_on()
 
     async def _hold_while_paused(self, session: Session) -> None:
         """Hold the run during each pause: send no call, record no event, and free the slot for another run."""
-        control, worker = self.control, self.worker
         while True:
-            await control.pause.wait()
+            await self.control.pause.wait()
             session.budget.pause()
             self._going.clear()
             self.recorder.record(RunPaused(reason="user"))
-            worker.slots.give_back()
-            while control.pause.is_set():
+            self.slots.give_back()
+            while self.control.pause.is_set():
                 await asyncio.sleep(POLL_S)
-            await worker.take_slot()
+            await self._take_slot()
             self.recorder.record(RunResumed(step=self.recorder.view.total_steps))
-            control.queued = False
+            self.control.queued = False
             self._going.set()
             session.budget.go_on()
 
 
-async def _end_at_cap(budget: Budget) -> None:
-    await budget.exhausted.wait()
-    raise _AtCap
+def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
+    """Return the endpoint's last error, and how long the run waited; the error alone if it was not to wait."""
+    if not max_wait_s:
+        return str(error)
+    waited = f"the run waited for {max_wait_s:g} s (--limit wait=N) and gave up"
+    return f"{error}; {waited}: resume it once the endpoint answers"
