@@ -47,7 +47,7 @@ def by_step(lines: Lines) -> list[Lines]:
     steps: list[Lines] = [[]]
     for line in lines:
         steps[-1].append(line)
-        if line["event"]["type"] == "step_finished":
+        if line.get("event", {}).get("type") == "step_finished":  # a line without an event is an answer
             steps.append([])
     return steps[:-1]
 

@@ -181,7 +181,7 @@ async def _watched(app: App, runs: Sequence[RunDirectory], watchers: Sequence[Wa
     """Return (megabytes, journal bytes) after a while and at the end, and the share of a core between."""
 
     def taken() -> tuple[float, int]:
-        return memory_mb(app.pid), sum(file.stat().st_size for run in runs for file in (run.journal, run.answers))
+        return memory_mb(app.pid), sum(run.journal.stat().st_size for run in runs)
 
     watching = asyncio.gather(*(watcher.watch(until) for watcher in watchers))
     await asyncio.sleep(WARM_S)
