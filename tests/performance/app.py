@@ -94,8 +94,8 @@ def refresh_ms(folder: Path, *, epochs: int, seconds: float) -> float:
     made = sampled(folder / "made", config, write=rewrite).directory.path
     runs = folder / "runs"
     runs.mkdir()
-    steps = 10 * epochs - 10
-    with living(made, runs / "20260104-0000-large-smc-0000", shown=steps, every_s=STEP_S) as run, serving(runs) as app:
+    first, copy = 10 * epochs - 9, runs / "20260104-0000-large-smc-0000"  # the first hypotheses count as a step
+    with living(made, copy, n_first=first, every_s=STEP_S) as run, serving(runs) as app:
         watcher = Watcher(run=run.id, address=app.url)
         asyncio.run(watcher.watch(time.time() + 120, enough=1))
         rest(app.pid)
