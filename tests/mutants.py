@@ -199,7 +199,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
     ),
     ("llm/limits.py", WINDOW): (
-        ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
+        ("a round trip halves often", "            self._cut_at = ", "            _ = "),
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
@@ -222,7 +222,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
-        ("a retry too many", "if strikes < most or", "if strikes <= most or"),
+        ("a retry too many", "else strikes + 1", "else strikes + (tries > 1)"),
     ),
     ("data/cells.py", "tests/data/test_kinds.py"): (
         ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
