@@ -224,11 +224,11 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
         ("a retry too many", "else strikes + 1", "else strikes + (tries > 1)"),
     ),
-    ("data/cells.py", "tests/data/test_kinds.py"): (
-        ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
+    ("data/split.py", "tests/data/test_split.py"): (
+        ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
     ),
-    ("data/cells.py", "tests/data/test_zoo.py"): (
-        ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
+    ("data/answers.py", "tests/llm/test_answers.py"): (
+        ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
