@@ -94,6 +94,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/metropolis_hastings.py", VARIANTS): (
         ("sides of the ratio on different rows", "decide(candidate, chain.rows)", "decide(candidate, chain.batch)"),
+        ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("posterior/weights.py", WEIGHTS): (
         ("constant not taken off", "w = np.exp(log_w - peak)", "w = np.exp(log_w)"),
@@ -217,9 +218,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/vml.py", VARIANTS): (
-        ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
-    ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
         ("a retry too many", "else strikes + 1", "else strikes + (tries > 1)"),
@@ -232,6 +230,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
+        ("answers that a resume made void", "if step != steps:", "if False:"),
     ),
     ("runs/keys.py", "tests/runs/test_keys.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),

@@ -26,13 +26,12 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses
+from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
 NO_RULE = "No rule is known: give the output that you expect for this input."
-UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
 def table(n: int = 24) -> Dataset:

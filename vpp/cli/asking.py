@@ -24,7 +24,7 @@ from vpp.runs.asking import Answers, Asking, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
 from vpp.show.render import lines
 from vpp.show.words import counted
-from vpp.trials.trial import TrialAsking, TrialSize
+from vpp.trials import TrialAsking, TrialSize
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_or_refuse
+from vpp.runs.disk import write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -182,7 +182,7 @@ _CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
 
 def keep(directory: RunDirectory, trial: Trial) -> None:
     """Write trial.json. Raises DiskRefused."""
-    write_or_refuse(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
+    write_atomically(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
 
 
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:

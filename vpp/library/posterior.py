@@ -48,7 +48,7 @@ from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
 from vpp.show.words import NBSP, particles, prior_text, weight_text
-from vpp.trials.trial import TrialAsking, TrialSize
+from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -372,7 +372,7 @@ def fit(
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. missing: words for a missing cell, with commas, in place of the usual ones; COLUMN=WORDS for one column; or
     several of these. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}};
-    they replace those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or
+    they replace those in NAME.columns.csv beside a file. split: random, group:COLUMN or
     time:COLUMN. test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on
     which “I don’t know” is calibrated. start: sentences that the first particles hold; the others are drawn.
     start_prior: their weights, with `weigh` alone.
