@@ -94,6 +94,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/metropolis_hastings.py", VARIANTS): (
         ("sides of the ratio on different rows", "decide(candidate, chain.rows)", "decide(candidate, chain.batch)"),
+        ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("posterior/weights.py", WEIGHTS): (
         ("constant not taken off", "w = np.exp(log_w - peak)", "w = np.exp(log_w)"),
@@ -199,7 +200,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
     ),
     ("llm/limits.py", WINDOW): (
-        ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
+        ("a round trip halves often", "            self._cut_at = ", "            _ = "),
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
@@ -217,12 +218,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/metropolis_hastings.py", LITERAL): (
-        ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
-    ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
-        ("a retry too many", "if strikes < most or", "if strikes <= most or"),
+        ("a retry too many", "else strikes + 1", "else strikes + (tries > 1)"),
     ),
     ("data/split.py", "tests/data/test_split.py"): (
         ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
@@ -231,6 +229,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
+        ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
         ("answers that a resume made void", "if step != steps:", "if False:"),
     ),
     ("runs/keys.py", "tests/runs/test_keys.py"): (
@@ -250,8 +249,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
-    ),
-    ("reporting/posterior_json.py", "tests/reporting/test_posterior_json.py"): (
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_planted_faults.py tests/cli/test_commands.py"): (

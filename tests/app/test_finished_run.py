@@ -16,16 +16,15 @@ from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
 from tests.hostile.opening import ENDED
-from tests.live import Lines, by_step
-from tests.live import write as write_lines
+from tests.live import Replay, replaying
 from tests.processes import wait_until
 from tests.reporting.builders import SEED, YES_NO, dataset, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
 from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
-from vpp.events import RunFinished, Usage
+from vpp.events import RunFinished
 from vpp.reporting.document import report_html
-from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
@@ -222,29 +221,9 @@ def check_report(page: Page, report: Path) -> None:
 # What a reader holds over two steps of a live run: a selection, a fold and half-typed text
 
 
-@dataclass
-class Replay:
-    """A finished run whose journal is written again, a step at a time, as if a worker held it."""
-
-    run: RunDirectory
-    steps: list[Lines]
-
-    def write_step(self) -> None:
-        step = self.steps.pop(0)
-        write_lines(self.run, step)
-        self.run.beat(Heartbeat(usage=Usage(**step[-1]["usage"])))
-
-
 @contextmanager
 def replay(app: App, made: RunDirectory, run_id: str, *, n_first: int = 1) -> Iterator[Replay]:
-    """Write the first steps of a finished run, and let the test write the others. n_first: number of these steps."""
-    run = RunDirectory(made.path.rename(app.runs / run_id))
-    steps = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
-    run.journal.write_bytes(b"")
-    with run.lock():
-        live = Replay(run, steps)
-        for _ in range(n_first):
-            live.write_step()
+    with replaying(RunDirectory(made.path.rename(app.runs / run_id)), n_first=n_first) as live:
         yield live
 
 

@@ -154,10 +154,11 @@ def test_settings_come_from_options_then_the_environment_then_a_dotenv_file(
     assert (environment().model, environment().base_url, keys().learner) == ("from-file", "http://h/v1", "sk-1")
     assert environment().runs_dir == Path("runs")
     monkeypatch.setenv("VPP_MODEL", "from-environment")
-    assert environment().model == "from-environment"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    assert (environment().model, keys().learner) == ("from-environment", "sk-2")
     (tmp_path / ".env").write_bytes(b"VPP_MODEL=\xff\n")
     assert environment().model == "from-environment"
-    assert "sk-1" not in repr(keys())
+    assert "sk-2" not in repr(keys())
 
 
 def test_a_table_is_read_from_standard_input(vpp: Vpp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -218,4 +218,5 @@ def test_a_rule_ends_where_it_is_explained_or_the_turn_is_over() -> None:
 def test_thinking_is_cut() -> None:
     assert cut_thinking("<think>a</think>b") == "b"
     assert cut_thinking("a</think>b\n<think>c") == "b\n"
+    assert cut_thinking("<think>a</think>b</think>c") == "c"
     assert cut_thinking("a") == "a"

@@ -94,8 +94,8 @@ def refresh_ms(folder: Path, *, epochs: int, seconds: float) -> float:
     made = sampled(folder / "made", config, write=rewrite).directory.path
     runs = folder / "runs"
     runs.mkdir()
-    steps = 10 * epochs - 10
-    with living(made, runs / "20260104-0000-large-smc-0000", shown=steps, every_s=STEP_S) as run, serving(runs) as app:
+    first, copy = 10 * epochs - 9, runs / "20260104-0000-large-smc-0000"  # the first hypotheses count as a step
+    with living(made, copy, n_first=first, every_s=STEP_S) as run, serving(runs) as app:
         watcher = Watcher(run=run.id, address=app.url)
         asyncio.run(watcher.watch(time.time() + 120, enough=1))
         rest(app.pid)
@@ -181,7 +181,7 @@ async def _watched(app: App, runs: Sequence[RunDirectory], watchers: Sequence[Wa
     """Return (megabytes, journal bytes) after a while and at the end, and the share of a core between."""
 
     def taken() -> tuple[float, int]:
-        return memory_mb(app.pid), sum(file.stat().st_size for run in runs for file in (run.journal, run.answers))
+        return memory_mb(app.pid), sum(run.journal.stat().st_size for run in runs)
 
     watching = asyncio.gather(*(watcher.watch(until) for watcher in watchers))
     await asyncio.sleep(WARM_S)

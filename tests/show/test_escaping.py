@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.reporting.renderers import RENDERERS, bare, kinds, seen
+from vpp.show import markup
 from vpp.show.markup import _REPLACED, JOINER, markdown_code, markdown_quote, markdown_table, markdown_text, plain
 
 HOSTILE = [
@@ -79,6 +80,10 @@ def test_hostile_text_stays_text() -> None:
 @example(text="a\\\n- b")
 def test_any_text_stays_text(text: str) -> None:
     assert_text(text)
+
+
+def test_no_text_leaves_its_element_or_attribute() -> None:
+    assert markup.badge("", "<b>", title="\"'>") == '<span class="badge" title="&quot;&#x27;&gt;">&lt;b&gt;</span>'
 
 
 def test_addresses_and_names_get_a_joiner() -> None:
