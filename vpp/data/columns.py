@@ -256,6 +256,8 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
 
 class _Part(NamedTuple):
     is_negative: bool
+    may_be_phone: bool
+    """True for `+49 170 123`."""
     in_parentheses: bool
     body: str
     power: str
@@ -288,11 +290,11 @@ def _part(cell: str) -> _Part | None:
     signs = [sign for sign in (match["sign"], match["inner"], match["trailing"]) if sign]
     after = match["after"] or match["measure"]
     is_odd = in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1
-    is_phone = "+" in signs and not STANDS_FOR[" "].isdisjoint(match["body"])  # +49 170 123
-    if is_odd or is_phone or ((match["before"] or (match["scale"] and match["measure"])) and after):
+    if is_odd or ((match["before"] or (match["scale"] and match["measure"])) and after):
         return None
     return _Part(
         is_negative=in_parentheses or "-" in signs,
+        may_be_phone="+" in signs and not STANDS_FOR[" "].isdisjoint(match["body"]),
         in_parentheses=in_parentheses,
         body=match["body"],
         power=match["power"] or "",
@@ -333,6 +335,8 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     for marks, pattern in BODIES.items() if column else ():
         if marks[1] and STANDS_FOR[marks[1]].isdisjoint(used):
             continue  # the same as without grouping
+        if marks[1] == " " and any(part.may_be_phone for part in column):
+            continue
         if all(pattern.fullmatch(part.body) for part in column):
             plain = [part.plain(marks) for part in column]
             if all(plain != other for _, other in readings):
