@@ -30,7 +30,7 @@ def living(finished: Path, copy: Path, *, shown: int, every_s: float) -> Iterato
     run.journal.write_bytes(b"")
     with run.lock():
         began = time.time() - APART_S * len(first)
-        write(run, [{**line, "at": began + APART_S * number} for number, line in enumerate(first)])
+        write(run, [timed(line, began + APART_S * number) for number, line in enumerate(first)])
         run.beat(Heartbeat(usage=Usage(**first[-1]["usage"])))
         ended = threading.Event()
         thread = threading.Thread(target=_go_on, args=(run, steps[shown + 1 :], every_s, ended))
@@ -47,9 +47,14 @@ def by_step(lines: Lines) -> list[Lines]:
     steps: list[Lines] = [[]]
     for line in lines:
         steps[-1].append(line)
-        if line["event"]["type"] == "step_finished":
+        if "event" in line and line["event"]["type"] == "step_finished":
             steps.append([])
     return steps[:-1]
+
+
+def timed(line: dict[str, Any], at: float) -> dict[str, Any]:
+    """Return a record with another time; a line with an answer has none."""
+    return {**line, "at": at} if "event" in line else line
 
 
 def write(run: RunDirectory, lines: Lines) -> None:
@@ -65,7 +70,7 @@ def _go_on(run: RunDirectory, steps: list[Lines], every_s: float, ended: threadi
     while not ended.wait(max(0.0, min(1.0, due - time.monotonic()))):
         if time.monotonic() >= due:
             step = next(left, [])
-            write(run, [{**line, "at": time.time()} for line in step])
+            write(run, [timed(line, time.time()) for line in step])
             usage = step[-1]["usage"] if step else usage
             due += every_s
         with suppress(OSError):

@@ -130,7 +130,7 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     app.segmented_control(key="new.who").set_value(DEMO).run()
     assert not {"particles", "epochs", "batch_size", "tempering"} & shown_options(app)
     app.text_area(key=START).set_value("one\ntwo\n\none").run()
-    assert "of the sentences, these repeat earlier ones and count once: 3" in shown(app)
+    assert "Of the sentences, these repeat earlier ones and count once: 3" in shown(app)
     assert app.button(key="new.start").disabled is False
     assert "18 calls" in shown(app)
     app.text_area(key=START).set_value("x" * 10_000).run()
