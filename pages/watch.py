@@ -10,10 +10,10 @@ from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
 from vpp.findings.status import (
     MARKS,
-    faults_sentence,
     is_key_refused,
     pending_words,
     retry_words,
+    server_sentences,
     steps_done,
     wait_words,
     window_words,
@@ -84,7 +84,8 @@ def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> st
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
-    return markup.phase(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+    badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+    return f'<p class="cap phase">{badge}</p>'
 
 
 def queue_before(run: OpenRun, snapshot: Snapshot) -> int:
@@ -108,7 +109,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
-            words = markup.caption(faults) if (faults := faults_sentence(snapshot.usage)) else ""
+            words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
         blocks.steady(words + slowed_html(snapshot, now=now), key="watch.whole")

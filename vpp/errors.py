@@ -49,14 +49,5 @@ class PromptRefused(EndpointRefused):
         self.words = words or message
 
 
-class PromptTooLong(PromptRefused):
-    """The prompt and the room for its answer exceed the model's context."""
-
-
 class EndpointUnreachable(EndpointError):
     """The server does not answer, or answers nothing usable, after every retry."""
-
-    def __init__(self, message: str, *, waited_s: float = 0.0) -> None:
-        """waited_s: seconds that the server asked its callers to wait without answering."""
-        super().__init__(message)
-        self.waited_s = waited_s

@@ -369,13 +369,6 @@ Event = (
 """Any record of a run."""
 
 
-Narrowing = Literal["", "files", "full"]
-"""Reason for fewer calls in flight than allowed.
-
-files: this process may open no more; full: the server refused calls or left them unanswered.
-"""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Counts of calls, cached or sent. A call counts when its answer arrives, and in `sent` and `cost` when it is sent.
@@ -416,8 +409,6 @@ class Usage:
     """Their cost; 0 without prices; never reduced by a resume."""
     window: int = field(default=0, compare=False)
     """Current limit of calls in flight, if below the ceiling; else 0."""
-    narrowed_by: str = field(default="", compare=False)
-    """Reason for that limit: `files` or `full` (of `Narrowing`)."""
     held_until: float = field(default=0.0, compare=False)
     """Unix time at which the last `Retry-After` ends; 0.0 without one."""
 

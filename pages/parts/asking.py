@@ -40,10 +40,9 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import markdown_text, one_line
-from vpp.show.render import html
+from vpp.show.markup import html, markdown_text, one_line
 from vpp.show.words import counted, cut, integer, percent, seconds
-from vpp.trials.trial import TrialAsking
+from vpp.trials import TrialAsking
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
 FEW = 20  # questions up to which no bar is drawn

@@ -30,7 +30,7 @@ from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, 
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
-from vpp.show import markup, render
+from vpp.show import markup
 from vpp.show.words import capitalised, counted
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
         blocks.draw(*verdict.unread_alert(snapshot.view))
     elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
         kind = found.grade if found.is_success else "bad"
-        blocks.draw(f'<div class="grade {kind}">{render.html(verdict.blocks(found))}</div>', label="Verdict")
+        blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

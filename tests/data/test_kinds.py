@@ -1,26 +1,16 @@
 """Kinds of columns, dates, words for a missing cell, and which columns only name their rows."""
 
-from collections import Counter
 from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.columns import (
-    DateForm,
-    find_form,
-    is_date,
-    is_identifier,
-    is_number,
-    labels_among,
-    read_columns,
-    sequence_items,
-)
+from vpp.data.columns import DateForm, find_form, is_date, is_identifier, is_number, read_columns, sequence_items
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:
-    return read_columns([name], [cells]).columns[0].kind
+    return read_columns([name], [cells])[0][0].kind
 
 
 @pytest.mark.parametrize(
@@ -145,18 +135,3 @@ def test_a_zone_is_converted_to_utc_and_other_text_is_refused():
     assert form.read("2024-01-31T12:30:00+02:00") == datetime(2024, 1, 31, 10, 30)
     with pytest.raises(ValueError, match="not a date"):
         form.read("soon")
-
-
-@pytest.mark.parametrize(
-    ("texts", "labels"),
-    [
-        (["None", "Mild", "Severe"], set()),
-        (["None", "1", "2", "1", "2"], set()),
-        (["none", "x", "x", "x"], set()),
-        (["NA", "EU", "AS"], {"NA"}),
-        (["NA", "male", "female", "male", "female"], set()),
-        (["-", "3", "+"], set()),
-    ],
-)
-def test_a_word_for_a_missing_cell_is_a_label_only_among_its_like(texts, labels):
-    assert labels_among(Counter(texts)) == labels

@@ -57,15 +57,6 @@ def test_each_row_is_as_likely_to_test_as_any():
         assert abs(counts[i] - 2000 * expected) < 5 * np.sqrt(2000 * expected * (1 - expected))
 
 
-@settings(deadline=None)
-@given(st.integers(2, 300), st.integers(1, 150), st.integers(1, 150))
-def test_sizes_stay_within_the_limits_and_test_something(n, train, test):
-    n_train, n_test = SplitPlan(train_size=train, test_size=test).within(n)
-    assert 0 <= n_train <= train
-    assert 1 <= n_test <= test
-    assert n_train + n_test <= n
-
-
 def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
 

@@ -175,6 +175,11 @@ async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tup
             await endpoint.aclose()
 
 
+def dropped(endpoint: Endpoint) -> list[str]:
+    """Fields that the endpoint sends no more."""
+    return [name for name, within in endpoint.refused.items() if within is None]
+
+
 async def _turns() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)

@@ -1,6 +1,5 @@
 """Cached answers, a cache folder that somebody else has written to, and requests that are shared while under way."""
 
-import asyncio
 import json
 import os
 import pickle
@@ -42,19 +41,14 @@ def plant(folder: Path, **row: Any) -> None:
 
 def used(folder: Path) -> Completion | None:
     """Return the answer under `k`; then write, inspect and clear the cache, as a run may."""
-
-    async def scene() -> Completion | None:
-        cache = ResponseCache(folder)
-        answer = await cache.get("k")
-        cache.put("k", ANSWER)
-        await cache.flush()
-        assert (await cache.get("k")) is not None
-        cache.info()
-        cache.clear()
-        await cache.aclose()
-        return answer
-
-    return asyncio.run(scene())
+    cache = ResponseCache(folder)
+    answer = cache.get("k")
+    cache.put("k", ANSWER)
+    assert cache.get("k") == replace(ANSWER, cached=True)
+    cache.info()
+    cache.clear()
+    cache.close()
+    return answer
 
 
 @pytest.fixture
@@ -63,22 +57,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-async def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> None:
+def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "cache"
     cache = ResponseCache(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert await cache.get("k") is None
+    assert cache.get("k") is None
     cache.put("k", ANSWER)
-    assert await cache.get("k") == replace(ANSWER, cached=True), "not yet written"
-    await cache.aclose()
+    assert cache.get("k") == replace(ANSWER, cached=True)
+    cache.close()
     again = ResponseCache(folder)
-    assert await again.get("k") == replace(ANSWER, cached=True)
+    assert again.get("k") == replace(ANSWER, cached=True)
     assert again.info().entries == 1
     assert again.info().bytes > 0
     assert again.clear() == 1
     assert again.info() == CacheInfo(0, again.info().bytes)
-    assert await again.get("k") is None
-    await again.aclose()
+    assert again.get("k") is None
+    again.close()
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path, folder: Path) -> None:
@@ -109,16 +103,16 @@ UNSOUND: tuple[object, ...] = (
 )
 
 
-async def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
+def test_a_row_that_is_no_answer_is_a_miss(folder: Path) -> None:
     for place, value in enumerate(UNSOUND):
         plant(folder, key=str(place), mode=1, value=value)
     plant(folder, key="sound", mode=1, value=json.dumps(SOUND))
 
     cache = ResponseCache(folder)
-    assert await cache.get("sound") is not None
+    assert cache.get("sound") is not None
     for place, value in enumerate(UNSOUND):
-        assert await cache.get(str(place)) is None, value
-    await cache.aclose()
+        assert cache.get(str(place)) is None, value
+    cache.close()
 
 
 def test_a_planted_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
@@ -127,7 +121,6 @@ def test_a_planted_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
     planted: tuple[dict[str, Any], ...] = (
         {"mode": MODE_PICKLE, "value": bomb},
         {"mode": MODE_PICKLE, "filename": "bomb.val"},
-        {"mode": 1, "key": bomb, "raw": 0, "value": "{}"},
     )
     for one in planted:
         plant(folder, **one)
@@ -145,3 +138,16 @@ def test_a_row_that_names_a_file_neither_reads_nor_removes_it(folder: Path, tmp_
         plant(folder, mode=mode, filename=name)
         assert used(folder) is None
         assert own.exists()
+
+
+def test_a_locked_database_is_waited_for_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults: list[tuple[str, int]] = []
+    monkeypatch.setattr("vpp.llm.cache.WAIT_S", 0.01)
+    cache = ResponseCache(folder, on_fault=lambda *fault: faults.append(fault))
+    other = sqlite3.connect(folder / "cache.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    cache.put("k", ANSWER)
+    other.close()
+    assert cache.get("k") is None
+    cache.close()
+    assert faults == [("another program has it to itself", 1), ("another program has it to itself", 0)]

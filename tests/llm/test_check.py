@@ -1,5 +1,4 @@
 import json
-import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -24,19 +23,9 @@ def answer(body: dict[str, Any]) -> Reply:
         return said("def predict(length):\n    return 'wug' if length > 50 else 'dax'")
     if "response_format" in body and "hello" in asked:
         return said('{"output": "KALUMI"}')
-    if body.get("logprobs"):
-        return lettered({"B": 0.9, " B": 0.08, "A": 0.015})
     if "New rule:" in asked:
         return said("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
     return said("Explanation: it is long.\nOutput: wug")
-
-
-def lettered(shares: dict[str, float]) -> Reply:
-    """An answer whose first token has these probabilities, the first token first."""
-    listed = [{"token": token, "logprob": math.log(share)} for token, share in shares.items()]
-    first = {**listed[0], "top_logprobs": listed}
-    choice = {"index": 0, "finish_reason": "length", "message": {"content": first["token"]}}
-    return as_json({"choices": [{**choice, "logprobs": {"content": [first]}}], "usage": {}})
 
 
 def server(say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Reply | None = MODELS) -> Behaviour:
@@ -60,18 +49,16 @@ async def findings_of(
 async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
-        *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
-        *("optimizer prompt", "writes programs", "throughput", "log-probabilities"),
+        *("reachable", "models", "context length", "answers", "structured output", "learner prompt"),
+        *("optimizer prompt", "writes programs", "throughput"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
     assert "as the rule says" in findings["learner prompt"].words
     assert findings["writes programs"].words == "yes: right on 8 of 8 rows, at answer 1"
     assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
-    words = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
-    assert re.match(words, findings["throughput"].words)
-    assert findings["log-probabilities"].words == "sound: the letters asked for have 99.5 % of the probability"
-    assert findings["log-probabilities"].values["mass"] == pytest.approx(0.995)
+    words = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second"
+    assert re.fullmatch(words, findings["throughput"].words)
 
 
 def without(*fields: str) -> Callable[[dict[str, Any]], Reply]:
@@ -90,26 +77,19 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 NOTED = (
-    (without("response_format"), "structured output", "response_format is refused: ", "refused"),
+    (without("response_format"), "response_format is refused: ", "refused"),
     (
-        lambda b: refusal(400, "xgrammar is not installed") if "response_format" in b else answer(b),
-        *("structured output", "refused", "refused"),
+        lambda body: refusal(400, "xgrammar is not installed") if "response_format" in body else answer(body),
+        *("refused", "refused"),
     ),
-    (deaf("response_format"), "structured output", "ignored in silence", "ignored"),
-    (without("top_logprobs"), "log-probabilities", "refused: answers are labels alone", "refused"),
-    (deaf("logprobs"), "log-probabilities", "none: the server does not send them", "none"),
-    (
-        lambda b: lettered({"Both": 0.9, "A": 0.04}) if "logprobs" in b else answer(b),
-        *("log-probabilities", "unsound: asked for A or B, the model gives them only 4 %", "unsound"),
-    ),
+    (deaf("response_format"), "ignored in silence", "ignored"),
 )
 
 
-async def test_options_that_a_server_ignores_or_refuses_are_noted() -> None:
-    for say, name, words, value in NOTED:
-        finding = (await findings_of(server(say)))[name]
-        key = "logprobs" if name == "log-probabilities" else name.split()[0]
-        assert (finding.mark, finding.values[key]) == ("note", value), words
+async def test_a_schema_that_a_server_ignores_or_refuses_is_noted() -> None:
+    for say, words, value in NOTED:
+        finding = (await findings_of(server(say)))["structured output"]
+        assert (finding.mark, finding.values["structured"]) == ("note", value), words
         assert words in finding.words
 
 
@@ -165,34 +145,32 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
         assert option in cut["learner prompt"].values["mend"]
 
 
-KEYS = (
-    (refusal(401), None, "key refused, as none was given (HTTP 401 no): set OPENAI_API_KEY"),
-    (refusal(401), "sk-x", "key refused (HTTP 401 no): give a key this server knows"),
-    (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
-)
+async def test_a_refused_key_ends_the_check() -> None:
+    for refused, words in ((refusal(401), "HTTP 401 no"), (refusal(400, "No connected db."), "No connected db")):
+        (finding,) = (await findings_of(server(models=refused), key="sk-x")).values()
+        assert (finding.name, finding.mark) == ("key", "fails")
+        assert "key refused (" in finding.words
+        assert words in finding.words
 
 
-async def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
-    for refused, key, words in KEYS:
-        findings = await findings_of(server(models=refused), key=key)
-        assert list(findings)[-1] == "key"
-        assert words in findings["key"].words
+async def test_a_model_that_never_gets_to_its_answer_fails() -> None:
+    findings = await findings_of(server(lambda body: chat("", finish="length")))
+    assert list(findings) == ["reachable", "models", "context length", "answers"]
+    assert findings["answers"].mark == "fails"
+    assert "--reasoning-effort none" in findings["answers"].words
 
 
 async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answers_under_its_name() -> None:
-    for model, words in (
-        ("tinny", "unknown model tinny: the server has tiny, tiny-chat. Did you mean tiny or tiny-chat?"),
-        ("gpt", "unknown model gpt: the server has tiny, tiny-chat. Name one of them"),
-    ):
-        findings = await findings_of(server(lambda body: refusal(404, "The model does not exist")), model=model)
-        assert list(findings) == ["reachable", "key", "models"]
-        assert (findings["models"].mark, findings["models"].words) == ("fails", words)
-        assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
+    findings = await findings_of(server(lambda body: refusal(404, "The model does not exist")), model="tinny")
+    assert list(findings) == ["reachable", "models"]
+    assert findings["models"].mark == "fails"
+    assert findings["models"].words == "unknown model tinny: name one of tiny, tiny-chat"
+    assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
     findings = await findings_of(server(), model="alias")
     assert (findings["models"].mark, findings["answers"].mark) == ("note", "works")
     assert findings["models"].words == "alias is not in the server's list: tiny, tiny-chat"
     findings = await findings_of(server(), model="")
-    assert list(findings) == ["reachable", "key", "models", "context length"]
+    assert list(findings) == ["reachable", "models"]
     assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
 
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import pytest
 
 import vpp
-from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
+from vpp.errors import EndpointRefused, EndpointUnreachable, InputError, PromptRefused
 from vpp.events import Usage
 from vpp.llm.cache import ResponseCache
-from vpp.llm.endpoint import MUTE, Server
+from vpp.llm.endpoint import Server
 from vpp.llm.gate import body_of, headers_of
 from vpp.llm.limits import Budget, Counters
 from vpp.llm.protocol import Completion, structure_of
@@ -25,6 +25,7 @@ from .stub import (
     Stub,
     as_json,
     chat,
+    dropped,
     endpoint_at,
     endpoint_of,
     refusal,
@@ -68,9 +69,7 @@ HUGE = b" " * (8 * 2**20 + 1)
 GZIP = {"content-encoding": "gzip"}
 FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "a web page": (HTML, "found a web page", "web page"),
-    "no content": (chat(None), "no content (finish reason stop)", "no content"),
-    "cut off": (chat(None, finish="length"), "allow more tokens", "cut off before any answer"),
-    "a tool call": (chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
+    "an aborted answer": (chat("Out", finish="abort"), "stopped early (finish reason abort)", "stopped early"),
     "no gzip": (Reply(b"plain", headers=GZIP), "connection with", "connection failed"),
     "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
     "a packed flood": (Reply(gzip.compress(HUGE), headers=GZIP), "longer than 8,192 KiB", "reply too long"),
@@ -93,18 +92,27 @@ async def test_a_failed_attempt_is_repeated_and_in_the_end_explained_in_one_line
             assert (await ask(endpoint)).text == "Output: 1", case
             assert len(stub.requests) == 3, case
             assert endpoint.counters.snapshot() == Usage(retried=2, prompt_tokens=7, completion_tokens=3), case
-        is_mute = kind in MUTE
         async with endpoint_of(script(reply), max_attempts=3) as (endpoint, stub):
-            with pytest.raises(EndpointRefused if is_mute else EndpointUnreachable, match=re.escape(words)) as caught:
+            with pytest.raises(EndpointUnreachable, match=re.escape(words)) as caught:
                 await ask(endpoint)
             message = str(caught.value)
             assert message.startswith(f"tiny at {stub.base_url}: "), case
-            end = "and no call was ever answered" if is_mute else "at the last of 3 attempts: "
-            assert end in message, case
+            assert "at the last of 3 attempts: " in message, case
             assert "\n" not in message, case
             assert len(message) < 500, case
             assert endpoint.counters.snapshot() == Usage(failed=1, retried=2), case
             assert endpoint.counters.snapshot().faults == {kind: 3}, case
+
+
+async def test_an_answer_without_a_text_is_returned_and_a_tool_call_is_refused() -> None:
+    for said, is_cut in ((chat(None), False), (chat("", finish="length"), True), (chat("<think>hm"), False)):
+        async with endpoint_of(script(said)) as (endpoint, stub):
+            answer = await ask(endpoint)
+            assert (answer.text, answer.cut_off, len(stub.requests)) == ("", is_cut, 1)
+    async with endpoint_of(script(chat(None, finish="tool_calls", tool_calls=[{"id": "1"}]))) as (endpoint, stub):
+        with pytest.raises(PromptRefused, match="called a tool instead of answering: try another model"):
+            await ask(endpoint)
+        assert (len(stub.requests), endpoint.counters.snapshot().faults) == (1, {"tool called": 1})
 
 
 async def test_a_server_that_is_not_there_is_unreachable() -> None:
@@ -146,7 +154,7 @@ async def test_a_request_refused_for_good_is_not_repeated() -> None:
             with pytest.raises(EndpointRefused, match=words):
                 await ask(endpoint)
             assert len(stub.requests) == 1, reply
-            assert endpoint.fields.dropped == (), reply
+            assert dropped(endpoint) == [], reply
             assert endpoint.counters.snapshot() == Usage(failed=1), reply
             assert sum(endpoint.counters.snapshot().faults.values()) == 1, reply
 
@@ -187,7 +195,7 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             last = stub.bodies[-1]
             assert not set(fields) & last.keys(), fields
             assert ("max_tokens" in last) == ("max_completion_tokens" in fields and "max_tokens" not in fields)
-            assert sorted(endpoint.fields.dropped) == sorted(fields)
+            assert sorted(dropped(endpoint)) == sorted(fields)
             usage = endpoint.counters.snapshot()
             assert sorted(usage.refused_fields) == sorted(f"{field} (tiny)" for field in fields)
             assert (usage.retried, usage.failed) == (0, 0), fields
@@ -203,7 +211,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await real(0)
 
     monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
-    monkeypatch.setattr("vpp.llm.limits.Throttle.hold", lambda *_: None)
+    monkeypatch.setattr("vpp.llm.limits.Throttle.until_free", lambda _: real(0))
     return asked_for
 
 
@@ -304,7 +312,6 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
         assert {answer.text for answer in answers} == {"Output: 1"}
         assert len(stub.requests) == 1
         assert endpoint.counters.snapshot() == Usage(cached=3, prompt_tokens=28, completion_tokens=12)
-        await cache.flush()
 
 
 CHANGES: tuple[dict[str, Any], ...] = (
@@ -319,7 +326,6 @@ async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCach
         for asked_before, change in enumerate(CHANGES, start=1):
             await ask(endpoint, **change)
             assert len(stub.requests) == asked_before + 1, change
-        await cache.flush()
 
 
 OWN = {"headers": (("X-Team", "secret-of-ours"), ("Authorization", "Basic abc"))}
@@ -339,7 +345,6 @@ async def test_headers_and_further_fields_are_sent_and_the_fields_alone_are_in_t
                 assert request.headers.get("x-team") == ("secret-of-ours" if is_own else None)
                 assert request.headers["authorization"] == ("Basic abc" if is_own else f"Bearer {KEY}")
                 assert request.body.get("provider") == ({"sort": "price"} if "body" in options else None)
-    await cache.flush()
     assert cached == [False, True, False, True]
 
 
@@ -368,7 +373,6 @@ async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
     for options in ({"api_key": KEY}, {"api_key": "two"}, {"model": "large"}, {"cache_address": "demo:2"}):
         async with endpoint_of(script(chat()), cache=cache, **{"cache_address": "demo:1", **options}) as (endpoint, _):
             cached.append((await ask(endpoint)).cached)
-    await cache.flush()
     assert cached == [False, True, False, False]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 

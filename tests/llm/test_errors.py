@@ -14,7 +14,7 @@ from tests.llm.asking import ask
 from tests.llm.stub import endpoint_at
 from vpp.errors import EndpointUnreachable
 from vpp.llm.client import authorities, proxy_for
-from vpp.llm.protocol import transport_fault
+from vpp.llm.protocol import connection_failure
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 URL = "http://model.example:8000/v1"
@@ -96,7 +96,11 @@ async def test_a_server_that_talks_nonsense_is_explained() -> None:
 
 
 ERRORS: tuple[tuple[Exception, str, str], ...] = (
-    (socket.gaierror(-2, "Name or service not known"), "name not found", "no machine called model.example"),
+    (
+        socket.gaierror(-2, "Name or service not known"),
+        "name not found",
+        "no machine is known at http://model.example:8000",
+    ),
     (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "nothing listens", "at http://model.example:8000"),
     (OSError("Multiple exceptions: [Errno 111] Connect call failed"), "nothing listens", "nothing listens at"),
     (OSError(errno.EHOSTUNREACH, "No route"), "connection failed", "No route"),
@@ -110,7 +114,7 @@ def test_a_connection_error_is_explained_however_deep() -> None:
     for error, kind, words in ERRORS:
         outer = RuntimeError("Connection error.")
         outer.__cause__ = error
-        fault = transport_fault(outer, base_url=URL)
+        fault = connection_failure(outer, base_url=URL)
         assert (fault.kind, words in fault.words) == (kind, True), fault.words
 
 

@@ -84,7 +84,7 @@ def test_only_this_machines_own_addresses_are_loopback() -> None:
 
 LOCATIONS = {
     "https://u:p@b.test:81/v1": r"to: https://b\.test:81/v1$",
-    "https://b.test/v1/chat/completions?q": r"redirects \(HTTP 307\): give .* to: https://b\.test/v1$",
+    "https://b.test/v1?q": r"redirects \(HTTP 307\): give .* to: https://b\.test/v1$",
     "https://b.test/sk-secret-0123": r"b\.test/\[key\]$",
 }
 

@@ -16,7 +16,6 @@ from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Task, Value
 from vpp.data.descriptions import Descriptions
 from vpp.demo.optimizer import Batch
-from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.rendering import optimizer_form, prior_form
@@ -24,33 +23,20 @@ from vpp.llm.rendering import optimizer_form, prior_form
 from .rule_tables import ADMISSION, DIGITS, POINTS, TABLES
 from .tables import LINE, optimizer_prompts, row, table
 
-EXAMPLES = """Rows:
-colour: red, weight: 3 -> keep
-colour: red, weight: 9 -> drop
-Current rule: If weight is below 5, answer keep; otherwise answer drop.
-New rule: If colour is red and weight is below 5, answer keep; otherwise answer drop.
-
-Rows:
-city: Rome, age: 31, pet: dog -> no
-city: Oslo, age: 64, pet: cat -> yes
-New rule: If pet is cat, answer yes; otherwise answer no.
-"""
-
 
 @cache
-def guard(dataset: Dataset, *, templates: str = "paper", examples: str = EXAMPLES) -> Guard:
-    prompts = optimizer_prompts(dataset, templates)
-    return replace(prompts.guard, examples=prompts.guard.examples or examples)
+def guard(dataset: Dataset) -> Guard:
+    return optimizer_prompts(dataset).guard
 
 
-def fault(dataset: Dataset, rule: str, **options: str) -> str | None:
-    return guard(dataset, **options).fault(rule, parent=seed_sentence(dataset))
+def fault(dataset: Dataset, rule: str) -> str | None:
+    return guard(dataset).fault(rule, parent=seed_sentence(dataset))
 
 
 JUDGED: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("rules.jsonl").read_text("utf-8").splitlines()
 ]
-"""Rules with their table; `refused` is part of the reason why one is no rule, under the prompts of `templates`.
+"""Rules with their table; `refused` is part of the reason why one is no rule.
 
 `passes` marks those that the guard does not notice.
 """
@@ -60,18 +46,17 @@ NO_RULES = [case for case in JUDGED if "refused" in case]
 def test_texts_that_are_no_rule_are_refused_with_their_reason_and_rules_are_not() -> None:
     wrong = []
     for case in JUDGED:
+        reason = fault(TABLES[case["table"]], case["rule"])
         is_passed = case.get("passes", "refused" not in case)
-        for templates in [case["templates"]] if "refused" in case else GALLERY:
-            reason = fault(TABLES[case["table"]], case["rule"], templates=templates)
-            is_as_judged = reason is None if is_passed else case["refused"] in (reason or "")
-            if not is_as_judged or "\n" in (reason or ""):
-                wrong.append((case, templates, reason))
+        is_as_judged = reason is None if is_passed else case["refused"] in (reason or "")
+        if not is_as_judged or "\n" in (reason or ""):
+            wrong.append((case, reason))
     assert wrong == []
 
 
 def test_most_texts_that_are_no_rule_are_refused() -> None:
     assert len(NO_RULES) == 107
-    assert sum("passes" not in case for case in NO_RULES) >= 78
+    assert sum("passes" not in case for case in NO_RULES) >= 59
 
 
 def test_the_placeholder_of_the_answer_form_is_refused() -> None:
@@ -91,15 +76,6 @@ def test_a_parents_own_words_may_be_kept() -> None:
     rule = "the whole rule, complete in itself"
     assert guard(ADMISSION).fault(rule, parent=f"{seed_sentence(ADMISSION)} {rule.title()}.") is None
     assert guard(ADMISSION).fault(rule, parent=seed_sentence(ADMISSION)) is not None
-
-
-def test_words_of_the_examples_that_the_table_has_are_no_leak() -> None:
-    rule = "If pet is cat, answer yes; otherwise answer no."
-    rows = (row(0, "yes", pet="cat"), row(1, "no", pet="dog"))
-    pets = table("classification", rows, target="y", classes=("no", "yes"))
-    assert fault(pets, rule) is None
-    assert "'pet'" in (fault(ADMISSION, rule) or "")
-    assert "'pet'" not in (fault(ADMISSION, rule, examples="") or "")
 
 
 PAPERS_ZERO = (

@@ -6,14 +6,14 @@ import pytest
 
 from tests.llm.stub import chat
 from vpp.llm.answers import letter_shares
-from vpp.llm.protocol import OddReply, read_completion, read_error, read_models, retry_after_s, without
+from vpp.llm.protocol import Failure, read_completion, read_error, read_json, read_models, retry_after_s, without
 
 WAITS: dict[str, float] = {
     "0": 0.0,
     "2.5": 2.5,
     "121": 120.0,
     "9" * 400: 120.0,
-    "1e9": 120.0,
+    "1e9": 0.0,
     "Sat, 10 Jan 2026 14:32:30 GMT": 0.0,
     "later": 0.0,
     "nan": 0.0,
@@ -33,7 +33,7 @@ MESSAGES = {
     b'{"error": "plain"}': "plain",
     b'{"object": "error", "message": "old vLLM"}': "old vLLM",
     b'{"detail": "Not Found"}': "Not Found",
-    b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body.seed: extra",
+    b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body; seed; extra",
     b"<h1>Bad</h1>": "with a web page",
     b"{}": "",
     b"null": "",
@@ -48,7 +48,7 @@ def test_the_message_of_every_kind_of_error_is_read() -> None:
 
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:
     assert read_error(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()).words == "no [2J way 1m"
-    listed = read_models(json.dumps([{"id": "ti\x1bny"}, {"id": "a" * 10_000}]).encode())
+    listed = read_models([{"id": "ti\x1bny"}, {"id": "a" * 10_000}])
     assert list(listed) == ["ti ny", "a" * 200]
 
 
@@ -64,39 +64,32 @@ READ = {
     "no thoughts": (content("\nOutput: 1"), "\nOutput: 1", None),
     "parts": (content([{"type": "text", "text": "Output:"}, {"type": "image_url"}, {"text": " 1"}]), "Output: 1", None),
     "long reasoning": (content("1", reasoning="h" * 50_000), "1", "h" * 20_000),
-    "a long text with a lone surrogate": (content("\ud800" + "a" * 300_000), "?" + "a" * 199_999, None),
+    "a long text": (content("a" * 300_000), "a" * 200_000, None),
+    "no content": (content(None), "", None),
+    "no message": (b'{"choices": [{"text": "1"}]}', "", None),
+    "a thought and no more": (content("<think>hm</think>\n"), "", "<think>hm</think>"),
     "an empty text": (content(""), "", None),
 }
 
 
 def test_an_answer_is_read_apart_from_its_reasoning() -> None:
     for case, (body, text, reasoning) in READ.items():
-        completion = read_completion(body)
+        completion = read_completion(read_json(body))
         assert (completion.text, completion.reasoning) == (text, reasoning), case
 
 
-FLOW = b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n'
 ODD: dict[str, tuple[bytes, str, str]] = {
     "a web page": (b"<html><body>It works!</body></html>", "found a web page", "web page"),
-    "an error under 200": (b'{"error": {"message": "died"}}', "200 with an error: died", "error under 200"),
-    "a plain error under 200": (b'{"error": "died"}', "200 with an error: died", "error under 200"),
     "a cut text": (b'{"choices": [{"mess', "not complete JSON", "broken JSON"),
     "nothing": (b"", "not complete JSON: nothing", "broken JSON"),
     "plain text": (b"Output: 1", "not complete JSON", "broken JSON"),
+    "half a character": (content("\ud800"), "not complete JSON", "broken JSON"),
     "a list": (b"[1]", "found other JSON, [1]", "not the protocol"),
     "a deep list": (b"[" * 100_000, "not complete JSON", "broken JSON"),
     "two answers in one": (chat().body * 2, "not complete JSON", "broken JSON"),
     "not UTF-8": (b"\xff\xfe\x00", "not complete JSON", "broken JSON"),
-    "a stream that nobody asked for": (FLOW, "as a stream", "streamed"),
-    "no choices": (b'{"choices": null}', "without any choice", "no choices"),
-    "empty choices": (b'{"choices": []}', "without any choice", "no choices"),
-    "choices of another kind": (b'{"choices": ["x"]}', "without any choice", "no choices"),
-    "no content": (content(None), "no content (finish reason stop)", "no content"),
-    "no message": (b'{"choices": [{"text": "1"}]}', "no content (finish reason None)", "no content"),
-    "parts without a text": (content([{"type": "image_url"}]), "no content", "no content"),
-    "a thought and no more": (content("<think>hm</think>\n"), "no content", "no content"),
-    "thinking cut short": (content(None, finish="length", reasoning="hm"), "cut off", "cut off before any answer"),
-    "an open thought": (content("<think>hm", finish="length"), "cut off", "cut off before any answer"),
+    "empty choices": (b'{"choices": []}', "found other JSON", "not the protocol"),
+    "choices of another kind": (b'{"choices": ["x"]}', "found other JSON", "not the protocol"),
     "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
 }
 """Replies without an answer: body, message and kind."""
@@ -104,19 +97,17 @@ ODD: dict[str, tuple[bytes, str, str]] = {
 
 def test_a_reply_without_an_answer_is_explained() -> None:
     for case, (body, words, kind) in ODD.items():
-        with pytest.raises(OddReply) as caught:
-            read_completion(body)
-        fault = caught.value.fault
-        assert words in fault.words, case
-        assert fault.kind == kind, case
-        assert ("allow more tokens" in fault.fix) == (kind == "cut off before any answer"), case
+        with pytest.raises(Failure) as caught:
+            read_completion(read_json(body))
+        assert words in caught.value.words, case
+        assert caught.value.kind == kind, case
 
 
 def test_a_count_that_is_none_counts_as_nothing() -> None:
     for count in (10**400, -5, True, 1.5, "7", None):
         usage = {"prompt_tokens": count, "completion_tokens": count}
         body = json.dumps({"choices": [{"message": {"content": "Output: 1"}}], "usage": usage}).encode()
-        completion = read_completion(body)
+        completion = read_completion(read_json(body))
         assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
 
 
@@ -138,7 +129,7 @@ def test_no_form_of_a_secret_is_left_in_a_reply() -> None:
 def test_alternatives_of_the_first_token_are_read_and_nonsense_is_left_out() -> None:
     def of(logprobs: Any) -> tuple[tuple[str, float], ...]:
         choice = {"message": {"content": "A"}, "finish_reason": "length", "logprobs": logprobs}
-        return read_completion(json.dumps({"choices": [choice]}).encode()).first_tokens
+        return read_completion({"choices": [choice]}).first_tokens
 
     listed = [{"token": "A", "logprob": -0.5}, {"token": " B", "logprob": -1}, {"token": "C", "logprob": "x"}]
     assert of({"content": [{"top_logprobs": listed}]}) == (("A", -0.5), (" B", -1.0))
@@ -146,7 +137,6 @@ def test_alternatives_of_the_first_token_are_read_and_nonsense_is_left_out() -> 
     assert of({"content": [{"top_logprobs": [*odd, 7, None]}]}) == ()
     for nothing in (None, {}, [], {"content": None}, {"content": []}, {"content": [None]}, {"content": [{}]}):
         assert of(nothing) == ()
-    assert len(of({"content": [{"top_logprobs": listed[:1] * 500}]})) == 100
 
 
 def test_the_share_of_a_letter_is_summed_over_its_tokens() -> None:

@@ -233,6 +233,6 @@ def test_an_answer_contradicts_another_conclusion_and_a_failed_condition(explana
     rule = "If soil is wet or it is May, answer bare; otherwise answer lush."
     for label, is_odd in (("bare", CONTRADICTIONS[explanation]), (None, False)):
         prediction = Prediction(row=0, value=label, explanation=explanation)
-        assert contradicts(prediction, rule=rule, classes=("bare", "lush")) == is_odd
+        assert contradicts(prediction, rule, ("bare", "lush")) == is_odd
     other = Prediction(row=0, value="bare", explanation="Is soil wet? dry: fails. So bare.")
-    assert not contradicts(other, rule="Wet soil is lush, the rest is bare.", classes=("bare", "lush"))
+    assert not contradicts(other, "Wet soil is lush, the rest is bare.", ("bare", "lush"))

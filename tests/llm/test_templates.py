@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.templates import LENGTH_LIMIT, Template, keep_inside_fence, shipped
+from vpp.llm.templates import Template, keep_inside_fence, shipped
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
 
@@ -25,12 +25,11 @@ TURNS = (
 )
 UNUSABLE = (
     ("{hypothesis} {input}", "the learner template lacks {answer_form}:"),
-    (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs} (line 8):"),
-    ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
+    (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs}:"),
+    ("{x}", "lacks {hypothesis}, {input}, {answer_form} and has the unknown slot {x}:"),
     ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
-    ("", "lacks {answer_form}, {hypothesis}, {input}"),
+    ("", "lacks {hypothesis}, {input}, {answer_form}"),
     ("{hypothesis} {input} {answer_form} {answer_form_shown}", "asks for several forms of answer"),
-    (LEARNER + "x" * LENGTH_LIMIT, "at most: shorten it"),
     ("Hello\n" + TURNS, "has text before its first turn"),
     (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),
     (TURNS.replace("Row: 1", "Row: {input}"), "has a slot in an earlier turn (user)"),
@@ -82,4 +81,3 @@ def test_a_template_can_hold_several_turns() -> None:
         ("assistant", "Output: a"),
     ]
     assert template.fill(rule="r", input="i", answer_form="") == "r\ni"
-    assert template.examples == "Row: 1\n\nOutput: a"

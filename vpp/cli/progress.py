@@ -9,15 +9,7 @@ from typing import Any, TextIO, TypeVar
 from vpp.cli.system import environment, keys
 from vpp.events import RunPaused, RunResumed, StepFinished, Usage
 from vpp.findings.progress import activity_words
-from vpp.findings.status import (
-    faults_named,
-    files_words,
-    loading_words,
-    retry_words,
-    steps_done,
-    steps_text,
-    wait_words,
-)
+from vpp.findings.status import faults_named, loading_words, retry_words, steps_done, steps_text, wait_words
 from vpp.runs.budget import seconds_left
 from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
@@ -67,7 +59,6 @@ class Progress:
     def __call__(self, view: RunView, record: Record) -> None:
         event = record.event
         self._event_at = time.monotonic()
-        self._print_once(files_words(record.usage))
         if self._line.is_terminal:
             self._draw(view, view.usage)
         elif isinstance(event, StepFinished) and event.step >= 0:

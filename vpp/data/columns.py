@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import NamedTuple
@@ -119,13 +119,10 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
         return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-    return kind == "date" or (are_codes and not _are_measures(present))
-
-
-def _are_measures(present: Sequence[str]) -> bool:
-    """True for numbers with units, such as `16GB` and `1TB`, unless each has its own."""
-    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}
-    return "" not in units and len(units) <= MOST_UNITS
+    if kind == "date" or not are_codes:
+        return kind == "date"
+    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
+    return "" in units or len(units) > MOST_UNITS
 
 
 MOST_UNITS = 4
@@ -236,7 +233,7 @@ def is_written_number(text: str) -> bool:
 
 def is_quantity(text: str) -> bool:
     """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or is_date(text) or is_period(text)
+    return is_written_number(text) or any(_read(_PATTERNS[name], text) for name in _PATTERNS if name != COMPACT)
 
 
 def two_ways(numbers: Sequence[str]) -> str:
@@ -395,14 +392,8 @@ def is_missing(text: str, words: Sequence[str] | None) -> bool:
     lower = text.lower()
     if words is None or not text or lower in ERRORS:
         return lower in MISSING
-    return any(lower == word.lower() or _is_equal(text, word) for word in words)
-
-
-def _is_equal(text: str, word: str) -> bool:
-    try:
-        return float(text) == float(word)
-    except ValueError:
-        return False
+    number = float(text) if is_number(text) else None
+    return any(lower == word.lower() or (is_number(word) and float(word) == number) for word in words)
 
 
 _TIME = (
@@ -479,37 +470,22 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
         if len(parts["year"]) == 2:
             year += 2000 if year < 70 else 1900
-        if unit := parts.get("unit"):
-            return _start(year, unit.lower(), int(parts["number"]))
+        if unit := parts.get("unit"):  # a period is its first day
+            number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
+            return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
         month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
         if parts.get("hour") is None:
             return datetime(year, month, day)
-        hour, second = int(parts["hour"]), min(int(parts["second"] or 0), 59)
+        hour, second, zone = int(parts["hour"]), int(parts["second"] or 0), parts["zone"]
+        if parts["half"] and not 1 <= hour <= 12:
+            return None
         if parts["half"]:
-            if not 1 <= hour <= 12:
-                return None
             hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
-        return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
+        moment = datetime(year, month, day, hour, int(parts["minute"]), second)
+        is_shifted = zone is not None and zone.upper() not in ("Z", "UTC")
+        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta()) if is_shifted else moment
     except (ValueError, OverflowError):
         return None
-
-
-def _start(year: int, unit: str, number: int) -> datetime:
-    """First day of a month, quarter, half or week. Raises ValueError if the year has no such part."""
-    if unit in _MONTHS_IN:
-        return datetime(year, 1 + (number - 1) * _MONTHS_IN[unit], 1)
-    return datetime.combine(date.fromisocalendar(year, number, 1), datetime.min.time())
-
-
-def _offset(zone: str | None) -> timedelta:
-    if zone in (None, "Z", "z", "UTC", "utc"):
-        return timedelta()
-    return datetime.strptime(str(zone), "%z").utcoffset() or timedelta()
-
-
-def is_period(text: str) -> bool:
-    """True for a month, quarter, half or week of a year."""
-    return any(_read(_PATTERNS[name], text) for name in _PERIODS)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -526,14 +502,6 @@ LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    columns: tuple[Column, ...]
-    values: tuple[Cells, ...]
-    """(column, row): None is a missing cell; numbers are plain decimal, other cells as written."""
-    notes: tuple[str, ...]
-
-
 def read_columns(
     names: Sequence[str],
     texts: Sequence[Sequence[str]],
@@ -542,8 +510,10 @@ def read_columns(
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
     is_typed: bool = False,
-) -> Columns:
-    """Detect the kind of each column and read its cells.
+) -> tuple[tuple[Column, ...], tuple[Cells, ...], tuple[str, ...]]:
+    """Return the columns with their kinds, their cells (column, row), and a note on each decision.
+
+    A None is a missing cell; numbers are plain decimal, other cells as written.
 
     texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
     so words such as NA are values, except in a column of numbers or dates.
@@ -566,7 +536,7 @@ def read_columns(
     columns = tuple(draft.column() for draft in drafts)
     kind_notes = chain.from_iterable(_kind_notes(draft) for draft in drafts)
     notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
-    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=notes)
+    return columns, tuple(draft.cells for draft in drafts), notes
 
 
 class _Draft:
@@ -592,16 +562,19 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         self.present: Sequence[str] = self.given
         self.notation: Notation | None = None
-        is_plain = self.are_numbers and (decimal or likely) == "."
-        is_code = self.chosen is None and (is_code_name(self.name) or are_codes(self.given))
-        if not is_plain and not is_code and self.chosen in ("number", None):
-            self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
+        if (self.are_numbers and (decimal or likely) == ".") or self.chosen not in ("number", None):
+            return
+        if self.chosen is None and (is_code_name(self.name) or are_codes(self.given)):
+            return
+        self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
-        read = dict(zip(self.given, self.present, strict=True))
-        self.cells: Cells = tuple(map(read.get, self.texts))
+        self.cells: Cells = tuple(self.texts)
+        if self.absent or self.notation:
+            read = dict(zip(self.given, self.present, strict=True))
+            self.cells = tuple(map(read.get, self.texts))
         n_missing = sum(self.absent.values())
-        distinct = list(dict.fromkeys(self.present))
+        distinct = list(dict.fromkeys(self.present)) if self.notation else self.given
         if self.chosen is not None:
             self._check(self.chosen)
         self.form = None if self.chosen or self.notation else find_form(distinct)
@@ -621,23 +594,25 @@ class _Draft:
 
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell of another kind."""
-        of_kind: dict[Kind, tuple[Callable[[str], bool], ...]] = {
-            "number": (is_written_number, is_number),
-            "date": () if find_form(self.present) else (lambda cell: False,),
-            "sequence": (is_sequence,),
-        }
-        wrong = next((cell for fits in of_kind.get(kind, ()) for cell in self.present if not fits(cell)), None)
+        name, tests = _CHECKS.get(kind, ("", ()))
+        wrong = next((cell for fits in tests for cell in self.present if not fits(cell)), None)
+        if kind == "date" and not find_form(self.present):
+            wrong = next(iter(self.present), None)
         if wrong is None:
             return
         fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
         if kind == "number" and is_written_number(wrong):  # so all cells are numbers, in several notations
             fault = f"it holds {two_ways(self.present)}"
         raise DataError(
-            f"column {self.name!r} cannot be read as {_PLURAL[kind]}: {fault}: fix the cells, or choose another kind"
+            f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
         )
 
 
-_PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
+_CHECKS: dict[Kind, tuple[str, tuple[Callable[[str], bool], ...]]] = {
+    "number": ("numbers in one notation", (is_written_number, is_number)),
+    "date": ("dates in one form", ()),
+    "sequence": ("sequences of integers", (is_sequence,)),
+}
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -680,24 +655,12 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         listed = ", ".join(repr(column.name) for column in columns[:3])
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
         named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
+        undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
+        undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
-            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{_doubt(notation)}"
-
-
-def _doubt(notation: Notation) -> str:
-    mark = {",": "comma", ".": "point"}
-    if notation.is_scaled:
-        return "; the kind text keeps such cells as they are written"
-    if not notation.is_doubtful:
-        return ""
-    if notation.grouping == " ":
-        return ": if a cell is two numbers or more, choose the kind sequence"
-    if notation.grouping:
-        return f": if the {mark[notation.grouping]} is the decimal mark, choose it"
-    other = mark["." if notation.decimal == "," else ","]
-    return f": if the {mark[notation.decimal]} separates thousands, choose the {other} as the decimal mark"
+            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
@@ -750,6 +713,6 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
     cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
-    undo = "; if one of these is a value, name the words that are not: --missing, or File format in the app"
+    undo = "; if one of these words is a value, name those that are not with --missing"
     is_guess = all(draft.words is None for draft in drafts)
     yield f"{cells} missing, written as {listed}{empty}{undo if is_guess else ''}"

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any, Literal, cast
 
 from vpp.data.descriptions import NOTHING, Descriptions, recorded
@@ -147,7 +148,6 @@ class Provenance:
     """Rule of the split: random, group:COLUMN, time:COLUMN, or file if the test rows come from a second file."""
     test_file: str = ""
     train_size: int = 0
-    """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
     calibration_size: int = 0
     notes: tuple[str, ...] = ()
@@ -303,6 +303,11 @@ def spec(dataset: Dataset) -> dict[str, Any]:
 
     names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
     own = {name: to_jsonable_python(getattr(dataset, name)) for name in names}
+    chosen = own["provenance"]["read_as"]
+    own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
+    for column in own["columns"]:
+        if column["missing"] is None:
+            del column["missing"]
     described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
     return {**own, "fingerprint": _sha256(rows_csv(dataset)), **described}
 
@@ -312,8 +317,6 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
 
     Raises DataError for changed rows, and ValueError or KeyError for a header that is no `spec`.
     """
-    from pydantic import TypeAdapter
-
     if _sha256(content) != header["fingerprint"]:
         raise DataError(
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
@@ -321,7 +324,15 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
     rows = list(_read_rows(content.decode(), header))
     parts = {name: tuple(row for part, row in rows if part == name) for name in _PARTS}
     described = recorded(header.get("descriptions", {}))
-    return TypeAdapter(Dataset).validate_python({**header, **parts, "descriptions": described})
+    dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})
+    return dataset
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Dataset)
 
 
 def _sha256(content: bytes) -> str:

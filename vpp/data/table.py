@@ -24,8 +24,9 @@ class Table:
 
     file: str
     sha256: str
-    columns: tuple[Column, ...]
-    values: tuple[Cells, ...]
+    names: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
+    values: tuple[Cells, ...] = ()
     """(column, row): plain decimal numbers in a column of numbers, else as in the file; None is a missing cell."""
     texts: tuple[tuple[str, ...], ...]
     """(column, row): stripped text of the file."""
@@ -60,21 +61,20 @@ class Table:
 
     @classmethod
     def _of(cls, grid: Grid, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
-        bare = cls(
+        table = cls(
             file=file,
             sha256=hashlib.sha256(content).hexdigest(),
-            columns=tuple(Column(name=name, kind="text", n_missing=0, n_distinct=0) for name in grid.names),
-            values=(),
+            names=grid.names,
             texts=tuple(map(tuple, grid.columns)),
             file_notes=grid.notes,
             reading=grid.reading,
             read_as=read_as,
         )
-        return bare.read_again({})
+        return table.read_again({})
 
     def read_again(self, kinds: Mapping[str, Kind]) -> "Table":
         """Read the columns from their texts, with the chosen kinds."""
-        read = read_columns(
+        columns, values, notes = read_columns(
             self.names,
             self.texts,
             read_as=self.read_as,
@@ -82,19 +82,15 @@ class Table:
             chosen=kinds,
             is_typed=self.reading.format != "csv",
         )
-        return replace(self, columns=read.columns, values=read.values, column_notes=read.notes)
+        return replace(self, columns=columns, values=values, column_notes=notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
         return (*self.file_notes, *self.column_notes)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
-
-    @property
     def n_rows(self) -> int:
-        return len(self.values[0])
+        return len(self.texts[0])
 
     def column(self, name: str) -> Column:
         """Raises DataError for an unknown column, with the most similar names."""
@@ -110,7 +106,7 @@ class Table:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {column.name: place for place, column in enumerate(self.columns)}
+        return {name: place for place, name in enumerate(self.names)}
 
     def _position(self, name: str) -> int:
         if name not in self._places:

@@ -398,7 +398,6 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 
 # --- names and cells --------------------------------------------------------------------------------------------------
 
-MAX_NAME = 1_000
 MAX_END = 20
 MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
@@ -426,7 +425,7 @@ class Grid:
         """Build the grid of a format that names its columns. Raises DataError if no cell has a text."""
         if not any(map(any, columns)):
             raise DataError(f"{file} has no rows: rows are needed")
-        own_names, name_notes = unique_names(names, file=file)
+        own_names, name_notes = unique_names(names)
         return cls(names=own_names, columns=columns, notes=(*name_notes, *notes), reading=reading)
 
 
@@ -438,34 +437,24 @@ def check_size(name: str, *, n_columns: int, n_rows: int, remedy: str = "keep th
         raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
 
 
-def unique_names(
-    headers: Sequence[str], *, file: str, without: Collection[int] = (), has_header: bool = True
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a name for each header except those at the places `without`, and a note on each name that was made up.
-
-    Raises DataError for a name longer than MAX_NAME.
-    """
+def unique_names(headers: Sequence[str], *, without: Collection[int] = ()) -> tuple[tuple[str, ...], list[str]]:
+    """Return a name for each header except those at the places `without`, and a note on each name that was made up."""
     given = [" ".join(header.split()) for header in headers]
     taken = set(given)
     names: dict[str, None] = {}
     notes: list[str] = []
-    for number, name in enumerate(given, start=1):
-        if number - 1 in without:
+    for place, name in enumerate(given):
+        if place in without:
             continue
-        if len(name) > MAX_NAME:
-            raise DataError(
-                f"{file}: the name of column {number} has {len(name):,} characters, more than {MAX_NAME:,}: shorten "
-                "it, or choose that there is no header"
-            )
         own = name
         if not name or name in names:
-            stem = name or f"column_{number}"
+            stem = name or f"column_{place + 1}"
             own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
             fault = f"repeats the name {shown_name(name)!r}" if name else "has no name"
-            notes += [f"column {number} {fault}: called {shown_name(own)!r}"] if name or has_header else []
+            notes.append(f"column {place + 1} {fault}: called {shown_name(own)!r}")
         taken.add(own)
         names[own] = None
-    return tuple(names), tuple(notes)
+    return tuple(names), notes
 
 
 def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
@@ -499,13 +488,16 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
         columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
         notes += cut_notes
     empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
-    if len(empty) == 1:
-        notes.append(f"column {empty[0] + 1} has no name and no cells: left out")
-    elif empty:
-        notes.append(f"{len(empty)} columns, from column {empty[0] + 1}, have no name and no cells: left out")
-    names, name_notes = unique_names(given, without=empty, has_header=header, file=name)
+    if empty:
+        own = (
+            f"column {empty[0] + 1} has"
+            if len(empty) == 1
+            else f"{len(empty)} columns, from column {empty[0] + 1}, have"
+        )
+        notes.append(f"{own} no name and no cells: left out")
+    names, name_notes = unique_names(given, without=empty)
     columns = [cells for at, cells in enumerate(columns) if at not in empty]
-    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), multiline=rows.multiline)
+    return Grid(names=names, columns=columns, notes=(*notes, *(name_notes if header else ())), multiline=rows.multiline)
 
 
 class _Rows:
@@ -644,9 +636,7 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
     has_quotes = read_as.quotes != "plain"
     named = _SEP.match(text) if read_as.skip_lines is None else None
     skipped = (read_as.skip_lines or 0) + (1 if named else 0)
-    stream = io.StringIO(text, newline="")
-    next(islice(stream, skipped, skipped), None)
-    body = stream.read()
+    body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
     if not body.strip():
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     given = read_as.delimiter or (named and named[1])

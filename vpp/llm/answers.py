@@ -247,6 +247,8 @@ FIELDS = ("logprobs", "top_logprobs")
 """Request fields that ask for log-probabilities."""
 ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
+BLANKS = " \t\r\nĠ▁"
+"""Blanks around a token, and the marks that stand for a blank in vocabularies."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
 WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"
@@ -261,7 +263,7 @@ def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:
     """
     shares = dict.fromkeys(LETTERS[:n], 0.0)
     for token, log_probability in first_tokens:
-        if (letter := token.strip()) in shares:
+        if (letter := token.strip(BLANKS)) in shares:
             shares[letter] += math.exp(log_probability)
     return tuple(shares.values())
 

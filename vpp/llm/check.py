@@ -4,12 +4,9 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 """
 
 import asyncio
-import math
-import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
@@ -17,7 +14,6 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm.answers import FIELDS, LETTERS, letter_shares
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
@@ -46,7 +42,7 @@ from vpp.runtime import cancel
 Mark = Literal["works", "note", "fails"]
 Role = Literal["learner", "optimizer"]
 CHECK_S = 60.0
-"""Seconds after which no further part begins; the current one may take one answer longer."""
+"""Seconds after which no further part is tried."""
 BURST_LIMIT, BURST_S = 64, 10.0
 """Most calls of the burst, and the seconds that it may take, if that is more than two answers."""
 SHORT = 128
@@ -57,9 +53,6 @@ QUOTE_LIMIT = 160
 """Characters shown of an answer."""
 NAMED = 12
 """Models named of a server's list."""
-SOUND = 0.5
-"""Least probability on the letters with which a model keeps to them."""
-LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
 length,colour,animal
@@ -108,33 +101,28 @@ class Trial:
 
 
 async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
-    """Yield the findings about one server. Ends after a finding that fails; the last one names parts left out.
+    """Yield the findings about one server. Ends after a finding that fails.
 
     endpoint: attempts each call once, without a cache.
     """
-    ends_at, one_s, untried = time.monotonic() + CHECK_S, 0.0, list[str]()
+    ends_at, one_s = time.monotonic() + CHECK_S, 0.0
     async for finding in _served(endpoint, trial.learner_max_tokens):
         yield finding
         one_s = finding.values.get("latency_s", one_s)
-    if not one_s or finding.mark == "fails":
+    if not one_s:
         return
     for name, part in _Parts(endpoint, trial, one_s).all():
         left_s = ends_at - time.monotonic()
         try:
             async with asyncio.timeout(left_s + one_s if left_s > 0 else 0):
-                finding = await part()
+                yield await part()
         except TimeoutError:
-            untried.append(name)
-            continue
+            yield _note(name, f"not tried: the server is slow, and a check ends after {CHECK_S:g} s")
         except EndpointError as error:
-            finding = _note(name, f"not answered: {error}")
-        yield finding
+            yield _note(name, f"not answered: {error}")
     if PROMPT_CUT in endpoint.counters.snapshot().faults:
         words = "it counts fewer tokens than it was sent words, so it cuts prompts: serve a longer context"
         yield _note("whole prompts", words)
-    if untried:
-        words = f"{', '.join(untried)}: the server is slow, and a check ends after {CHECK_S:g} s"
-        yield _note("not tried", words, untried=untried)
 
 
 # --- reachable, key, model, context length, answers -----------------------------------------------------------------
@@ -142,74 +130,57 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
 async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]:
     """Yield what the server lists, and whether the model answers; of a server without a list, its answer decides."""
-    model, models, why_not, is_listing = endpoint.model, dict[str, int](), "its list is empty", True
+    model, models, why_not = endpoint.model, dict[str, int](), ""
     try:
         models = await endpoint.models()
     except EndpointError as error:
         why_not = str(error)
-        is_listing = isinstance(error, EndpointRefused) and NO_API not in why_not
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-    if is_listing:
-        yield _works("reachable", f"a server answers at {endpoint.base_url}")
-    for finding in _listed(models, model, why_not) if is_listing else [] if model else [_unreached(why_not)]:
-        yield finding
-    if not model or KEY_REFUSED in why_not:
-        return
-    answered = await _answer(endpoint, max_tokens, is_new=not is_listing)
-    if models and model not in models:
-        near = get_close_matches(model, models, n=3, cutoff=0.4)
-        words = f"{model} is not in the server's list: {_shown(models)}"
-        if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
-            fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
-            words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(models)}. {fix}"
-            yield _fails("models", words, models=list(models))
-            return
-        yield _note("models", words, models=list(models))
-    yield answered
-    if not is_listing and answered.mark != "fails":
-        no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
-        yield _note("models", no_list, models=[])
-
-
-def _listed(models: dict[str, int], model: str, why_not: str) -> Iterator[Finding]:
-    """Yield the findings about a server's list; what an unlisted model answers decides about it."""
+    listed = {"models": list(models)}
     if KEY_REFUSED in why_not:
         yield _fails("key", why_not)
-    elif not models:
-        yield _note("models", f"the server lists none: {why_not}", models=[])
-    else:
-        yield _works("key", "accepted, or not asked for")
-    if not models or (model and model not in models):
         return
-    nameless = f"none is named; the server has {_shown(models)}"
-    served = _works if model else _note
-    yield served("models", f"{model} is served" if model else nameless, models=list(models))
-    if length := models.get(model, 0):
-        yield _works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
-    else:
-        yield _note("context length", "the server does not say", tokens=None)
+    if not why_not:
+        yield _works("reachable", f"a server answers at {endpoint.base_url}, and takes the key or wants none")
+    if not model:
+        unnamed = _note("models", f"none is named; the server has {_names(models)}", **listed)
+        yield _fails("API" if NO_API in why_not else "reachable", why_not) if why_not else unnamed
+        return
+    if model in models:
+        yield _works("models", f"{model} is served", **listed)
+        length = models[model]
+        words = f"{length:,} tokens, prompt and answer together" if length else "the server does not say"
+        yield _finding("works" if length else "note", "context length", words, tokens=length or None)
+    answered = await _answer(endpoint, max_tokens, is_reached=not why_not)
+    if models and model not in models:
+        if UNKNOWN_MODEL in answered.words:
+            yield _fails("models", f"{UNKNOWN_MODEL} {model}: name one of {_names(models)}", **listed)
+            return
+        yield _note("models", f"{model} is not in the server's list: {_names(models)}", **listed)
+    elif not models and answered.mark == "works":
+        yield _note("models", f"the server lists none: {why_not or 'its list is empty'}", **listed)
+    yield answered
 
 
-def _shown(models: Iterable[str]) -> str:
+def _names(models: Iterable[str]) -> str:
     names = list(models)
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-
-
-def _unreached(why: str) -> Finding:
-    return _fails("API" if NO_API in why else "reachable", why)
 
 
 async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
     return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": SHORT, **options})
 
 
-async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Finding:
+async def _answer(endpoint: Endpoint, max_tokens: int, *, is_reached: bool) -> Finding:
     started = time.perf_counter()
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        return _unreached(str(error)) if is_new or NO_API in str(error) else _fails("answers", str(error))
+        is_answered = is_reached or isinstance(error, EndpointRefused)
+        return _fails("API" if NO_API in str(error) else "answers" if is_answered else "reachable", str(error))
     latency_s = time.perf_counter() - started
+    if not completion.text.strip():
+        return _fails("answers", f"the answer is empty: {FIX_THOUGHTS}")
     words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
@@ -224,7 +195,7 @@ def quoted(text: str) -> str:
     return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
 
 
-# --- structured output, a prompt of each role, programs, throughput, log-probabilities ------------------------------
+# --- structured output, a prompt of each role, programs, throughput -------------------------------------------------
 
 
 class _Parts:
@@ -237,35 +208,35 @@ class _Parts:
         table = Table.read(TOY, name="made up")
         self._dataset = build_dataset(table, target="animal", columns=columns, split=split)
         self._templates = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
-        self._honours_schema = False
+        self._is_structured = False
 
     def all(self) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
         """Return the parts by name, the most important first; the first decides the form of the learner's prompt."""
-        of_roles = {"learner": self._learner_prompt, "optimizer": self._optimizer_prompt}
+        is_learner, is_optimizer = (role in self._trial.roles for role in ("learner", "optimizer"))
         return [
             ("structured output", self._structured),
-            *((f"{role} prompt", of_roles[role]) for role in self._trial.roles),
-            *([(PROGRAMS, self._program)] if "learner" in self._trial.roles else []),
+            *([("learner prompt", self._learner_prompt)] if is_learner else []),
+            *([("optimizer prompt", self._optimizer_prompt)] if is_optimizer else []),
+            *([("writes programs", self._program)] if is_learner else []),
             ("throughput", self._burst),
-            (LOGPROBS, self._letters),
         ]
 
     async def _structured(self) -> Finding:
         """Test whether the server enforces a choice that the prompt does not mention."""
         name, test = "structured output", await try_schema(self._endpoint)
-        self._honours_schema = test.outcome == "honoured"
-        if self._honours_schema:
+        self._is_structured = self._trial.structured == "auto" and test.outcome == "honoured"
+        if test.outcome == "honoured":
             words = f"{FIELD} is honoured: --structured auto uses it"
             return _works(name, words, structured="honoured", carrier=SCHEMA)
         said = f"ignored in silence: asked for one of two words, it said {quoted(test.answer)}"
         words = f"refused: {quoted(test.answer)}" if test.outcome == "refused" else said
         return _note(name, f"answers are free text: {FIELD} is {words}", structured=test.outcome)
 
-    def _learner(self, attempts: list[int], *, is_structured: bool = False) -> LlmLearner:
+    def _learner(self, attempts: list[int]) -> LlmLearner:
         template = shipped("learner", self._templates)
         return LlmLearner(
             self._endpoint,
-            LearnerPrompts(dataset=self._dataset, template=template, is_structured=is_structured),
+            LearnerPrompts(dataset=self._dataset, template=template, is_structured=self._is_structured),
             LearnerOptions(seed=0, max_tokens=self._trial.learner_max_tokens),
             counters=Counters(),
             on_answer=lambda _, __, n: attempts.append(n),
@@ -274,8 +245,7 @@ class _Parts:
     async def _learner_prompt(self) -> Finding:
         """Ask about one row, as a run does."""
         attempts, row, name = list[int](), self._dataset.train[0], "learner prompt"
-        is_structured = self._trial.structured == "auto" and self._honours_schema
-        (prediction,) = await self._learner(attempts, is_structured=is_structured).predict(RULE, [row])
+        (prediction,) = await self._learner(attempts).predict(RULE, [row])
         if prediction.value is None:
             return _unread(name, prediction.reason, prediction.raw or "")
         verdict = "as the rule says" if prediction.value == row.target else "against the rule"
@@ -299,7 +269,7 @@ class _Parts:
 
     async def _program(self) -> Finding:
         """Ask for a rule as a program, as a run does, and run it on every row."""
-        rows, made = self._dataset.labelled, list[Translation | TextAnswer]()
+        rows, made, name = self._dataset.labelled, list[Translation | TextAnswer](), "writes programs"
         async with Sandbox() as sandbox:
             learner = ProgramLearner(
                 self._learner([]),
@@ -315,51 +285,26 @@ class _Parts:
         (written,) = (each for each in made if isinstance(each, Translation))
         if written.code is None:
             words = f"no: {printable(written.reason or '')}; --reading auto reads such sentences row by row"
-            return _note(PROGRAMS, words, programs=False, answers=written.attempts)
+            return _note(name, words, programs=False, answers=written.attempts)
         right = sum(each.value == row.target for each, row in zip(predictions, rows, strict=True))
         words = f"yes: right on {right} of {len(rows)} rows, at answer {written.attempts}"
-        finding = _works if right == len(rows) else _note
-        return finding(PROGRAMS, words, programs=True, right=right, answers=written.attempts)
+        mark: Mark = "works" if right == len(rows) else "note"
+        return _finding(mark, name, words, programs=True, right=right, answers=written.attempts)
 
     async def _burst(self) -> Finding:
         """Send many short calls at a time, and cancel those that are late."""
         started, calls = time.perf_counter(), min(self._trial.concurrency, BURST_LIMIT)
-
-        async def one(number: int) -> float:
-            await _ask(self._endpoint, f"Answer with the number {number}.", max_tokens=16, seed=number)
-            return time.perf_counter() - started
-
-        tasks = [asyncio.create_task(one(number)) for number in range(calls)]
+        texts = [f"Answer with the number {number}." for number in range(calls)]
+        tasks = [asyncio.create_task(_ask(self._endpoint, text, max_tokens=16)) for text in texts]
         try:
-            done, late = await asyncio.wait(tasks, timeout=max(BURST_S, 2 * self._one_s))
+            await asyncio.wait(tasks, timeout=max(BURST_S, 2 * self._one_s))
         finally:
             wall_s = time.perf_counter() - started
             outcomes = await cancel(tasks)
-        times = [outcome for outcome in outcomes if isinstance(outcome, float)]
-        pace, failed = len(times) / wall_s, len(done) - len(times)
-        values: dict[str, float] = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
-        values["calls_per_s"] = round(pace, 2)
-        words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
-        if not times:
-            return _note("throughput", words, **values)
-        values["median_s"] = round(statistics.median(times), 4)
-        words += f", {pace:.1f} a second; half of them within {values['median_s']:.2f} s"
-        return (_note if failed or late else _works)("throughput", words, **values)
-
-    async def _letters(self) -> Finding:
-        """Ask for a letter: are there log-probabilities, and are they on the letters?"""
-        text = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else."
-        answer = await _ask(self._endpoint, text, max_tokens=1, top_logprobs=len(LETTERS))
-        if set(FIELDS) & set(self._endpoint.fields.dropped):
-            return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
-        if not answer.first_tokens:
-            return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-        mass = math.fsum(letter_shares(answer.first_tokens, 2))
-        if mass < SOUND:
-            words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
-            return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
-        words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability"
-        return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
+        n = sum(isinstance(outcome, Completion) for outcome in outcomes)
+        words = f"{n} of {calls} short calls at once answered within {wall_s:.1f} s, {n / wall_s:.1f} a second"
+        values = {"calls": calls, "answered": n, "calls_per_s": round(n / wall_s, 2)}
+        return _finding("works" if n == calls else "note", "throughput", words, **values)
 
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
@@ -394,6 +339,6 @@ async def try_schema(endpoint: Endpoint) -> SchemaTest:
         answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=words)).text
     except EndpointRefused as error:
         return SchemaTest("refused", str(error), is_answered=False)
-    if FIELD in endpoint.fields.dropped:
+    if FIELD in endpoint.refused:
         return SchemaTest("refused", f"{FIELD} is not accepted")
-    return SchemaTest("honoured" if is_kept(words, answer) else "ignored", answer)
+    return SchemaTest("honoured" if is_kept(words, answer) else "ignored", answer, is_answered=bool(answer))

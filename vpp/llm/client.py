@@ -16,7 +16,7 @@ import httpx2
 import openai
 
 from vpp.llm.gate import Headers, is_loopback
-from vpp.llm.protocol import BodyTooLarge
+from vpp.llm.protocol import Failure
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""
@@ -63,7 +63,7 @@ class Client:
         )
 
     async def post_chat(self, body: dict[str, Any]) -> Reply:
-        """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or BodyTooLarge."""
+        """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or Failure."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._sent("POST", self._chat, content)
 
@@ -79,7 +79,8 @@ class Client:
                 body.append(part)
                 left -= len(part)
                 if left < 0:
-                    raise BodyTooLarge(BODY_LIMIT)
+                    words = f"the reply is longer than {BODY_LIMIT // 1024:,} KiB"
+                    raise Failure("reply too long", words, "check that the address is a model's (/v1)")
         return Reply(response.status, response.headers, b"".join(body))
 
     async def aclose(self) -> None:

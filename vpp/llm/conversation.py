@@ -1,13 +1,13 @@
-"""Conversations with a model: questions shared and counted, and the words that ask again after an unreadable answer."""
+"""Conversations with a model: calls counted and shared, and the words that ask again after an unreadable answer."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from vpp.errors import EndpointRefused, PromptRefused
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import question
-from vpp.llm.protocol import Completion, Message, Messages, Structure
+from vpp.llm.protocol import FIX_THOUGHTS, Completion, Message, Messages, Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
@@ -17,8 +17,8 @@ CUT_OFF = "An earlier answer was cut off at its limit of tokens: explain in one 
 """Begins a question whose answer was too long."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
-FIRST, MOST_FIRST = 5, 512
-"""Refused questions, before any was answered, at which a role may end, and at which it does."""
+FIRST, MOST_FIRST = 10, 512
+"""Refused calls, before any was answered, at which a role may end, and at which it does."""
 Question = tuple[str, int]
 """Ids of a hypothesis and a row."""
 
@@ -40,30 +40,43 @@ class Chat(Protocol):
         ...
 
 
-class Refusals:
-    """Questions of one role that its server refused: each costs its row alone, unless all of the first are refused."""
+class RoleChat:
+    """The calls of one role, counted. A refusal costs its question alone, unless the server answers none of the first.
 
-    def __init__(self) -> None:
+    An answer without a text counts as refused: a thinking model may be cut off before each of its answers.
+    """
+
+    def __init__(self, endpoint: Chat, counters: Counters, role: Literal["learner", "optimizer"]) -> None:
         self.has_answered = False
+        self._endpoint = endpoint
+        self._counters = counters
+        self._role = role
         self._refused = self._open = 0
 
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count a question that is asked inside. Raises EndpointRefused for its PromptRefused if none was answered.
-
-        Refusals come faster than answers, so they are weighed against the questions that are still open.
-        """
+    async def complete(self, messages: Messages, **options: Any) -> Completion:
+        """Return one answer. Raises EndpointError."""
         self._open += 1
         try:
-            yield
-            self.has_answered = True
+            completion = await self._endpoint.complete(messages, **options)
+            self._counters.add(**{self._role: 1})
+            self.has_answered |= bool(completion.text.strip() or completion.first_tokens)
+            cut = f", cut off at its limit of tokens: {FIX_THOUGHTS}" if completion.cut_off else ""
+            self._check(f"the answer is empty{cut}")
+            return completion
         except PromptRefused as refusal:
-            self._refused += 1
-            if not self.has_answered and self._refused >= max(FIRST, min(self._open, MOST_FIRST)):
-                raise EndpointRefused(f"{refusal} (no question was answered, and {self._refused} refused)") from None
+            self._check(str(refusal))
             raise
         finally:
             self._open -= 1
+
+    def _check(self, words: str) -> None:
+        """Raise EndpointRefused once the first calls are all refused.
+
+        Refusals come faster than answers, so they are weighed against the calls that are still open.
+        """
+        self._refused += not self.has_answered
+        if not self.has_answered and self._refused >= max(FIRST, min(self._open, MOST_FIRST)):
+            raise EndpointRefused(f"{words} (no question was answered, and {self._refused} refused)") from None
 
 
 class SharedRequests:

@@ -1,4 +1,4 @@
-"""Refuses proposed texts that are no rule for a table: they repeat the prompt, break off, or need what is unknown.
+"""Refuses proposed texts that are no rule for a table: they repeat the prompt, name nothing, or need the target.
 
 A reason is sent back to the model, so it also says what to write instead. Words are compared without case and
 punctuation; an underscore counts as a space.
@@ -24,7 +24,7 @@ CONTINUING = frozenset(
         "be been has have had of to at by for from with without between into as per its their this these those"
     )
 )
-"""Words that no sentence ends with."""
+"""Words that say nothing of a table."""
 COMPUTED = frozenset(
     words(
         "sum total product point distance radius circle origin half twice double mean average median constant parity "
@@ -33,21 +33,13 @@ COMPUTED = frozenset(
     )
 )
 """Words for inputs without their names, and for values that are computed from them."""
-CONDITION = frozenset(words("if when whenever unless where whereas otherwise else whose always never answer"))
 DESCRIBING = frozenset(words("good bad low medium high positive negative early late small large young old yes no"))
 """Labels that may also describe an input, or say whether a condition holds."""
-HEADINGS = frozenset(words("reasoning new current rule rows inputs column mistakes labels output outputs"))
-"""Words before a colon in worked examples that are no columns."""
-_OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.\.|\s[=<>≤≥+*/]|\([^()\]]*|^[^\"]*\"[^\"]*)\Z")
 _MARKS = re.compile(
     r"<<<|>>>|<\|[^|<>\n]{1,30}\|>|\[/?INST\]|^\s{0,8}(?:user|assistant|system):|current rule:|correct outputs:"
     r"|(?:^|\s)\[1\](?=[\s\S]{1,60}\[2\])|earlier answer was refused:|\(the rule gave\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_PAIR = re.compile(r"(?:^|(?<=[,;]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):[ \t]{1,4}[^\s,;:]", re.MULTILINE)
-"""A column and the beginning of its value in a worked example."""
-_COMPARED = re.compile(r"(?:\b(?:if|when|and|or) |[*+] ?)(\w+)(?= (?:is|=|<|>|\+)|\s*\.?\Z)")
-"""A word that is used as a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +49,6 @@ class Guard:
     dataset: Dataset
     seed_text: str
     """The first words of every hypothesis."""
-    examples: str
-    """Worked examples of the templates; empty if there are none."""
 
     def fault(self, rule: str, *, parent: str) -> str | None:
         """Return why `rule` is no rule and what to write instead, in one line; None if it may be one.
@@ -75,11 +65,6 @@ class Guard:
         known, marks = f"{self._texts}\n{parent.casefold()}", (mark[0].strip() for mark in _MARKS.finditer(rule))
         if mark := next((mark for mark in marks if mark.casefold() not in known), None):
             yield f"it holds “{shortened(mark)}”, a mark of the prompt: write the rule alone, in words"
-        if self._is_unfinished(rule.rstrip(" *_`\n")):
-            end = shortened(" ".join(rule[-80:].split()[-3:]))
-            yield f"it stops in mid-sentence (“{end}”): write one short, complete sentence"
-        if leaks := [word for word in _COMPARED.findall(rule.casefold()) if word in self._foreign - {*words(parent)}]:
-            yield f"it speaks of '{leaks[0]}', a word of the examples: use this table's columns and labels alone"
         if any(pattern.search(rule) for pattern in self._target_uses):
             yield f"it needs {shortened(target)} to be known, which is to be predicted: use the input columns alone"
         names_output = self._names_label(rule) if classes else any(sign.isdigit() for sign in rule)
@@ -87,16 +72,6 @@ class Guard:
             yield f"it names no label: say which inputs give which of {', '.join(map(shortened, classes[:10]))}"
         if not names_output and not self._names_input(tokens):
             yield "it names no column and no output: say which inputs give which output"
-        of_rules = {*CONDITION, *COMPUTED, *words(self._texts)} - self._label_words
-        if "rule" in tokens and (tokens - CONTINUING).isdisjoint(of_rules):
-            yield "it only speaks of a rule: say which inputs give which output"
-
-    def _is_unfinished(self, rule: str) -> bool:
-        """Return whether the rule ends in a bracket, a comma or a word such as `than`, as no sentence does."""
-        is_word = (words(rule[-80:]) or [""])[-1] in CONTINUING.difference(words(self._texts))
-        is_label = any(rule.rstrip("\"'”.").endswith(label) for label in self.dataset.classes if not words(label))
-        has_stop = rule.endswith((".", "!", "?", "。")) and not rule.endswith("...")
-        return not (has_stop or is_label) and (is_word or _OPEN_END.search(rule[-80:]) is not None)
 
     def _names_input(self, tokens: set[str]) -> bool:
         return not COMPUTED.isdisjoint(tokens) or _any_alike(tokens, self._input_words)
@@ -138,13 +113,6 @@ class Guard:
         """Words of the inputs' names and descriptions."""
         said = " ".join(text for name, text in self.dataset.descriptions.columns if name in self.dataset.inputs)
         return frozenset(words(said)).difference(CONTINUING).union(*map(words, self.dataset.inputs))
-
-    @cached_property
-    def _foreign(self) -> frozenset[str]:
-        """Words of the columns in the worked examples that the table does not have."""
-        named = {word for name in _PAIR.findall(self.examples) for word in words(name)}
-        own = words(self._texts)
-        return frozenset(word for word in named - CONTINUING - HEADINGS if not _any_alike([word], own))
 
     @cached_property
     def _target_uses(self) -> list[re.Pattern[str]]:

@@ -1,7 +1,6 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from vpp.llm.answers import (
     LETTERS,
     NO_LETTER,
     NO_LOGPROBS,
-    WITHOUT_LETTERS,
     Parsed,
     graded,
     letter_shares,
@@ -22,7 +20,7 @@ from vpp.llm.answers import (
     parse_number,
     pooled,
 )
-from vpp.llm.conversation import ASKS, Chat, Question, Refusals, SharedRequests, asked_briefly, complaint, cut_off_words
+from vpp.llm.conversation import ASKS, Chat, Question, RoleChat, SharedRequests, asked_briefly, complaint, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -31,8 +29,6 @@ from vpp.runtime import cancel
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
-MOST_LETTERLESS = 10
-"""Answers without any letter of a label, before one with a letter, that are paid for."""
 OnAnswer = Callable[[str, Prediction, int], None]
 """Called with a hypothesis' id, its prediction for a row, and the number of answers that this took."""
 Read = Parsed[str] | Parsed[float]
@@ -72,13 +68,11 @@ class LlmLearner:
         self._options = options
         self._counters = counters
         self._on_answer = on_answer
-        self._complete = partial(endpoint.complete, temperature=float(options.temperature))
+        self._chat = RoleChat(endpoint, counters, "learner")
+        self._complete = partial(self._chat.complete, temperature=float(options.temperature))
         self._parse = _parser(prompts)
         self._answers: dict[Question, Prediction] = {}
         self._requests = SharedRequests()
-        self._refusals = Refusals()
-        self._letterless = 0.0
-        """Answers without a letter; minus infinity once one had a letter."""
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
@@ -96,19 +90,17 @@ class LlmLearner:
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
         try:
-            with self._refusals.counted():
-                prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+            prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
         except PromptRefused as refusal:
             self._counters.add(unparsable=1)
             prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
-        is_contradictory = contradicts(prediction, rule=hypothesis, classes=self._prompts.dataset.classes)
-        self._counters.add(contradictory=is_contradictory)
+        self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
         self._on_answer(identity, prediction, attempts)
         self._keep(identity, prediction)
 
     def _keep(self, hypothesis: str, prediction: Prediction) -> None:
         """Keep an answer without its thoughts, which are long and used nowhere."""
-        self._refusals.has_answered |= prediction.value is not None
+        self._chat.has_answered |= prediction.value is not None
         self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
 
     async def _answered(self, messages: list[Message], row: Row) -> Answered:
@@ -128,17 +120,12 @@ class LlmLearner:
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
         labels = self._prompts.dataset.classes
         completion = await self._complete(messages, seed=self._options.seed, max_tokens=1, top_logprobs=len(LETTERS))
-        self._counters.add(learner=1)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
         prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
         if prediction.value is not None:
-            self._letterless = -math.inf
             return prediction, 1
-        self._letterless += 1
-        if self._letterless >= MOST_LETTERLESS:
-            raise EndpointRefused(f"{NO_LETTER} in the first {MOST_LETTERLESS} answers: {WITHOUT_LETTERS}")
         self._counters.add(unparsable=1)
         return replace(prediction, raw=completion.text, reason=NO_LETTER), 1
 
@@ -153,7 +140,6 @@ class LlmLearner:
                 if not answered:
                     raise
                 return answered
-            self._counters.add(learner=1)
             prediction = self._read(row, completion)
             answered = prediction, attempt
             if prediction.value is not None:
@@ -199,27 +185,24 @@ def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b", re.IGNORECASE)
-_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b", re.IGNORECASE)
-_FAILURE = re.compile(r"\b(?:no|fails)[.!]\Z", re.IGNORECASE)
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b")
+_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b")
 
 
-def contradicts(prediction: Prediction, *, rule: str, classes: tuple[str, ...]) -> bool:
-    """Return whether a readable label contradicts its own explanation.
+def contradicts(prediction: Prediction, rule: str, classes: tuple[str, ...]) -> bool:
+    """Return whether a label contradicts its own explanation, as far as that can be read.
 
-    Either the explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives
-    another. What cannot be read so is no contradiction.
+    The explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives another.
     """
-    *before, last = _SENTENCE_END.split(prediction.explanation.strip())
-    due = {_named_after(_CONCLUSION, last, classes)}
-    if before and _FAILURE.search(before[-1]) and _CONCLUSION.search(last):
-        due.add(_named_after(_OTHERWISE, rule, classes))
+    *before, last = _SENTENCE_END.split(prediction.explanation.casefold().strip())
+    due = {_label_after(_CONCLUSION, last, classes)}
+    if before and before[-1].rstrip(".!").endswith((" no", " fails")) and _CONCLUSION.search(last):
+        due.add(_label_after(_OTHERWISE, rule.casefold(), classes))
     return prediction.value is not None and not due <= {None, prediction.value}
 
 
-def _named_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
+def _label_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
     """Return the one label in the words after the last mark; None if there is none or several, or a `not`."""
-    *before, words = mark.split(text.casefold())
-    words = words if before else ""
+    *before, words = mark.split(text)
     named = [label for label in classes if re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)]
-    return named[0] if len(named) == 1 and not re.search(r"\bnot\b", words) else None
+    return named[0] if before and len(named) == 1 and "not" not in words.split() else None

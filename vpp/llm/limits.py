@@ -9,21 +9,18 @@ import asyncio
 import math
 import resource
 import time
-from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from vpp.events import Narrowing, Usage
+from vpp.events import Usage
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
-A_TURN = 16
-"""Calls admitted in one turn of the event loop. If hundreds entered together, all would be prepared before the first
-is sent, and all be awaited before the first answer is read: client and server would take turns."""
 OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
+LOOK_S = 1.0
+"""Seconds after which a caller that waits for the end of a hold looks whether an answer has ended it."""
 
 
 class Call(NamedTuple):
@@ -35,95 +32,50 @@ class Call(NamedTuple):
 class Throttle:
     """Admits calls to one server, first come first served, while fewer than an adaptive limit are inside."""
 
-    def __init__(self, wanted: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """wanted: calls in flight at most; fewer if this process may not open as many files. clock: gives seconds."""
+    def __init__(self, wanted: int) -> None:
+        """wanted: calls in flight at most; fewer if this process may not open as many files."""
         self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
         self.inside = 0
         self.open: set[Call] = set()
         """Calls in flight."""
         self.held_until = 0.0
-        """Unix time at which a hold ends; 0.0 if there is none."""
-        self._wanted = wanted
-        self._clock = clock
+        """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._hold: asyncio.TimerHandle | None = None
-        self._admitted = 0
-        """Calls admitted in this turn of the loop."""
+        self._changed = asyncio.Condition()
 
     @property
     def limit(self) -> int:
         """Most calls in flight now, at least 1."""
         return int(self._limit)
 
-    @property
-    def narrowed_by(self) -> Narrowing:
-        """Reason why the limit is below the wanted one; empty if it is not."""
-        if self.limit < self.ceiling:
-            return "full"
-        return "files" if self.ceiling < self._wanted else ""
-
-    @property
-    def oldest_s(self) -> float:
-        """Seconds for which the oldest call has been in flight; 0 without one."""
-        return self._clock() - min((call.began for call in self.open), default=self._clock())
-
     async def __aenter__(self) -> None:
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        self._admit()
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():
-                await self.__aexit__()
-            raise
+        async with self._changed:
+            try:
+                await self._changed.wait_for(lambda: self.inside < self.limit)
+            except asyncio.CancelledError:
+                self._changed.notify(2)  # another may take the place for which this one was woken
+                raise
+            self.inside += 1
 
     async def __aexit__(self, *_: object) -> None:
         self.inside -= 1
-        self._admit()
-
-    def _admit(self) -> None:
-        while self._waiting and self._hold is None and self._admitted < A_TURN and self.inside < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
-                self.inside += 1
-                self._admitted += 1
-                place.set_result(None)
-                if self._admitted == 1:
-                    asyncio.get_running_loop().call_soon(self._begin_turn)
-
-    def _begin_turn(self) -> None:
-        self._admitted = 0
-        self._admit()
+        async with self._changed:
+            self._changed.notify(2)  # an answer may also have widened the window by one
 
     def narrow(self, most: int) -> None:
         """Lower the ceiling."""
-        self._wanted = self.ceiling = min(self.ceiling, most)
+        self.ceiling = min(self.ceiling, most)
         self._limit = min(self._limit, float(self.ceiling))
 
-    def hold(self, seconds: float) -> None:
-        """Admit nobody for this long, or until `release`."""
-        loop = asyncio.get_running_loop()
-        if self._hold is None or self._hold.when() < loop.time() + seconds:
-            self.release()
-            self._hold = loop.call_later(seconds, self._end_hold)
-            self.held_until = time.time() + seconds
-
-    def release(self) -> None:
-        """End a hold. Waiting callers enter when the next one leaves."""
-        if self._hold is not None:
-            self._hold.cancel()
-            self._hold, self.held_until = None, 0.0
-
-    def _end_hold(self) -> None:
-        self.release()
-        self._admit()
+    async def until_free(self) -> None:
+        """Wait until the server wants calls again, or has answered one."""
+        while (left_s := self.held_until - time.time()) > 0:
+            await asyncio.sleep(min(left_s, LOOK_S))
 
     def begin(self) -> Call:
-        call = Call(self._clock(), self.inside)
+        call = Call(time.monotonic(), self.inside)
         self.open.add(call)
         return call
 
@@ -131,26 +83,26 @@ class Throttle:
         """Record that a call got its answer, which ends a hold."""
         if call.began > self._cut_at and 2 * call.load >= self._limit:
             self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
-        self.release()
+        self.held_until = 0.0
 
     def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
         if call.began > self._cut_at:  # at most one halving a round trip
             self._limit = max(1.0, self._limit / 2)
-            self._cut_at = self._clock()
+            self._cut_at = time.monotonic()
         if hold_s:
-            self.hold(hold_s)
+            self.held_until = max(self.held_until, time.time() + hold_s)
 
 
 def affordable(window: int) -> int:
     """Return how many of these connections the process can open, at least 1; raises its soft limit of open files."""
     wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return window
-    with suppress(OSError, ValueError):
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return window if soft == resource.RLIM_INFINITY else max(1, min(window, soft - OTHER_FILES))
 
 
 class Counters:
@@ -203,13 +155,13 @@ class Counters:
 
     def flight(self) -> tuple[int, float]:
         """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
-        return sum(len(one.open) for one in self.throttles), max((one.oldest_s for one in self.throttles), default=0)
+        began = [call.began for one in self.throttles for call in one.open]
+        return len(began), time.monotonic() - min(began) if began else 0.0
 
     def snapshot(self) -> Usage:
-        narrowed = [(one.limit, one.narrowed_by) for one in self.throttles if one.narrowed_by]
-        window, reason = min(narrowed, default=(0, ""))
+        window = min((one.limit for one in self.throttles if one.limit < one.ceiling), default=0)
         held_until = max((one.held_until for one in self.throttles), default=0.0)
-        now = {"window": window, "narrowed_by": reason, "held_until": held_until}
+        now = {"window": window, "held_until": held_until}
         return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})
 
 

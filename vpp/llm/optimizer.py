@@ -1,14 +1,13 @@
 """The optimizer: a model that writes the next hypothesis, from a batch or from the columns alone."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Row
 from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.conversation import ASKS, Chat, Refusals, asked_anew, cut_off_words
+from vpp.llm.conversation import ASKS, Chat, RoleChat, asked_anew, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
@@ -22,11 +21,10 @@ class LlmOptimizer:
     """f_opt(theta, batch): a model that writes the next hypothesis."""
 
     def __init__(self, endpoint: Chat, prompts: OptimizerPrompts, limits: ModelLimits, *, counters: Counters) -> None:
-        self._endpoint = endpoint
+        self._chat = RoleChat(endpoint, counters, "optimizer")
         self._prompts = prompts
         self._limits = limits
         self._counters = counters
-        self._refusals = Refusals()
         self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
 
     async def propose(
@@ -34,29 +32,26 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        If the prompt does not fit the context, the last rows are left out; of one that is refused, half of them, until
-        it shows one row.
+        While a prompt does not fit the context, or is refused, the last half of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
             return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
         count = len(rows)
-        if not self._limits.fit(about(count)):
-            counts = range(1, len(rows) + 1)
-            count = max(1, bisect_left(counts, True, key=lambda count: not self._limits.fit(about(count))))
+        while count > 1 and not self._limits.fit(about(count)):
+            count //= 2
         try:
-            with self._refusals.counted():
-                while True:
-                    shown = count if count < len(rows) else None
-                    try:
-                        proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-                        return replace(proposal, shown=shown)
-                    except PromptRefused:
-                        if count == 1:
-                            raise
-                        self._counters.add(unparsable=1)
-                        count //= 2
+            while True:
+                shown = count if count < len(rows) else None
+                try:
+                    proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+                    return replace(proposal, shown=shown)
+                except PromptRefused:
+                    if count == 1:
+                        raise
+                    self._counters.add(unparsable=1)
+                    count //= 2
         except PromptRefused as refusal:
             return replace(self._refused(refusal, temperature, seed), shown=1)
 
@@ -64,8 +59,7 @@ class LlmOptimizer:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
         messages, parent = self._prompts.about_columns(), self._prompts.seed_text
         try:
-            with self._refusals.counted():
-                return await self._ask(messages, parent, temperature=temperature, seed=seed)
+            return await self._ask(messages, parent, temperature=temperature, seed=seed)
         except PromptRefused as refusal:
             return self._refused(refusal, temperature, seed)
 
@@ -78,7 +72,7 @@ class LlmOptimizer:
         faults: list[str] = []
         for attempt in range(ASKS):
             try:
-                completion = await self._endpoint.complete(
+                completion = await self._chat.complete(
                     asked_anew(messages, faults),
                     temperature=temperature,
                     seed=seed + attempt,
@@ -88,7 +82,6 @@ class LlmOptimizer:
                 if not attempt:
                     raise
                 break
-            self._counters.add(optimizer=1)
             proposal = self._read(completion, parent, temperature=temperature, seed=seed)
             if proposal.text is not None:
                 break

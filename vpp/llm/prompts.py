@@ -195,8 +195,7 @@ class OptimizerPrompts:
     @cached_property
     def guard(self) -> Guard:
         """The guard that refuses proposals which are no rule for this table."""
-        examples = f"{self.refining.examples}\n\n{self.drawing.examples}".strip()
-        return Guard(dataset=self.dataset, seed_text=self.seed_text, examples=examples)
+        return Guard(dataset=self.dataset, seed_text=self.seed_text)
 
 
 # --- the context ----------------------------------------------------------------------------------------------------
@@ -207,8 +206,6 @@ CHAT_TOKENS = 24
 """Tokens that it adds to the whole conversation, at most."""
 LEAST_SHOWN = 500
 """Characters of a cell that are always shown, unless the user asks for fewer."""
-LEAST_IN_BATCH = 1_500
-"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 _STEP = 100
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
@@ -260,14 +257,24 @@ class ModelLimits:
             )
 
 
-def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: tuple[ModelLimits, ModelLimits]) -> None:
+def longest_prompts(
+    learner: LearnerPrompts, optimizer: OptimizerPrompts, hypothesis: str
+) -> list[tuple[Messages, str]]:
+    """Return the learner's and the optimizer's question about the longest row, each with its name."""
+    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+    row = max(rows, key=lambda row: prompt_bytes(row, learner.cell_limit))
+    shown = max(learner.dataset.train, key=lambda row: prompt_bytes(row, optimizer.cell_limit))
+    about_one = optimizer.about_batch(hypothesis, [shown], [Prediction(row=shown.id, value=None)])
+    return [
+        (learner.messages(hypothesis, row), f"the learner's prompt about row {row.id + 1}"),
+        (about_one, f"the optimizer's prompt about row {shown.id + 1} alone"),
+    ]
+
+
+def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
     """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
-    dataset = learner.dataset
-    longest = max(dataset.labelled, key=lambda row: prompt_bytes(row, learner.cell_limit))
-    limits[0].check(learner.messages(optimizer.seed_text, longest), f"the learner's prompt about row {longest.id + 1}")
-    row = max(dataset.train, key=lambda row: prompt_bytes(row, optimizer.cell_limit))
-    about = optimizer.about_batch(optimizer.seed_text, [row], [Prediction(row=row.id, value=None)])
-    limits[1].check(about, f"the optimizer's prompt about row {row.id + 1} alone")
+    for (messages, what), limit in zip(longest_prompts(learner, optimizer, optimizer.seed_text), limits, strict=True):
+        limit.check(messages, what)
 
 
 def prompt_bytes(row: Row, cell_limit: int) -> int:
@@ -280,34 +287,19 @@ def longest_cell(dataset: Dataset) -> int:
     return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
-def fitting_cell_limit(
-    learner: LearnerPrompts,
-    optimizer: OptimizerPrompts,
-    batches: Sequence[Sequence[Row]],
-    *,
-    limits: tuple[ModelLimits, ModelLimits],
-) -> int:
-    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
+def fitting_cell_limit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> int:
+    """Return the characters of a cell with which the longest row fits both contexts; 0 if whole cells do.
 
-    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
-    limits: of learner and optimizer.
+    The optimizer leaves out rows of a batch that does not fit.
     """
-    dataset = learner.dataset
-    rows = (*dataset.labelled, *dataset.unlabelled)
-    text = f"{optimizer.seed_text}{_HYPOTHESIS}"
 
-    def fits(limit: int) -> bool:
-        size = {row.id: prompt_bytes(row, limit) for row in rows}
-        longest = max(rows, key=lambda row: size[row.id])
-        batch = tuple(max(batches, key=lambda rows: sum(size[row.id] for row in rows)))
-        given = [Prediction(row=row.id, value=None) for row in batch]  # all wrong: templates may list mistakes again
-        about_row = replace(learner, cell_limit=limit).messages(text, longest)
-        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given)
-        is_short = (limit or longest_cell(dataset)) <= LEAST_IN_BATCH
-        return limits[0].fit(about_row) and (is_short or limits[1].fit(about_batch))
+    def fits(cell_limit: int) -> bool:
+        asked, asker = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
+        prompts = longest_prompts(asked, asker, optimizer.seed_text + _HYPOTHESIS)
+        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True))
 
-    if not batches or not any(each.context_length for each in limits) or fits(0):
+    if not any(each.context_length for each in limits) or fits(0):
         return 0
-    lengths = range(LEAST_SHOWN, longest_cell(dataset), _STEP)
+    lengths = range(LEAST_SHOWN, longest_cell(learner.dataset), _STEP)
     n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
     return lengths[max(0, n_fitting - 1)] if lengths else 0

@@ -34,23 +34,10 @@ NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
         ("task", "outputs"),
     ),
     "prior": (("hypothesis", "rule"), ("columns",)),
-    "program": (("rule",), ("columns",), ("outputs",)),
-    "question": (("question",), ("text",)),
 }
-"""Required slots by role, any one of each group, besides one of the answer forms (`FORM_SLOTS`)."""
-OPTIONAL: dict[Role, frozenset[str]] = {
-    "learner": frozenset({"outputs"}),
-    "optimizer": frozenset({"values"}),
-    "prior": frozenset({"outputs"}),
-    "program": frozenset(),
-    "question": frozenset(),
-}
-SLOTS: dict[Role, frozenset[str]] = {
-    role: frozenset(slot for slots in needed for slot in slots) | OPTIONAL[role] for role, needed in NEEDED.items()
-}
-"""Every slot by role, besides `FORM_SLOTS`."""
-LENGTH_LIMIT = 20_000
-"""Characters of a template."""
+"""Required slots of the roles that a user may write, any one of each group, besides an answer form (`FORM_SLOTS`)."""
+OPTIONAL: Mapping[Role, str] = {"learner": "outputs", "optimizer": "values", "prior": "outputs"}
+"""A further slot of each."""
 
 _TURN = re.compile(r"^---[ \t]*(system|user|assistant)[ \t]*$", re.MULTILINE)
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w+)\}")
@@ -62,24 +49,14 @@ class Template:
     """A role's prompt: `{name}` is a slot, a doubled brace is a single brace, any other brace stands for itself."""
 
     def __init__(self, text: str, *, role: Role) -> None:
-        """Raise InputError for a text that is too long, or if a slot is missing or unknown."""
+        """Raise InputError if a slot is missing or unknown."""
         self.text = text
         self.role: Role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        if len(text) > LENGTH_LIMIT:
-            raise InputError(
-                f"the {role} template has {len(text):,} characters, {LENGTH_LIMIT:,} at most: shorten it, since every "
-                "call sends it"
-            )
-        self.style = _check_slots(text, role)
+        self.style: Style = _check_slots(text, role) if role in NEEDED else "shown"
         self.opening, last = _turns(text, role)
         self._parts = tuple(_parts(last))
         self.slots = frozenset(slot for _, slot in self._parts if slot is not None)
-
-    @property
-    def examples(self) -> str:
-        """Worked examples: the turns of user and assistant before the question; empty if there are none."""
-        return "\n\n".join(turn["content"] for turn in self.opening if turn["role"] != "system")
 
     def opening_for(self, seed: int) -> tuple[Message, ...]:
         """Return the turns before the question; bit 4 of `seed` swaps the last two worked examples.
@@ -134,28 +111,21 @@ def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
 
 def _check_slots(text: str, role: Role) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
-    lines = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
-    forms = [name for name in FORM_SLOTS if name in lines]
-    missing = {slots[0] for slots in NEEDED[role] if not any(slot in lines for slot in slots)}
-    missing |= set() if forms or role not in ROLES else {"answer_form"}
-    known = SLOTS[role] | set(FORM_SLOTS)
-    unknown = sorted(set(lines) - known, key=lambda name: (lines[name], name))
-    faults = [f"lacks {_slots(sorted(missing))}"] if missing else []
-    if unknown:
-        faults.append("has the unknown slot " + ", ".join(f"{{{name}}} (line {lines[name]})" for name in unknown))
+    slots = dict.fromkeys(brace[1] for brace in _BRACES.finditer(text) if brace[1])
+    forms, needed = [slot for slot in slots if slot in FORM_SLOTS], (*NEEDED[role], tuple(FORM_SLOTS))
+    missing = [group[0] for group in needed if slots.keys().isdisjoint(group)]
+    unknown = [slot for slot in slots if slot != OPTIONAL[role] and not any(slot in group for group in needed)]
+    faults = [f"lacks {_slots(missing)}"] if missing else []
+    faults += [f"has the unknown slot {_slots(unknown)}"] if unknown else []
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
     if len(forms) > 1:
         raise InputError(f"the {role} template asks for several forms of answer ({_slots(forms)}): keep one of them")
-    return FORM_SLOTS[forms[0]] if forms else "shown"
+    return FORM_SLOTS[forms[0]]
 
 
 def _slots(names: Iterable[str]) -> str:
     return ", ".join(f"{{{name}}}" for name in names)
-
-
-def _line(text: str, place: int) -> int:
-    return 1 + text.count("\n", 0, place)
 
 
 # --- templates that come with the package ---------------------------------------------------------------------------

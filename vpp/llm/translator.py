@@ -9,11 +9,11 @@ from functools import partial
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, Refusals, SharedRequests, complaint
+from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, RoleChat, SharedRequests, complaint
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
-from vpp.llm.protocol import Message
+from vpp.llm.protocol import Completion
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes
 from vpp.programs.source import REFUSAL, Program, ProgramFault, read_program
@@ -59,8 +59,9 @@ class ProgramLearner:
         self._counters = counters
         self._falls_back = falls_back
         self._on_program = on_program
-        self._chat = partial(_say, endpoint, counters, Refusals(), options.seed)
-        self._texts = TextQuestions(self._chat, prompts, options, counters=counters, on_answer=self._on_program)
+        chat = RoleChat(endpoint, counters, "learner")
+        self._ask = partial(chat.complete, temperature=0.0, seed=options.seed)
+        self._texts = TextQuestions(self._ask, prompts, options, counters=counters, on_answer=self._on_program)
         self._on_answer = on_answer
         self._columns = prompts.columns
         self._translations: dict[str, Translation] = {}
@@ -129,7 +130,7 @@ class ProgramLearner:
         messages, fault = self._prompts.translation(hypothesis), ""
         for attempt in range(1, ASKS + 1):
             try:
-                answer = await self._chat(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
+                answer = (await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))).text
             except PromptRefused as refusal:
                 return translated(code=None, reason=refusal.words, attempts=attempt)
             if REFUSAL.match(answer):
@@ -173,14 +174,14 @@ class TextQuestions:
 
     def __init__(
         self,
-        chat: Callable[..., Awaitable[str]],
+        complete: Callable[..., Awaitable[Completion]],
         prompts: ProgramPrompts,
         options: LearnerOptions,
         *,
         counters: Counters,
         on_answer: OnProgram,
     ) -> None:
-        self._chat = chat
+        self._complete = complete
         self._prompts = prompts
         self._options = options
         self._counters = counters
@@ -216,23 +217,14 @@ class TextQuestions:
     async def _ask(self, words: str, id_: str, text: str) -> None:
         said = ""
         with suppress(PromptRefused):
-            said = await self._chat(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
+            asked = self._prompts.about_text(words, text)
+            said = (await self._complete(asked, max_tokens=self._options.max_tokens)).text
         yes = True if _YES.match(said) else False if _NO.match(said) else None
         if yes is None:
             self._counters.add(unparsable=1)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
         self.keep(answer)
         self._on_answer(answer)
-
-
-async def _say(
-    endpoint: Chat, counters: Counters, refusals: Refusals, seed: int, messages: list[Message], *, max_tokens: int
-) -> str:
-    """Return one answer at temperature 0. Raises EndpointError."""
-    with refusals.counted():
-        completion = await endpoint.complete(messages, temperature=0.0, seed=seed, max_tokens=max_tokens)
-    counters.add(learner=1)
-    return completion.text
 
 
 def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:

@@ -75,7 +75,6 @@ class Control:
         self._obeying: Command | None = None
         self._directory = directory
         self._counters = counters
-        self._is_silent = False
 
     def listen_to_signals(self) -> None:
         """Let a signal stop the run; a closed terminal too, unless the worker was started to ignore that."""
@@ -121,7 +120,7 @@ class Control:
             await cancel([task, stop, *others])
 
     def beat(self) -> None:
-        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats."""
+        """Write a heartbeat, if the disk takes it: the run works without."""
         now, (in_flight, age_s) = time.time(), self._counters.flight()
         beat = Heartbeat(
             at=now,
@@ -133,13 +132,8 @@ class Control:
             in_flight=in_flight,
             oldest_at=now - age_s,
         )
-        try:
+        with suppress(DiskRefused):
             self._directory.beat(beat)
-            self._is_silent = False
-        except OSError as error:
-            if not self._is_silent:
-                log.warning("no heartbeat can be written: %s", refusal(error, self._directory.path))
-            self._is_silent = True
 
 
 class Recorder:
@@ -174,17 +168,16 @@ class Recorder:
 
     def end(self, end: Event) -> None:
         """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
-        if not (isinstance(end, RunFailed) and end.reason == "disk"):
+        for _ in range(2):
             try:
-                return self.record(end)
+                self.record(end)
             except OSError as error:
-                end = self.failure(error)
-        self.journal.forget()
-        try:
-            self.record(end)
-        except OSError as error:
-            log.error("the end of the run cannot be recorded: %s", error)
-            self._apply(Record(at=time.time(), usage=self._counters.snapshot(), event=end))
+                self.journal.forget()
+                end = failure = self.failure(error)
+            else:
+                return
+        log.error("the end of the run cannot be recorded: %s", failure.detail)
+        self._apply(Record(at=time.time(), usage=self._counters.snapshot(), event=end))
 
     def failure(self, error: OSError) -> RunFailed:
         return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
@@ -225,8 +218,6 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """
     try:
         with directory.lock():
-            if not directory.take_request():
-                directory.take_command()  # it was for an earlier worker
             view = JournalReader(directory.journal).read()
             if view.phase == "finished":
                 return view
@@ -307,16 +298,15 @@ class _Worker:
         Waits double up to a limit. Patience begins anew after a complete step, and when the user asks to try again.
         """
         patience_s = self.spec.endpoint.max_wait_s
-        pause_s, gives_up_at = FIRST_RETRY_S, math.inf
+        pause_s, gives_up_at = FIRST_RETRY_S, 0.0
         lost_at: float | None = -math.inf  # the last complete step at the last outage
         while True:
-            is_fresh = self.control.retry.is_set() or math.isinf(gives_up_at)
             try:
-                return await self._attempt(patience_s if is_fresh else max(0.0, gives_up_at - time.time()))
+                return await self._attempt()
             except EndpointUnreachable as error:
                 now, step = time.time(), self.recorder.view.last_step
                 if lost_at != step or self.control.retry.is_set():
-                    pause_s, gives_up_at, lost_at = FIRST_RETRY_S, now + patience_s - error.waited_s, step
+                    pause_s, gives_up_at, lost_at = FIRST_RETRY_S, now + patience_s, step
                 if now >= gives_up_at:
                     raise EndpointUnreachable(given_up(error, patience_s)) from error
                 wait_s = min(pause_s, gives_up_at - now)
@@ -351,11 +341,10 @@ class _Worker:
             beats += 1
             await asyncio.sleep(FLUSH_S)
 
-    async def _attempt(self, max_wait_s: float) -> None:
+    async def _attempt(self) -> None:
         """Open the session and run from the last complete step to the end.
 
-        max_wait_s: seconds for which a server may let callers wait without an answer. Raises Stopped, _AtCap,
-        EndpointError, and OSError of the disk.
+        Raises Stopped, _AtCap, EndpointError, and OSError of the disk.
         """
         view, journal = self.recorder.view, self.recorder.journal
         self.counters.restore(last_finished(view).usage)
@@ -372,7 +361,6 @@ class _Worker:
             on_program=journal.add_entry,
             answers=settled_answers(self.directory.journal),
             cap=self.spec.cap,
-            max_wait_s=max_wait_s,
             on_loading=self._loading,
         )
         async with open_session(self.directory, access) as session:
