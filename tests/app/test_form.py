@@ -36,7 +36,7 @@ def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app
         "Automatic (semicolon)",
         "Automatic (first line)",
     ]
-    assert "not UTF-8: read as Windows-1252" in shown(app)
+    assert "Not UTF-8: read as Windows-1252" in shown(app)
     read_field(app, NAMED, "header").set_value(False).run()
     assert "column_1" in shown(app)
     assert "größe</td>" in shown(app)
@@ -63,7 +63,7 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert "A guess, as the last suitable column." in shown(app)
     assert shown(app).index("kauf</th>") < shown(app).index("preis</th>")
     choose_kind(app, "note", "category")
-    assert "column &#x27;note&#x27; is of the kind category, as chosen" in shown(app)
+    assert "Column &#x27;note&#x27; is of the kind category, as chosen" in shown(app)
     app.selectbox(key="new.target").set_value("note").run()
     assert "note has 5 labels, so this is classification." in shown(app)
     choose_kind(app, "kauf", "number")
@@ -86,7 +86,7 @@ def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: App
     field.set_value("x1 cholesterol").run()
     assert "&#x27;x1 cholesterol&#x27; describes nothing" in shown(app)
     field.set_value("x1 = cholesterol, mg/dl <b>\nlabel:yes = ill").run()
-    assert "prompts describe 1 column and 1 label" in shown(app)
+    assert "Prompts describe 1 column and 1 label" in shown(app)
     asked = "What the columns mean:\n<<<\nx1: cholesterol, mg/dl <b>\n*num* = yes: ill\n>>>\n\nYou apply a rule"
     assert asked in "".join(block.value for block in app.code)
     app.button(key="new.start").click().run()
@@ -129,7 +129,7 @@ def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE_SHOPS.encode())
     assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300 rows")
-    assert "no training row has the label" in shown(form)
+    assert "No training row has the label" in shown(form)
     form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)
     give_test_file(form, b"size,label\n1,a\n2,b\n")
