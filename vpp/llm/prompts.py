@@ -167,12 +167,12 @@ class OptimizerPrompts:
             inputs=rendering.render_inputs(rows, *shown) if "inputs" in slots else "",
             rows=rendering.render_rows(turned, *shown) if "rows" in slots else "",
             values=rendering.render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=rendering.render_predictions(predictions),
+            predictions=rendering.numbered((each.value for each in predictions), rendering.NO_ANSWER),
             mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=rendering.render_targets(rows) if "targets" in slots else "",
+            targets=rendering.numbered((row.target for row in rows), rendering.MISSING),
             task=optimizer_task(self.dataset),
             outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.optimizer_form(self.refining.style),
+            answer_form=rendering.rule_form(self.refining.style, is_draw=False),
         )
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
@@ -188,7 +188,7 @@ class OptimizerPrompts:
             rule=rule_of(self.dataset, self.seed_text),
             columns=rendering.render_columns(self.dataset),
             outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.prior_form(self.drawing.style),
+            answer_form=rendering.rule_form(self.drawing.style, is_draw=True),
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
 
