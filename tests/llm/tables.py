@@ -40,7 +40,7 @@ PARITY = table(
 LINE = table("regression", (row(0, 4.0, x="0"), row(1, 7.5, x="1.17")))
 
 
-def labelled_or_numeric(target: str, rows: list[tuple[Any, dict[str, str]]], kinds: dict[str, Any]) -> Dataset:
+def small_table(target: str, rows: list[tuple[Any, dict[str, str]]], kinds: dict[str, Any]) -> Dataset:
     """Return a table of labels or of numbers. kinds: of the columns that hold no numbers."""
     outputs = [output for output, _ in rows]
     task: Task = "classification" if isinstance(outputs[0], str) else "regression"
@@ -52,11 +52,11 @@ def labelled_or_numeric(target: str, rows: list[tuple[Any, dict[str, str]]], kin
 
 
 TABLES: dict[str, Dataset] = {
-    name: labelled_or_numeric(each["target"], each["rows"], each.get("kinds", {}))
+    name: small_table(each["target"], each["rows"], each.get("kinds", {}))
     for name, each in json.loads(Path(__file__).with_name("tables.json").read_text("utf-8")).items()
 }
 TABLES["line"] = LINE
-TABLES["many"] = labelled_or_numeric(
+TABLES["many"] = small_table(
     "decision", [(("in", "out")[n % 2], {"city": f"a long name of town {n}"}) for n in range(400)], {"city": "category"}
 )
 

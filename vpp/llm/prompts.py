@@ -167,9 +167,9 @@ class OptimizerPrompts:
             inputs=rendering.render_inputs(rows, *shown) if "inputs" in slots else "",
             rows=rendering.render_rows(turned, *shown) if "rows" in slots else "",
             values=rendering.render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=rendering.numbered((each.value for each in predictions), rendering.NO_ANSWER),
+            predictions=rendering.number_lines((each.value for each in predictions), rendering.NO_ANSWER),
             mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=rendering.numbered((row.target for row in rows), rendering.MISSING),
+            targets=rendering.number_lines((row.target for row in rows), rendering.MISSING),
             task=optimizer_task(self.dataset),
             outputs=rendering.outputs_of(self.dataset),
             answer_form=rendering.rule_form(self.refining.style, is_draw=False),
@@ -294,8 +294,8 @@ def fitting_cell_limit(learner: LearnerPrompts, optimizer: OptimizerPrompts, lim
     """
 
     def fits(cell_limit: int) -> bool:
-        asked, asker = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
-        prompts = longest_prompts(asked, asker, optimizer.seed_text + _HYPOTHESIS)
+        of_learner, of_optimizer = (replace(each, cell_limit=cell_limit) for each in (learner, optimizer))
+        prompts = longest_prompts(of_learner, of_optimizer, optimizer.seed_text + _HYPOTHESIS)
         return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True))
 
     if not any(each.context_length for each in limits) or fits(0):

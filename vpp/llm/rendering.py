@@ -89,8 +89,8 @@ def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limi
     return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
 
 
-def numbered(values: Iterable[Value | None], absent: str) -> str:
-    """Return each row's value after its number, from 1."""
+def number_lines(values: Iterable[Value | None], absent: str) -> str:
+    """Return a line a value, each after its number from 1. absent: stands for None."""
     return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
 
 
