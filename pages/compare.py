@@ -22,7 +22,7 @@ from vpp.findings.comparison import (
 )
 from vpp.findings.status import labels
 from vpp.runs.directory import RunDirectory
-from vpp.show import markup, render
+from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
 
@@ -181,7 +181,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])
-    pieces.steady(markup.CUE + render.html((*parts, cost(comparison))), key="compare.result")
+    pieces.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
 
 
 frame.enter()

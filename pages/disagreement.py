@@ -9,17 +9,28 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
-from vpp.findings.rows import Rows, Which, asked_when, evaluated_rows, headline, opened_row, row_table, table_words
-from vpp.findings.trust import calibrated, sure_and_right, tiles
+from vpp.findings.rows import (
+    Rows,
+    Which,
+    asked_when,
+    calibrated,
+    evaluated_rows,
+    headline,
+    opened_row,
+    row_table,
+    sure_and_right,
+    table_words,
+    tiles,
+)
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
-from vpp.show.render import html
+from vpp.show.markup import html
 
 MOST = 60  # rows of the table at a time
 ROW = "disagreement.row"
 NOT_ASKED = (
     "The test rows have not been asked yet",
-    "They are asked when the run ends or is stopped, or every n steps if the run is set so. "
+    "They are asked when the run ends or is stopped. "
     "A run that was interrupted or failed asks them once it is resumed.",
 )
 
@@ -38,8 +49,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     if rows is None:
         opening.not_yet(run, *NOT_ASKED)
         return
-    is_live = snapshot.state in opening.LIVE
-    when = asked_when(rows.test, snapshot, is_live=is_live)
+    when = asked_when(rows.test, snapshot)
     notes = [Note(when)] if when else []
     blocks.draw(*headline(rows), *calibrated(rows), *notes)
     blocks.draw(tiles(rows), *sure_and_right(rows))

@@ -6,16 +6,23 @@ import streamlit as st
 
 from pages.parts import asking, blocks, frame, opening, pieces
 from vpp.events import hypothesis_id
-from vpp.findings.hypotheses import Hypothesis, compared_words, deck, hypotheses, odds_words, order_words, shares_words
-from vpp.findings.ideas import Ideas, merge_ideas, similarity
-from vpp.findings.progress import nothing_yet, weights_figure
+from vpp.findings.hypotheses import (
+    Hypothesis,
+    Ideas,
+    deck,
+    hypotheses,
+    merge_ideas,
+    order_words,
+    shares_words,
+    similarity,
+)
+from vpp.findings.progress import nothing_yet, weights_curve
 from vpp.findings.result import evidence_measure, target_words, weights_words
-from vpp.findings.rows import evaluated_rows
+from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import RuledOut, ruled_out, ruled_out_heading, ruled_out_lines
-from vpp.findings.trust import mistakes
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import Snapshot
-from vpp.show import render
+from vpp.show import markup
 from vpp.show.blocks import Fold, Heading, Note, Say
 from vpp.show.words import counted, integer
 
@@ -42,8 +49,9 @@ def draw_page(run: opening.OpenRun) -> None:
         asking.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
-    if run.snapshot.state not in opening.LIVE and (figure := weights_figure(run.snapshot.view)):
-        blocks.draw_figure(figure)
+    if run.snapshot.state not in opening.LIVE and (curve := weights_curve(run.snapshot.view)):
+        # In a component: st.html would leave the drawing out.
+        pieces.steady(markup.html([curve]), key="posterior.weights")
 
 
 def merged_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:
@@ -64,9 +72,7 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
     apart_key, all_key = f"posterior.apart.{run.directory.id}", f"posterior.all.{run.directory.id}"
     is_apart = bool(st.session_state.get(apart_key))
     every = hypotheses(ideas, None if is_apart else near, seed_text=view.seed_text, labels=dataset.classes)
-    words = (shares_words(every, config, view), odds_words(view, config, dataset))
-    head = Heading("Hypotheses", order_words(every, config))
-    blocks.draw(Say(" ".join(filter(None, words))), head)
+    blocks.draw(Say(shares_words(every, config, view)), Heading("Hypotheses", order_words(every, config)))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     first = every[:AT_ONCE] if is_cut else every
     draw_deck(run, snapshot, first)
@@ -76,7 +82,7 @@ def draw_hypotheses(run: opening.OpenRun, snapshot: Snapshot) -> None:
             st.button(more, key="posterior.more", on_click=st.session_state.update, args=({all_key: True},))
         if is_apart or len(every) < len(ideas):
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))
-    draw_notes(run, snapshot, ideas)
+    draw_notes(run, snapshot)
 
 
 def draw_deck(run: opening.OpenRun, snapshot: Snapshot, first: tuple[Hypothesis, ...]) -> None:
@@ -84,18 +90,14 @@ def draw_deck(run: opening.OpenRun, snapshot: Snapshot, first: tuple[Hypothesis,
     readings = pieces.readings(run, snapshot, (hypothesis_id(each.texts[0].text) for each in first))
     cards = deck(first, view, snapshot.spec.config, readings)
     name = "live" if live else str(view.last_step)
-    pieces.deck(render.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
+    pieces.deck(markup.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
 
 
-def draw_notes(run: opening.OpenRun, snapshot: Snapshot, ideas: Ideas) -> None:
-    """Draw a line on the weights under the cards; the rest is folded."""
+def draw_notes(run: opening.OpenRun, snapshot: Snapshot) -> None:
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
     weights = [target_words(config), weights_words(snapshot)]
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
-    parts: list[object] = [
-        Note(compared_words(ideas)),
-        Fold(title="More on the weights", blocks=tuple(map(Note, weights))),
-    ]
+    parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
     if rows := evaluated_rows(view, config, dataset):
         parts.append(Fold(title="Right and wrong, answer by answer", blocks=tuple(mistakes(rows))))
     blocks.draw(*parts)
@@ -123,7 +125,7 @@ def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
     most = None if everything else NEWEST
     lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
     with place:
-        pieces.steady(render.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
+        pieces.steady(markup.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
 
 
 frame.enter()

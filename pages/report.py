@@ -15,7 +15,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.show import markup
-from vpp.show.render import html
+from vpp.show.markup import html
 
 
 def page(run: opening.OpenRun) -> None:

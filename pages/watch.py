@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import slowed_html
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import MARKS, faults_sentence, is_key_refused, pending_words, retry_words, steps_done
+from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
@@ -77,7 +77,8 @@ def status_html(run: opening.OpenRun, snapshot: Snapshot, waiting: Command | Non
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
-    return markup.phase(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+    badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+    return f'<p class="cap phase">{badge}</p>'
 
 
 def queue_before(run: opening.OpenRun, snapshot: Snapshot) -> int:
@@ -101,7 +102,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
-            words = markup.caption(faults) if (faults := faults_sentence(snapshot.usage)) else ""
+            words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
         pieces.steady(words + slowed_html(snapshot), key="watch.whole")

@@ -203,7 +203,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
-        ("sure and wrong is no warning", "tail(wrong, len(certain), 1 - CERTAIN) < CHANCE", "False"),
+        ("sure and wrong is no warning", "tail(wrong, n, 1 - CERTAIN) < CHANCE", "False"),
     ),
     ("findings/result.py", "tests/findings/test_result.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
@@ -211,25 +211,27 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
         ("threshold a rank too low", "[self.rank - 1] if", "[self.rank - 2] if"),
     ),
-    ("posterior/metric.py", "tests/posterior/test_paired.py"): (
+    ("posterior/metric.py", "tests/posterior/test_metric.py"): (
         ("the rows themselves left out of p", "range(few + 1)", "range(few)"),
     ),
     ("inference/plan.py", "tests/inference/test_calls.py tests/runs/test_estimate.py"): (
         ("a last short batch unplanned", "-(-n_pool(config, n_train) // config", "(n_pool(config, n_train) // config"),
     ),
-    ("inference/vml.py", LITERAL): (
+    ("inference/metropolis_hastings.py", LITERAL): (
         ("parent in slot 0", "theta.settled(chain.slot)", "theta.settled(0)"),
     ),
     ("llm/endpoint.py", "tests/llm/test_cache.py tests/llm/test_endpoint.py"): (
         ("cache key without the address", '{"address": address, "model": self.model,', '{"model": self.model,'),
         ("a retry too many", "if strikes < most or", "if strikes <= most or"),
     ),
-    ("data/cells.py", "tests/data/test_kinds.py"): (
-        ("sign of the time zone", "- _offset(parts", "+ _offset(parts"),
-        ("quarters a part late", "1 + (number - 1) * _MONTHS_IN", "1 + number * _MONTHS_IN"),
+    ("data/split.py", "tests/data/test_split.py"): (
+        ("seats to the smallest remainder", "counts[stratum]), reverse=True)", "counts[stratum]))"),
+    ),
+    ("data/answers.py", "tests/llm/test_answers.py"): (
+        ("thinking cut at its first end", "max((match.end() for", "min((match.end() for"),
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
-        ("an answer too many kept", "islice(file, lines)", "islice(file, lines + 1)"),
+        ("answers that a resume made void", "if step != steps:", "if False:"),
     ),
     ("runs/keys.py", "tests/runs/test_keys.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),

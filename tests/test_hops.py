@@ -32,7 +32,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.worker import Recorder
 from vpp.settings import Config
 from vpp.show.cards import Deck
-from vpp.show.render import html
+from vpp.show.markup import html
 
 ROOT = Path(__file__).parents[1]
 START = process.start
@@ -104,7 +104,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
-    assert way.is_at_most(25)
+    assert way.is_at_most(18)
 
 
 def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

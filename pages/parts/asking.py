@@ -24,7 +24,7 @@ from vpp.show import markup
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import markdown_text, one_line
 from vpp.show.words import counted, cut, integer, percent, seconds
-from vpp.trials.trial import TrialAsking
+from vpp.trials import TrialAsking
 
 WHAT = ("row", "table")  # names of the jobs
 ACROSS, AT_FIRST = 4, 12  # fields in a line; fields that are not folded away

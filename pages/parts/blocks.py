@@ -8,9 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from vpp.errors import VppError
 from vpp.show import markup
-from vpp.show.blocks import Figure, Heading, Note
-from vpp.show.render import block_html
-from vpp.show.theme import Mode
+from vpp.show.markup import block_html
 
 T = TypeVar("T")
 
@@ -19,17 +17,6 @@ def draw(*parts: object, label: str = "") -> None:
     """Draw blocks, and strings of HTML, as one block. label: its name for a screen reader."""
     html = (part if isinstance(part, str) else block_html(part) for part in parts)
     st.html(markup.block(*html, label=label))
-
-
-def draw_figure(figure: Figure) -> None:
-    """Draw a chart under its title, then the same in words and as a table."""
-    import pandas  # noqa: F401 - Plotly looks into pandas where another thread may have begun to import it
-
-    draw(Heading(figure.title, figure.caption))
-    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    config = {"displayModeBar": False}
-    st.plotly_chart(figure.chart(mode), theme=None, key=f"figure.{figure.title}", config=config, alt=figure.alt)
-    draw(Note(f"{figure.alt}."), figure.table)
 
 
 def captions(*words: str) -> None:

@@ -20,7 +20,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.session import Checked, checking
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import SERVER_DOCS
-from vpp.show import markup, render
+from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised
 
@@ -216,8 +216,8 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     of, checks = st.session_state.get("new.check", (None, ()))
     checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
-        conclusion = verdict(checks)
-        blocks.draw(*check_blocks(checks), Note("" if conclusion.mark == "fails" else conclusion.words))
+        mark, words = verdict(checks)
+        blocks.draw(*check_blocks(checks), Note("" if mark == "fails" else words))
     return checks
 
 
@@ -231,7 +231,7 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
     checks: list[Checked] = []
     for one in checking(endpoint, person.keys_of(endpoint)):
         checks.append(one)
-        place.html(markup.block(render.html(check_blocks(checks))))
+        place.html(markup.block(markup.html(check_blocks(checks))))
         if until and (one.finding.mark == "fails" or one.finding.name in until):
             break
     if not until or failure(checks):

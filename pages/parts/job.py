@@ -14,7 +14,7 @@ from vpp.inference.plan import plan
 from vpp.runs.asking import Asking, Background, Questions
 from vpp.runs.preparation import Preparation
 from vpp.show import markup
-from vpp.show.render import html
+from vpp.show.markup import html
 from vpp.show.words import counted, integer, seconds
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress

@@ -20,7 +20,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
-from vpp.show import markup, render
+from vpp.show import markup
 from vpp.show.words import counted
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
         blocks.draw(*verdict.unread_alert(snapshot.view))
     elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
         kind = found.grade if found.is_success else "bad"
-        blocks.draw(f'<div class="grade {kind}">{render.html(verdict.blocks(found))}</div>', label="Verdict")
+        blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

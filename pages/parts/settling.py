@@ -18,8 +18,8 @@ from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
-from vpp.show.render import html
-from vpp.show.words import counted
+from vpp.show.markup import html
+from vpp.show.words import counted, value_text
 
 AT_ONCE, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
 
@@ -111,7 +111,7 @@ def note_answer(run: opening.OpenRun, question: Point, name: str, labels: Sequen
     """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
     place = input_key(question.row)
     if row is not None and row.target is not None:
-        own = new_rows.truth_words(row.target)
+        own = value_text(row.target)
         field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
         truth = own if st.checkbox(f"Use {own}", **field) else ""
     else:

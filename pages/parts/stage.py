@@ -8,17 +8,16 @@ import streamlit as st
 
 from pages.parts import opening, pieces
 from vpp.events import INITIAL_STEP
-from vpp.findings.ideas import Names, phases
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import accuracy_curve, asking_words, ess_curve, flight_words, health, nothing_yet
-from vpp.findings.step import Cards, happened, shown_step, step_title
+from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.show import markup, render
-from vpp.show.cards import SQUARES, Deck, StepCard, skeletons_html
+from vpp.show import markup
+from vpp.show.cards import Deck, StepCard, skeletons_html
 
 _STAGE = pieces.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
@@ -116,12 +115,10 @@ class Stage:
 
     def foot_words(self) -> str:
         """Return the key to the cards, with what they show alone."""
-        is_label = self.snapshot.spec.dataset["task"] == "classification"
         bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
         words = [bars] if self.newest is not None else []
         if self.step is not None and not self.config.is_weighing:
             words.append("Underlined: added. Struck: removed.")
-            words.append(SQUARES if is_label and self.config.scored_on != "train" else "")
         return " ".join(words)
 
     def health_html(self, now: float) -> str:
@@ -142,7 +139,7 @@ class Stage:
         if self.newest is None or self.config.is_weighing:
             return ""
         curve = accuracy_curve(self.view, self.run.reader.dataset(), at=self.step)
-        return render.html([curve, *([ess_curve(self.view, at=self.step)] if self.config.is_weighted else [])])
+        return markup.html([curve, *([ess_curve(self.view, at=self.step)] if self.config.is_weighted else [])])
 
     def decks(self) -> list[str]:
         """Return the deck in each phase that the step has begun; the last is the one that stays."""
@@ -154,7 +151,7 @@ class Stage:
         maker = Cards(view, self.config, dataset, prompts, names=self.names, wanted=wanted)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.drawn)
-            return [render.html([Deck(maker.first())]) + skeletons_html(waiting)]
+            return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
         if self.step is None:
             return [self.deck(maker.end())]
         begun = phases(view.steps.get(self.step, StepView(step=self.step)))
@@ -164,6 +161,6 @@ class Stage:
         """Return the cards, each with a fold that has its program, or why it has none."""
         readings = pieces.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)
-        return render.html(
+        return markup.html(
             [Deck([replace(card, folds=(*card.folds, *more)) for card, more in zip(cards, folds, strict=True)])]
         )

@@ -16,7 +16,7 @@ from tests.reporting.sampled import VARIANTS, sampled
 from vpp.findings.step import Cards
 from vpp.settings import FOR_EXPERTS, Config
 from vpp.show.cards import Deck
-from vpp.show.render import html
+from vpp.show.markup import html
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 

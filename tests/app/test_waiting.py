@@ -43,11 +43,11 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     opened(app, reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
-    monkeypatch.setattr("vpp.runs.disk.write_atomically", refuse)
+    monkeypatch.setattr("vpp.runs.process.start", refuse)
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)
 
 
-def refuse(path: Path, _: bytes) -> None:
-    raise OSError(28, "No space left on device", str(path))
+def refuse(_: object, log: Path, *__: object, **___: object) -> None:
+    raise OSError(28, "No space left on device", str(log))

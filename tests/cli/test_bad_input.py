@@ -63,8 +63,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
         ("run t.csv --target kind --demo --describe a", "'a' is not COLUMN=TEXT or label:LABEL=TEXT"),
-        ("run two.csv --target kind --demo", "two.columns.csv and two.columns.json both describe the columns"),
-        ("run odd.csv --target kind --demo", "odd.columns.json is not UTF-8 text: save it as UTF-8"),
+        ("run odd.csv --target kind --demo", "odd.columns.csv is not UTF-8 text: save it as UTF-8"),
         ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
         ("run t.csv --target kind --demo --limit cost=3", "a cap on cost, and no price to count by"),
         ("run t.csv --target kind --demo --limit calls=-1", "'calls=-1' is not NAME=N with one of calls, cost"),
@@ -97,10 +96,8 @@ def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sa
     for folder, role, content in (("wrong", "learner", bytes(range(256))), ("odd", "prior", b"{hypothesis}")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"{role}.txt").write_bytes(content)
-    for name in ("two.csv", "odd.csv"):
-        (tmp_path / name).write_text(TABLE)
-    for name in ("two.columns.csv", "two.columns.json", "odd.columns.json"):
-        (tmp_path / name).write_bytes(b"\xff")
+    (tmp_path / "odd.csv").write_text(TABLE)
+    (tmp_path / "odd.columns.csv").write_bytes(b"\xff")
     (tmp_path / "taken").mkdir()
     code, out, err = vpp(*words.split(" "))
     assert (code, out) == (2, "")

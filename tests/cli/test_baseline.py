@@ -55,7 +55,6 @@ def test_calls_and_examples_can_be_limited_and_the_report_shows_them(desk: Desk,
     report = report_markdown(RunReader(directory))
     assert report == (run_dir / "report.md").read_text()
     assert "the learner without a rule" in report
-    assert "drawn anew in each of 2 questions a row: the majority counts. 20 learner calls" in report
 
 
 def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:

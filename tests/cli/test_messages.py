@@ -1,5 +1,6 @@
 """What a run in the terminal says where it waits, gives up, or cannot go on."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
 from vpp.runs.directory import Heartbeat
-from vpp.runs.disk import locked
+from vpp.runs.disk import LOCK, locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
-from vpp.show.render import lines
+from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]
 
@@ -39,7 +40,8 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
-    directory.request_worker()
+    with directory.lock() as lock:  # as the process that starts the worker holds it
+        monkeypatch.setenv(LOCK, str(os.dup(lock.fileno())))
     directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held

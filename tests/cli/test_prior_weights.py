@@ -15,9 +15,8 @@ from vpp.reporting.exports import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
-from vpp.show.markup import one_line
-from vpp.show.render import lines
-from vpp.show.words import percent, weight_text
+from vpp.show.markup import lines, one_line
+from vpp.show.words import percent
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
 TABLE = "a,b,label\n" + "".join(f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)
@@ -87,7 +86,7 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert held == pytest.approx(of_sentences)
     terminal = " ".join(lines(summary(directory, RunReader(directory).refresh().view)))
     for share in prior:
-        facts = f"prior {weight_text(share)}"
+        facts = one_line(f"prior {percent(share)}")
         assert (facts in report.lower(), f", {facts} " in str(Posterior(directory))) == (True, True)
         assert one_line(percent(share, 1)) in terminal
     assert "alert(1)" in report

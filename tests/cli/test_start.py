@@ -29,7 +29,7 @@ def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
 
 
 def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> None:
-    later = {"pandas", "plotly", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
+    later = {"pandas", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
     assert imported("import vpp.cli.running, vpp.llm.client") & (later | {"vpp.cli.stored", "vpp.bench"}) == set()
 
 

@@ -70,13 +70,6 @@ def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train
     assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
 
 
-def test_chosen_inputs_are_taken_in_file_order():
-    rows = "".join(f"{i},2007,{i % 3},{i % 2}\n" for i in range(20))
-    table = read("id,year,x,y\n" + rows)
-    dataset = build_dataset(table, target="y", columns=ColumnChoice(inputs=["year", "id"]))
-    assert (dataset.inputs, dataset.provenance.notes) == (("id", "year"), ())
-
-
 @pytest.mark.parametrize("named", [["a, b", "c"], ["a", "b", "c"], ["c", "a", " b"], ["a,b", "c"]])
 def test_a_name_with_commas_is_joined_from_its_pieces(named):
     table = read('"a, b",b,c,y\n' + "".join(f"{i},{i % 5},{i % 3},{'pq'[i % 2]}\n" for i in range(20)))

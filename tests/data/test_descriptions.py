@@ -8,7 +8,7 @@ import pytest
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, dataset_from_csv, rows_csv, spec
-from vpp.data.descriptions import Descriptions, checked, read_descriptions
+from vpp.data.descriptions import Descriptions, by_key, checked
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 
@@ -43,7 +43,7 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
         ({"X1 ": "…"}, "num", "for the column 'X1 ', which the table does not have: did you mean 'x1'?"),
         ({"age": "…"}, "num", "for the column 'age', which the table does not have: its columns are 'x1', 'x2', 'num'"),
         ({"label:yess": "…"}, "num", "the label 'yess', which the table does not have: did you mean 'yes'?"),
-        ({"label:yes": "…"}, "x1", "the description of 'label:yes' cannot be used: the target is a number"),
+        ({"label:yes": "…"}, "x1", "the description of 'label:yes' cannot be used: a target of numbers"),
         ({"x1": "…" * 501}, "num", "the description of 'x1' has 501 characters, 500 at most: shorten it"),
     ],
 )
@@ -55,37 +55,41 @@ def test_what_is_no_description_of_the_table_is_refused_in_one_line(given: Any, 
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("heart.columns.csv", 'column,description\nx1,"a, b"\n\nlabel:yes,ill\n'),
-        ("heart.columns.csv", "Column;Description\nx1;a, b\nlabel:yes;ill\n"),
-        ("heart.columns.json", '{"x1": "a, b", "label:yes": "ill"}'),
-        ("heart.columns.json", '{"x1": "a, b", "labels": {"yes": "ill"}}'),
-        ("HEART.COLUMNS.JSON", '{"x1": "a, b", "label:yes": "ill"}'),
-    ],
+    "text", ['column,description\nx1,"a, b"\n\nlabel:yes,ill\n', "Column;Description\nx1;a, b\nlabel:yes;ill"]
 )
-def test_a_file_has_one_of_few_forms(name: str, text: str) -> None:
-    assert read_descriptions(text, name=name) == {"x1": "a, b", "label:yes": "ill"}
+def test_a_file_beside_the_table_is_a_csv(text: str) -> None:
+    given = checked(text, name="heart.columns.csv", columns=TABLE.names, cells=TABLE.cells("num"))
+    assert given == {"x1": "a, b", "label:yes": "ill"}
+
+
+def test_labels_of_another_target_are_left_out() -> None:
+    text = "column,description\nx1,a\nlabel:yes,ill\n"
+    assert checked(text, name="h.csv", columns=TABLE.names, cells=TABLE.cells("x2")) == {"x1": "a"}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("text", "said"),
     [
-        ("h.csv", "", "h.csv does not begin with the line column,description"),
-        ("h.csv", "name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
-        ("h.csv", "column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
-        ("h.csv", "column,description\nx1," + "a" * 200_000, "h.csv is not a CSV (field larger than"),
-        ("h.json", "{", "h.json is not valid JSON"),
-        ("h.json", "[" * 100_000, "h.json is not valid JSON"),
-        ("h.json", "[1]", "h.json holds no descriptions: write {column: description}"),
-        ("h.json", '{"x1": 3}', "h.json describes 'x1' with something else than text"),
-        ("h.json", '{"labels": {"yes": null}}', "h.json describes 'label:yes' with something else than text"),
-        ("h.json", '{"age": "…"}', "h.json: a description is given for the column 'age'"),
-        ("h.json", '{"label:yess": "…", "label:no": "…"}', "h.json: a description is given for the label 'yess'"),
+        ("", "h.csv does not begin with the line column,description"),
+        ("name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
+        ("column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
+        ("column,description\nx1," + "a" * 200_000, "h.csv is not a CSV (field larger than"),
+        ("column,description\nage,…", "h.csv: a description is given for the column 'age'"),
+        ("column,description\nlabel:yess,…\nlabel:no,…", "h.csv: a description is given for the label 'yess'"),
     ],
 )
-def test_an_unreadable_file_is_named_in_one_line(name: str, text: str, said: str) -> None:
+def test_an_unreadable_file_is_named_in_one_line(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
-        checked(text, name=name, columns=TABLE.names, cells=TABLE.cells("num"))
+        checked(text, name="h.csv", columns=TABLE.names, cells=TABLE.cells("num"))
     assert str(refused.value).startswith(said)
     assert "\n" not in str(refused.value)
+
+
+def test_a_mapping_is_read_by_key_or_refused() -> None:
+    assert by_key({"x1": "a, b", "labels": {"yes": "ill"}}, source="d") == {"x1": "a, b", "label:yes": "ill"}
+    for given, said in (
+        ([1], "d holds no descriptions"),
+        ({"labels": {"yes": None}}, "d describes 'label:yes' with some"),
+    ):
+        with pytest.raises(InputError, match=said):
+            by_key(given, source="d")

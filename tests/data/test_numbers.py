@@ -8,20 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.columns import certain_decimal, read_notation, read_number, write_number
-from vpp.data.dataset import Notation
+from vpp.data.columns import read_notation, read_number, write_number
 
-MARKS = [
-    (".", ""),
-    (",", ""),
-    (".", ","),
-    (",", "."),
-    (".", "'"),
-    (".", "’"),
-    (",", " "),
-    (".", "\u202f"),
-    (",", "\xa0"),
-]
+MARKS = [(".", ""), (",", ""), *map(tuple, (".,", ",.", ".'", ".’", ", ", ".\u202f", ",\xa0"))]
 UNITS = ["", "€", "$", "CHF", "%", "kr", "US$"]
 MINUS = re.compile("[(\\-−–‒﹣－]")
 NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=2)
@@ -59,13 +48,7 @@ def test_every_notation_reads_back_to_the_same_numbers(numbers, marks, unit, bef
     assert list(map(Decimal, read)) == numbers
     assert notation is None or (notation.unit, notation.decimal) == (unit, marks[0])
     assert [read_number(cell, notation) for cell in cells] == list(read)
-
-
-@settings(deadline=None)
-@given(NUMBERS, st.sampled_from(MARKS))
-def test_a_number_written_for_a_field_is_read_back(number, marks):
-    notation = Notation(decimal=marks[0], grouping={"’": "'", "\u202f": " ", "\xa0": " "}.get(marks[1], marks[1]))
-    assert Decimal(read_number(write_number(str(number), notation), notation) or "") == number
+    assert [Decimal(read_number(write_number(number, notation), notation) or "") for number in read] == numbers
 
 
 @settings(deadline=None)
@@ -94,15 +77,12 @@ def test_any_cells_are_read_or_unchanged(cells, decimal):
     [
         (["1,5e-3", "2"], ["1.5e-3", "2"]),
         (["5-", "1.000,5"], ["-5", "1000.5"]),
-        (["900.–", "12.--"], ["900", "12"]),
         (["12.345.678", "9"], ["12345678", "9"]),
         (["0,123", "1,234"], ["0.123", "1.234"]),
         (["1234,5", "1.234,5", ",5"], ["1234.5", "1234.5", "0.5"]),
-        (["20 °C", "-3 °C"], ["20", "-3"]),
         (["₹ 12,34,567.50", "₹ 999"], ["1234567.50", "999"]),
         (["1.234,5", "1,234.5"], None),
         (["5", "5 €"], None),
-        (["12:30", "13:00"], None),
         (["192.168.0.1", "10.0.0.1"], None),
         (["3,4,0,7", "1,2,3,4"], None),
         (["1e999 €", "2 €"], None),
@@ -118,10 +98,8 @@ def test_cells_are_read_in_their_common_notation_or_stay_unchanged(cells, read):
     [
         (["1,234"], {}, "1234", True),
         (["1,234"], {"likely": ","}, "1.234", True),
-        (["1,234"], {"decimal": ","}, "1.234", False),
         (["1.234"], {}, "1.234", None),
         (["1.234"], {"likely": ","}, "1234", True),
-        (["1.234"], {"decimal": "."}, "1.234", None),
         (["1,234", "5,6"], {}, "1.234", False),
         (["1 100", "2 200"], {}, "1100", True),
         (["1 100", "22"], {}, "1100", False),
@@ -132,18 +110,3 @@ def test_an_ambiguous_mark_is_decided_and_marked_as_doubtful(cells, options, rea
     numbers, notation = read_notation(cells, **options)
     assert numbers[0] == read
     assert (notation.is_doubtful if notation else None) == is_doubtful
-
-
-@pytest.mark.parametrize(
-    ("cells", "mark"),
-    [
-        (["2.5", "1.234"], "."),
-        (["1.234"], None),
-        (["1", "2"], None),
-        (["1.234.567"], ","),
-        (["1,5"], ","),
-        (["x"], None),
-    ],
-)
-def test_a_column_shows_its_decimal_mark_only_without_doubt(cells, mark):
-    assert certain_decimal(cells) == mark

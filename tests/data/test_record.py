@@ -60,24 +60,20 @@ def test_any_dataset_comes_back_equal(dataset):
     assert dataset_from_csv(rows_csv(dataset), header=header) == dataset
 
 
-@pytest.fixture
-def dataset() -> Dataset:
-    rows = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
-    table = Table.read(f"row,note,kind,mass\n{rows}".encode(), name="some.csv")
-    return build_dataset(table, target="kind", columns=ColumnChoice(inputs=["row", "note"]))
+ROWS = "".join(f'{i % 7},"=cmd, ""{i}""",{"ab"[i % 2]},{i}.50\n' for i in range(20))
+TABLE = Table.read(f"row,note,kind,mass\n{ROWS}".encode(), name="some.csv")
+DATASET = build_dataset(TABLE, target="kind", columns=ColumnChoice(inputs=["row", "note"]))
 
 
 @pytest.mark.parametrize("change", [lambda content: bytes(len(content)), lambda content: content[:-9]])
-def test_changed_rows_are_refused(dataset, change):
+def test_changed_rows_are_refused(change):
     with pytest.raises(DataError, match=r"data.csv of 'some' was changed after the run wrote it"):
-        dataset_from_csv(change(rows_csv(dataset)), header=spec(dataset))
+        dataset_from_csv(change(rows_csv(DATASET)), header=spec(DATASET))
 
 
-def test_others_read_it_as_csv(dataset):
-    header, *lines = csv.reader(io.StringIO(rows_csv(dataset).decode(), newline=""))
+def test_others_read_it_as_csv():
+    header, *lines = csv.reader(io.StringIO(rows_csv(DATASET).decode(), newline=""))
     assert header == ["row", "split", "row", "note", "kind"]
-    assert [line[:2] for line in lines] == [
-        *([str(row.id), "train"] for row in dataset.train),
-        *([str(row.id), "test"] for row in dataset.test),
-    ]
+    rows = [(row, part) for part in ("train", "test") for row in DATASET.part(part)]
+    assert [line[:2] for line in lines] == [[str(row.id), part] for row, part in rows]
     assert all(line[2:4] == [str(int(line[0]) % 7), f'=cmd, "{line[0]}"'] for line in lines)

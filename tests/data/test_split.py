@@ -57,15 +57,6 @@ def test_each_row_is_as_likely_to_test_as_any():
         assert abs(counts[i] - 2000 * expected) < 5 * np.sqrt(2000 * expected * (1 - expected))
 
 
-@settings(deadline=None)
-@given(st.integers(2, 300), st.integers(1, 150), st.integers(1, 150))
-def test_sizes_stay_within_the_limits_and_test_something(n, train, test):
-    n_train, n_test = SplitPlan(train_size=train, test_size=test).within(n)
-    assert 0 <= n_train <= train
-    assert 1 <= n_test <= test
-    assert n_train + n_test <= n
-
-
 def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
 
@@ -92,13 +83,7 @@ def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be():
     assert (len(after.test), len(after.calibration)) == (60, 40)
     assert {*after.test, *after.calibration} == set(before.test)
     assert after.provenance.n_left_out == before.provenance.n_left_out == 800
-
-
-def test_calibration_rows_are_read_again_from_the_record():
-    dataset = split_by(stores(200, 4), "random", test_size=30, calibration_size=20)
-    again = dataset_from_csv(rows_csv(dataset), header=spec(dataset))
-    assert again == dataset
-    assert again.next_id == 200
+    assert dataset_from_csv(rows_csv(after), header=spec(after)) == after
 
 
 @settings(deadline=None, max_examples=40)
@@ -130,13 +115,6 @@ def test_the_latest_rows_are_the_test_rows(moments, column):
     latest = sorted(range(84), key=lambda i: key[moments[i]])[-32:]
     assert [row.id for row in dataset.test] == latest
     assert len(dataset.train) == 52
-
-
-def test_training_rows_of_a_split_by_time_are_drawn_from_all_earlier_ones():
-    dataset = split_by(days([str(i) for i in range(1000)], "t"), "time:t")
-    assert {row.id for row in dataset.test} == set(range(940, 1000))
-    assert min(row.id for row in dataset.train) < 100
-    assert (len(dataset.train), dataset.provenance.n_left_out) == (100, 840)
 
 
 def test_equal_times_are_split_by_the_order_in_the_file_and_noted():
@@ -187,7 +165,7 @@ TRAINED = read("x,z,y\n" + "".join(f"{i}.5,{i % 3},{'ab'[i % 2]}\n" for i in ran
     [
         (
             ["a", *(f"new {i}" for i in range(60))],
-            "more.csv has 60 labels in 'y' that some.csv lacks, which makes more",
+            "more.csv has 60 other labels than some.csv in 'y', which makes more",
         ),
         (["a.", "b."], "more.csv has none of the labels of some.csv in 'y', but one of the labels 'a.', 'b.', not one"),
     ],
@@ -196,8 +174,5 @@ def test_a_test_file_of_other_labels_is_refused(labels, said):
     other = read("x,z,y\n" + "".join(f"{i}.25,0,{label}\n" for i, label in enumerate(labels)), "more.csv")
     with pytest.raises(InputError, match=said):
         build_dataset(TRAINED, target="y", test_table=other)
-
-
-def test_a_test_file_beside_a_rule_is_refused():
-    with pytest.raises(InputError, match=r"the test rows come from some.csv: leave out the split by 'z'"):
-        split_by(TRAINED, "group:z", test_table=TRAINED)
+    with pytest.raises(InputError, match=r"the test rows come from more.csv: leave out the split by 'z'"):
+        split_by(TRAINED, "group:z", test_table=other)

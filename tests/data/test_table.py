@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from vpp.data import table
 from vpp.data.dataset import ReadAs
-from vpp.data.grid import DELIMITERS
 from vpp.data.table import Table, read_like, with_kinds
+from vpp.data.text import DELIMITERS
 from vpp.errors import DataError
 
 CELLS = st.text(

@@ -56,7 +56,7 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     kinds = [kind for out in outputs for kind in out.get("data", {})]
     assert kinds.count("text/markdown") == 3, "posteriors"
-    assert {"text/html", "application/vnd.plotly.v1+json"} <= set(kinds), "frames and figures"
+    assert "text/html" in kinds, "frames"
     printed = "".join(out.get("text", "") for out in outputs)
     assert all(words in printed for words in ("step -1:", "step/s", "answer/s")), "bars of a fit and of a question"
     assert "['Gentoo']" in str(notebook.cells)

@@ -9,7 +9,7 @@ from statistics import mean
 
 import numpy as np
 
-from tests.figures.simulated import run
+from tests.figures.simulated import NOISES, Judged, Shares, run
 from vpp.settings import Config
 
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "calibration.svg"
@@ -18,18 +18,31 @@ SAMPLERS = {
     "incremental": Config(tempering="incremental", beta_start=100.0),
     "filtered": Config(tempering="paper"),
 }
+N_COMPARED = 40
+"""Tables on which the samplers are compared."""
+FIFTHS, UNSURE = (0.2, 0.4, 0.6, 0.8), (0.2, 0.8)
+"""Inner edges of bins of weight."""
 Bin = tuple[float, float, float, int]
-"""Mean weight, share of true sentences, its standard error, and number of meanings."""
+"""Mean weight, share of true ones, its standard error, and their number."""
 
 
-def bins(meanings: Sequence[tuple[float, bool]]) -> list[Bin]:
-    """Return the non-empty fifths of the weights, the smallest first."""
-    weights, truth = np.array(meanings).T
-    fifth = np.minimum((5 * weights).astype(int), 4)
-    members = [fifth == at for at in np.unique(fifth)]
-    means = [(float(weights[some].mean()), float(truth[some].mean()), int(some.sum())) for some in members]
-    # of the rule of succession, so that 0 of n has an error
-    return [(w, t, ((n * t + 1) * (n - n * t + 1) / (n + 2) ** 2 / n) ** 0.5, n) for w, t, n in means]
+def bins(tables: Sequence[Shares], edges: Sequence[float] = FIFTHS) -> list[Bin]:
+    """Return the non-empty bins, the lightest first. Tables are independent; the shares of one exclude each other."""
+    table = np.repeat(np.arange(len(tables)), [len(shares) for shares in tables])
+    weights, truth = np.array([each for shares in tables for each in shares]).T
+    place, found = np.searchsorted(edges, weights, side="right"), []
+    for members in (place == at for at in np.unique(place)):
+        n, share = int(members.sum()), float(truth[members].mean())
+        # of a ratio, by tables: sqrt(sum_t (true_t - share n_t)^2) / n
+        off = np.bincount(table[members], weights=truth[members] - share)
+        found.append((float(weights[members].mean()), share, float(np.sqrt(np.square(off).sum())) / n, n))
+    return found
+
+
+def by_finding(tables: Sequence[Shares]) -> dict[str, Sequence[Shares]]:
+    """The tables with a true one, and all."""
+    found = [shares for shares in tables if any(is_true for _, is_true in shares)]
+    return {f"where found ({len(found)} tables)": found, f"in all ({len(tables)} tables)": tables}
 
 
 def picture(found: list[Bin], every: list[Bin]) -> str:
@@ -52,27 +65,39 @@ def picture(found: list[Bin], every: list[Bin]) -> str:
     )  # fmt: skip
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 490 290" font-family="sans-serif" font-size="12">'
-        "<title>Share of true sentences by weight</title>"
+        "<title>Share of true hypotheses by weight</title>"
         f'<path fill="none" stroke="#808080" d="M60 260V20H300V260ZL300 20"/>{marks}{words}</svg>\n'
     )
 
 
-def main(n_tables: int = 200) -> None:
+def report(runs: Sequence[Judged]) -> None:
+    """Print the shares of true hypotheses and sentences, and draw the picture of the hypotheses. runs: by seed."""
+    noisiest = [run.hypotheses for run in runs[len(NOISES) - 1 :: len(NOISES)]]
+    kinds = {
+        "hypotheses": [run.hypotheses for run in runs],
+        "sentences": [run.meanings for run in runs],
+        f"hypotheses with {NOISES[-1]:.0%} flipped": noisiest,
+        "hypotheses with fewer": [run.hypotheses for at, run in enumerate(runs) if (at + 1) % len(NOISES)],
+    }
+    for kind, tables in kinds.items():
+        for name, some in by_finding(tables).items():
+            print(kind, name, *(f"{w:.2f}: {t:.3f} ± {e:.3f} ({n})" for w, t, e, n in bins(some, UNSURE)), sep="  ")
+    found, every = map(bins, by_finding(kinds["hypotheses"]).values())
+    PICTURE.write_text(picture(found, every), encoding="utf-8")
+
+
+def main(n_tables: int = 640) -> None:
     with ProcessPoolExecutor() as pool:
         runs = {
-            name: list(pool.map(partial(run, config=config), range(n_tables if name == "adaptive" else n_tables // 5)))
+            name: list(pool.map(partial(run, config=config), range(n_tables if name == "adaptive" else N_COMPARED)))
             for name, config in SAMPLERS.items()
         }
-    every = bins([each for run in runs["adaptive"] for each in run.meanings])
-    found = bins([each for run in runs["adaptive"] if run.is_found for each in run.meanings])
-    PICTURE.write_text(picture(found, every), encoding="utf-8")
-    for name, some in (("all", every), ("found", found)):
-        print(name, *(f"{w:.2f}: {t:.2f} ± {e:.2f} ({n})" for w, t, e, n in some), sep="  ")
-    print("sampler, tables, accuracy, log score, truth found, learner calls, weight and truth of the surest fifth")
-    for name, each in {"adaptive, all": runs["adaptive"], **{k: v[: n_tables // 5] for k, v in runs.items()}}.items():
-        scores = [mean(getattr(one, of) for one in each) for of in ("accuracy", "log_score", "is_found", "calls")]
-        surest = bins([meaning for one in each for meaning in one.meanings])[-1]
-        print(name, len(each), *(f"{score:.3f}" for score in (*scores, *surest[:2])), sep="  ")
+    report(runs["adaptive"])
+    print("sampler: accuracy, log score, truth found and learner calls, means of as many tables each")
+    for name, each in runs.items():
+        compared = each[:N_COMPARED]
+        scores = [mean(getattr(one, of) for one in compared) for of in ("accuracy", "log_score", "is_found", "calls")]
+        print(name, *(f"{score:.3f}" for score in scores), sep="  ")
 
 
 if __name__ == "__main__":

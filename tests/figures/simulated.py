@@ -2,14 +2,15 @@
 
 The demo model is called as a function, without prompts. Inputs have eight values each, so that the known sentence's
 meaning can be found. A sentence is *true* if it answers like the known one on all rows, those of no run included;
-sentences that answer alike there are one meaning, and their weights are added.
+sentences that answer alike there are one meaning, and their weights are added. A hypothesis is what Posterior shows as
+one: meanings alike on 95 % of the rows. It is true if its text answers like the known sentence on as many.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
+from vpp.findings.hypotheses import NEAR, groups_at, share_alike
 from vpp.findings.points import points
 from vpp.inference import sample
 from vpp.inference.population import Population
@@ -36,27 +38,35 @@ NOISES = (0.0, 0.05, 0.1, 0.2, 0.3)
 N_TRAIN = 100
 Simulated = tuple[Dataset, str]
 """A table, and the sentence that made its labels."""
+Inputs = tuple[tuple[str, str], ...]
+Shares = tuple[tuple[float, bool], ...]
+"""(weight, is true) of each."""
 
 
-@cache
+@lru_cache(maxsize=1_000)
 def _rule(text: str) -> Rule | None:
     return read_rule(text, NAMES, LABELS).rule
 
 
-def _lines(row: Row) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in row.inputs)
+def _lines(inputs: Inputs) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in inputs)
 
 
 def answer(text: str, row: Row) -> str:
+    return _answer(text, row.inputs)
+
+
+@lru_cache(maxsize=100_000)
+def _answer(text: str, inputs: Inputs) -> str:
     rule = _rule(text)
-    label = rule.answer(read_row(_lines(row))) if rule else None
+    label = rule.answer(read_row(_lines(inputs))) if rule else None
     return label if isinstance(label, str) else LABELS[0]
 
 
 def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, temperature: float, seed: int) -> str:
     """Return the demo model's next sentence."""
     targets = tuple(str(row.target) for row in rows)
-    question = OptimizerQuestion(text, tuple(map(_lines, rows)), tuple(said), targets, LABELS)
+    question = OptimizerQuestion(text, tuple(_lines(row.inputs) for row in rows), tuple(said), targets, LABELS)
     return said_to(question, temperature=temperature, seed=seed)
 
 
@@ -112,8 +122,8 @@ class Demo:
 class Judged:
     """Sentences and weights beside the truth."""
 
-    meanings: tuple[tuple[float, bool], ...]
-    """(weight, is true) of each meaning."""
+    meanings: Shares
+    hypotheses: Shares
     accuracy: float  # of the weighted vote on the unseen rows
     log_score: float
     """Mean log p(y | x) on the unseen rows, each sentence with its own noise."""
@@ -130,8 +140,11 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
     data, known = table
     n, rows = len(data.train), (*data.train, *data.test)
     total: dict[tuple[str, ...], float] = defaultdict(float)
+    shortest: dict[tuple[str, ...], int] = {}
     for text, weight in zip(texts, weights, strict=True):
-        total[tuple(answer(text, row) for row in rows)] += weight
+        answers = tuple(answer(text, row) for row in rows)
+        total[answers] += weight
+        shortest[answers] = min(len(text), shortest.get(answers, len(text)))
     targets = [row.target for row in rows]
     vote, p = np.zeros(len(data.test)), np.zeros(len(data.test))
     for answers, weight in total.items():
@@ -140,8 +153,16 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
         vote += weight * right
         p += weight * np.where(right, 1 - epsilon, epsilon)
     truth = tuple(answer(known, row) for row in rows)
+    ideas = sorted(total, key=lambda answers: -total[answers])
+    groups = [[ideas[at] for at in group] for group in groups_at(share_alike(ideas))]
+    # Posterior's text is that of the heaviest meaning, the shortest if several are
+    faces = [min(group, key=lambda answers: (-round(total[answers], 9), shortest[answers])) for group in groups]
     return Judged(
         meanings=tuple((weight, answers == truth) for answers, weight in total.items()),
+        hypotheses=tuple(
+            (sum(total[answers] for answers in group), bool(share_alike([face, truth])[0, 1] >= NEAR))
+            for group, face in zip(groups, faces, strict=True)
+        ),
         accuracy=float((vote > 0.5).mean()),
         log_score=float(np.log(p).mean()),
         calls=calls,

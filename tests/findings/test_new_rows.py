@@ -9,7 +9,7 @@ from vpp.findings.new_rows import answer_blocks, answers_table, outside_sentence
 from vpp.findings.points import Point, target_spread, votes_on
 from vpp.findings.rows import answer_words, possible_sentence
 from vpp.posterior.calibration import Conformal, RejectOption
-from vpp.show.blocks import Table
+from vpp.show.matrix import Rivals
 
 LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
 NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), scale=target_spread(NUMBERS))}
@@ -19,8 +19,8 @@ def plain(words: str) -> str:
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def said(vote: Point, *, is_weighted: bool = True) -> str:
-    return plain(answer_words(vote, (LABELS if vote.is_label else NUMBERS).target_decimals, is_weighted=is_weighted))
+def said(vote: Point) -> str:
+    return plain(answer_words(vote, (LABELS if vote.is_label else NUMBERS).target_decimals))
 
 
 def test_a_label_has_its_share() -> None:
@@ -31,8 +31,8 @@ def test_a_label_has_its_share() -> None:
         8: "I don’t know: yes leads (60 %)",
     }
     equal = {vote.row.id: vote for vote in votes_on(replace(told_labels(), weights=(0.25,) * 4))}
-    assert said(equal[9], is_weighted=False) == "yes (3 of 4)"
-    assert said(equal[8], is_weighted=False) == "I don’t know: no and yes are tied (2 of 4 each)"
+    assert said(equal[9]) == "yes (75 %)"
+    assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
 
 
 def test_a_calibrated_vote_says_what_is_possible() -> None:
@@ -51,22 +51,18 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
     ]
 
 
-def test_a_number_has_the_range_of_the_weight() -> None:
-    # Training targets 0 1 2 4 spread by 1.479. Row 4: 1 2 0 at 0.5, 0.25, 0.25: spread 0.71, 0.48 of that.
-    assert said(NUMBER_VOTES[4]) == "1 (0 to 2)"
-    assert said(NUMBER_VOTES[5]) == "3"
-    # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3; the spread is 0.64 of the targets'.
-    assert said(NUMBER_VOTES[7]) == "I don’t know; about 2.7 (2 to 4)"
-
-
-def test_hypotheses_are_a_line_each_without_the_seed() -> None:
+def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed() -> None:
     answers = replace(told_labels(), texts=(EVEN, "x", EVEN, "y"))
     blocks = answer_blocks(LABEL_VOTES[9], answers, LABELS, input_fields(LABELS), SEED, is_weighted=True)
-    table = blocks[-1]
-    assert isinstance(table, Table)
-    assert [(plain(line[0]), line[2], line[4]) for line in table.rows] == [
-        ("60 %", "yes", EVEN.removeprefix(SEED).strip()), ("30 %", "yes", "x"), ("10 %", "no", "y"),
-    ]  # fmt: skip
+    rivals = blocks[-1]
+    assert isinstance(rivals, Rivals)
+    assert [(each.answer, plain(each.facts), each.hypothesis) for each in rivals.all] == [
+        ("yes", "90 % of the weight · the heaviest of 3 copies", EVEN.removeprefix(SEED).strip()),
+        ("no", "10 % of the weight", "y"),
+    ]
+    answers = replace(told_numbers(), texts=("a", "b", "c"))
+    blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
+    assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
 
 
 def test_a_table_is_counted() -> None:

@@ -2,22 +2,8 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
-import pytest
-
-from vpp.errors import InputError
-from vpp.findings.options import (
-    ABOUT,
-    OPEN,
-    OPTIONS,
-    config_of,
-    decided,
-    groups,
-    has_effect,
-    name_of,
-    unused_words,
-    value_words,
-)
-from vpp.settings import METHOD_NAMES, Config, choices
+from vpp.findings.options import ABOUT, OPEN, OPTIONS, config_of, decided, groups, has_effect, name_of, unused_words
+from vpp.settings import METHOD_NAMES, Config
 
 FIELDS = {field.name for field in fields(Config)}
 
@@ -45,27 +31,17 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
-def test_an_option_without_effect_has_its_default() -> None:
-    values = {"method": "vml", "mh_rows": "train", "seed": 4}
-    assert config_of(values, Config()) == Config(method="vml", seed=4)
-
-
 def test_an_option_that_means_something_is_taken() -> None:
     values = {"method": "mh", "reading": "rows", "mh_rows": "buffer", "buffer_size": 7, "restart": 0.5}
     config = config_of(values, Config())
     assert {name: getattr(config, name) for name in values} == values
 
 
-def test_a_combination_that_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="exclude each other"):
-        config_of({"likelihood": "logprobs", "learner_samples": 5}, Config())
-
-
 UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
-    (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
-    (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
-    (("abstention_cost",), Config(), "--abstention-cost (for classification)"),
-    (("reading",), Config(likelihood="logprobs"), "--reading (for answers without probabilities)"),
+    (("method", "particles"), Config(method="vml", particles=3), "--particles"),
+    (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering"),
+    (("abstention_cost",), Config(), "--abstention-cost"),
+    (("reading",), Config(likelihood="logprobs"), "--reading"),
     ((), Config(method="vml", particles=3), ""),
 )
 
@@ -73,9 +49,3 @@ UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
 def test_options_that_were_given_and_change_nothing_are_named() -> None:
     for given, config, words in UNUSED:
         assert unused_words(given, config, "regression") == words, given
-
-
-def test_every_value_of_a_choice_has_its_meaning() -> None:
-    for name in (name for names in groups().values() for name in names):
-        for value in choices(name):
-            assert value_words(name, value).startswith(f"{value}: "), (name, value)

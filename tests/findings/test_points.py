@@ -1,17 +1,15 @@
 """Points, sides, voices and the information of a label, on the two runs of known predictions."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated
-from vpp.data.dataset import Row
 from vpp.events import Evaluated
 from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
 from vpp.problem import Prediction
-from vpp.runs.asking import Answers, averages_asked
+from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
 
 
@@ -32,11 +30,6 @@ def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_
     assert [found[row].prediction for row in range(4, 10)] == ["yes", "no", "yes", "no", "yes", "yes"]
     assert [row for row, point in found.items() if point.is_wrong] == [9]
     assert [row for row, point in found.items() if point.is_undecided] == [8]
-
-
-def test_points_are_uncertain_by_count_of_voices(labels: RunReader) -> None:
-    found = of(labels).values()
-    assert {point.row.id for point in found if point.is_uncertain} == {7, 8, 9}
 
 
 def test_a_voice_of_tiny_weight_makes_a_point_uncertain() -> None:
@@ -90,12 +83,6 @@ def of_labels(reader: RunReader, **config) -> tuple[Point, ...]:
     return questions(answers, reader.refresh().view, replace(inspected.LABEL_CONFIG, **config), reader.dataset())
 
 
-def of_numbers(reader: RunReader, **config) -> dict[int, Point]:
-    answers = said(reader, inspected.NUMBERS_ON_TEST, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS)
-    config = replace(inspected.NUMBER_CONFIG, **config)
-    return {q.row.id: q for q in questions(answers, reader.refresh().view, config, reader.dataset())}
-
-
 def test_inputs_come_by_the_bits_their_label_would_tell(labels):
     found = of_labels(labels)
     assert [(q.row.id, round(q.bits, 4)) for q in found] == [
@@ -106,23 +93,3 @@ def test_inputs_come_by_the_bits_their_label_would_tell(labels):
         (4, 0.0),
         (5, 0.0),
     ]
-
-
-def test_numbers_tell_at_most_what_their_spread_allows(numbers):
-    row = of_numbers(numbers)[4]
-    assert row.interval == (0.0, 2.0)
-    assert 0 < row.bits <= 0.5 * math.log2(1 + 0.5)  # Var = .25 (1 - 2)^2 + .25 (1 - 0)^2 = .5
-
-
-def test_a_tied_vote_on_new_rows_goes_to_the_first_label() -> None:
-    said = [tuple(Prediction(row=i, value=label) for i in range(40)) for label in ("no", "yes")]
-    asked = Answers(
-        rows=tuple(Row(id=i, inputs=(), target=None) for i in range(40)),
-        texts=("a", "b"),
-        weights=(0.5, 0.5),
-        predictions=tuple(said),
-        task="classification",
-        classes=("no", "yes"),
-        target="y",
-    )
-    assert set(averages_asked(asked)) == {"no"}

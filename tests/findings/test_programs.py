@@ -4,8 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests import inspected
-from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
+from tests.inspected import MOOD, SHORT, programs
+from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, evaluated, run, scored, started
 from vpp.events import Certified, hypothesis_id
+from vpp.findings.points import points
 from vpp.findings.programs import (
     Apart,
     ProgramReading,
@@ -16,13 +18,18 @@ from vpp.findings.programs import (
     program_readings,
     question_words,
 )
+from vpp.findings.rows import Rows, opened_row
+from vpp.findings.step import Cards
 from vpp.problem import Translation
+from vpp.programs.source import read_program
 from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.show.render import lines
+from vpp.show.blocks import Code
+from vpp.show.cards import Deck
+from vpp.show.markup import block_html, html, lines
 
-SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
+SMALL, NEW = f"{SEED} Small a is yes.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"
 
 
@@ -82,3 +89,49 @@ def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
         assert [said(each) for each in found] == [words, ""]
     by_row = run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD))
     assert [said(each) for each in readings(by_row)] == [""]
+
+
+FOLD = 'data-fold="program"><summary>program</summary><pre class="raw">'
+IN_FOLD = (
+    "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
+    "No answer on 1 training row.",
+    "The model reads it alike on 1 of 2 rows",
+    "Row 1: no by the program, no answer by the model. The sentence may have two meanings.",
+    "“is it `short`?” (a): yes for 1 of 3 texts",
+)
+
+
+def by_id(reader: RunReader) -> dict[str, ProgramReading]:
+    return program_readings(reader.refresh().view, reader.read_answers(), reader.dataset())
+
+
+def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: Path) -> None:
+    reader = programs(tmp_path)
+    snapshot, data, found = reader.refresh(), reader.dataset(), by_id(reader)
+    cards = Cards(snapshot.view, snapshot.spec.config, data).end()
+    drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
+    assert drawn.count(FOLD) == 1
+    assert all(words in drawn for words in IN_FOLD)
+    assert "Read row by row: *no program*" in drawn
+
+
+def test_code_is_escaped_and_keeps_its_text() -> None:
+    text = "def predict(a):\n    if a != 'x</pre><script>\"' and a > 1.5e3: return 'not'\n    return '''b\n'''"
+    code = read_program(text, ("a",)).code
+    plain = code.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace('"', "&quot;")
+    assert block_html(Code(code)) == f'<pre class="raw">{plain}</pre>'
+
+
+def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
+    reader = programs(tmp_path)
+    said = {SHORT: ["yes", "no", "yes", "no", "no", "no"], MOOD: ["no"] * 6}
+    test = evaluated(reader.dataset(), said, slots=(SHORT, MOOD))
+    test = replace(test, branches=(tuple(int(answer == "no") for answer in said[SHORT]), ()))
+    data, found = reader.dataset(), by_id(reader)
+    every = tuple(points(test, data))
+    rows = Rows(test=test, points=every, dataset=data, is_weighted=True, texts=(SHORT, MOOD), columns=data.inputs)
+    first = next(point for point in rows.points if point.row.id == test.rows[0])
+    drawn = html(opened_row(rows, first, reasons={}, readings=found))
+    branch = "ask(&#x27;is it `short`?&#x27;, a): &#x27;yes&#x27;"
+    assert drawn.count("branch <code>") == 1, "the other sentence has no program"
+    assert f"branch <code>{branch}</code>" in drawn

@@ -3,18 +3,18 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import inspected
 from tests.reporting.builders import finished, reweighted
-from vpp.findings.result import evidence, result, summary
+from vpp.findings.result import evidence, result, summary, target_words
 from vpp.findings.verdict import run_verdict
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-from vpp.show.markup import one_line
-from vpp.show.render import lines
+from vpp.show.markup import lines, one_line
 
 
 def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
@@ -39,15 +39,6 @@ def test_the_result_has_its_verdict(tmp_path: Path) -> None:
     assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
 
 
-def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:
-    """Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2: off by 0, 0, −0.5, 2/3; the truths' squares about 2.75 sum to 8.75."""
-    reader = inspected.numbers(tmp_path)
-    test = result(reader.directory, reader.refresh().view)["scores"]["test"]["numbers"]
-    assert test["mse"]["value"] == pytest.approx((0.5**2 + 4 / 9) / 4)
-    assert test["mae"]["value"] == pytest.approx((0.5 + 2 / 3) / 4)
-    assert test["r2"] == pytest.approx(1 - (0.5**2 + 4 / 9) / 8.75)
-
-
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
     weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
     view = RunView(steps={3: StepView(step=3, reweighted=weighed, finished=finished(3, ("a", "b")))})
@@ -57,3 +48,42 @@ def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None
     )
     assert told is not None
     assert (told["value"], told["exponent"]) == (-1.5, 0.25)
+
+
+EXACT = "the acceptance rule is exact"
+AFRESH: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
+
+
+def target(**options: Any) -> str:
+    return target_words(Config(**{"reading": "rows", **options}))
+
+
+WORDS: list[tuple[dict[str, Any], str]] = [
+    ({"mutate": "every"}, "Every hypothesis is rewritten after it was weighed, without a correction"),
+    ({}, "accept step on the last rows"),
+    (
+        {"reading": "auto"},
+        "ratios of successive tempered posteriors. Every change passes an accept step on all training rows",
+    ),
+    ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
+    ({"tempering": "incremental"}, "ratios of successive tempered posteriors"),
+    ({"method": "mh"}, "on one batch, a new one each step"),
+    ({"method": "mh", "mh_rows": "buffer"}, "on the last rows"),
+    ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),
+    ({"method": "mh", "restart": 0.25}, "near the posterior, not exactly it"),
+    ({"method": "always-accept"}, "no sample of a posterior"),
+    ({"method": "vml5"}, "averaged without weights"),
+    ({"method": "vml"}, "There is one hypothesis and no posterior"),
+]
+
+
+def test_each_method_says_what_it_samples() -> None:
+    for options, words in WORDS:
+        assert words in target(**options), options
+
+
+def test_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
+    assert EXACT in target(**AFRESH)
+    assert EXACT in target(restart=1.0, tempering="incremental")
+    for spoilt in ({"restart": 0.99}, {"mh_rows": "buffer"}, {"learner_samples": 3}, {"method": "always-accept"}):
+        assert EXACT not in target(**{**AFRESH, **spoilt}), spoilt

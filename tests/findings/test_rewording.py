@@ -6,7 +6,7 @@ from vpp.findings.experiments import comparison_blocks, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.asking import Comparison, Rewording, compare
-from vpp.show.render import html
+from vpp.show.markup import html
 
 HARM = "Output a. <img src=x onerror=alert(1)>"
 

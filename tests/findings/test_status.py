@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import labels
-from tests.reporting.builders import YES_NO, drawn, evaluated, finished, proposed, scored, started, view_of
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, scored, started, view_of
 from vpp.findings.progress import activity_words
-from vpp.findings.status import Listed, Verdict, distinguished, listed, pending_words, verdict
+from vpp.findings.status import Listed, distinguished, listed, pending_words, verdict
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.directory import State
 from vpp.runs.reader import read_summary
@@ -27,11 +27,10 @@ def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
 
 
-def test_runs_that_read_alike_say_their_seed_and_if_that_is_one_too_the_end_of_their_id() -> None:
-    made = (("iris-smc-7f3a", 0), ("iris-smc-90bc", 0), ("iris-smc-11d2", 1), ("penguins-smc-1", 0))
-    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC", seed=seed) for run, seed in made]
-    notes = [row.note.removeprefix("SMC") for row in distinguished(rows)]
-    assert notes == [" · seed 0 · 7f3a", " · seed 0 · 90bc", " · seed 1", ""]
+def test_runs_that_read_alike_have_the_end_of_their_id() -> None:
+    runs = ("iris-smc-7f3a", "iris-smc-90bc", "penguins-smc-1")
+    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC") for run in runs]
+    assert [row.note for row in distinguished(rows)] == ["SMC · 7f3a", "SMC · 90bc", "SMC"]
 
 
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
@@ -48,27 +47,27 @@ ANSWERS = checked("answers", "works")
 @pytest.mark.parametrize(
     ("checks", "expected"),
     [
-        ([ANSWERS, checked("seed", "note")], Verdict("works", "A run can begin.")),
-        ([checked("key", "fails", "key refused")], Verdict("fails", "A run cannot begin: key: key refused")),
+        ([ANSWERS, checked("seed", "note")], ("works", "A run can begin.")),
+        ([checked("key", "fails", "key refused")], ("fails", "A run cannot begin: key: key refused")),
         (
             [checked("models", "note", model="")],
-            Verdict("fails", "A run cannot begin: no model is named for the learner and optimizer."),
+            ("fails", "A run cannot begin: no model is named for the learner and optimizer."),
         ),
         (
             [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", mend="try another")],
-            Verdict("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
+            ("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
         ),
         (
             [ANSWERS, checked("learner prompt", "note", "not answered: HTTP 500")],
-            Verdict("note", "A run can begin, but the learner prompt was not answered: HTTP 500"),
+            ("note", "A run can begin, but the learner prompt was not answered: HTTP 500"),
         ),
         (
             [ANSWERS, checked("optimizer prompt", "note", "not tried: the server is slow")],
-            Verdict("note", "A run can begin, but the optimizer prompt was not tried: the server is slow"),
+            ("note", "A run can begin, but the optimizer prompt was not tried: the server is slow"),
         ),
     ],
 )
-def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: Verdict) -> None:
+def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: tuple[Mark, str]) -> None:
     assert verdict(checks) == expected
 
 
@@ -91,7 +90,4 @@ def test_what_a_run_does_now_counts_the_particles_done() -> None:
     assert activity_words(view_of(*made), by_row) == "scoring"
     assert activity_words(view_of(*made, rewrite), config) == "rewriting: 1 of 2"
     at_end = (*made, finished(0, ("A", "B")), finished(1, ("A", "B")))
-    assert activity_words(view_of(*at_end), config) == "final weights and test rows"
-    train = evaluated(YES_NO, {"A": ["yes"] * 4, "B": ["no"] * 4}, slots=("A", "B"), split="train")
-    assert activity_words(view_of(*at_end, train), config) == "reading some rows without the programs"
-    assert activity_words(view_of(*at_end, train), replace(config, certify=0)) == "final weights and test rows"
+    assert activity_words(view_of(*at_end), config) == "final weights and evaluation"

@@ -1,22 +1,37 @@
 """Cards of a step, phase by phase; the numbers that hypotheses keep; and what is said while a run goes."""
 
 import math
-import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from tests.inspected import BIG, EVEN, LABELS, ODD, labels
-from tests.reporting.builders import YES_NO, drawn, finished, proposed, reweighted, run, scored, started, view_of
+from tests.reporting.builders import (
+    SEED,
+    USAGE,
+    YES_NO,
+    drawn,
+    finished,
+    proposed,
+    reweighted,
+    run,
+    scored,
+    started,
+    view_of,
+)
 from tests.reporting.sampled import VARIANTS, sampled_run
-from vpp.findings.ideas import Names, held, phases
-from vpp.findings.progress import accuracies, accuracy_curve, ess_curve, health
-from vpp.findings.step import Cards, happened
+from vpp.events import Event
+from vpp.findings.progress import accuracies, accuracy_curve, calls_metric, ess_curve, health
+from vpp.findings.result import result, summary
+from vpp.findings.ruled_out import ruled_out, ruled_out_lines
+from vpp.findings.step import Cards, Names, happened, held, phases
+from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.show.cards import Deck, StepCard, skeletons_html
-from vpp.show.render import html
+from vpp.show.cards import Deck, StepCard
+from vpp.show.markup import html, lines
 from vpp.show.words import NBSP
 
 TASKS = ("classification", "regression")
@@ -98,20 +113,12 @@ def test_a_chain_shows_its_likelihood_and_the_changes_that_were_accepted(tmp_pat
     )
     kept, taken = cards = maker(reader).at(0)
     assert [(card.key, card.value, card.copies) for card in cards] == [(1, "−0.5", 2), (3, "−0.8", 1)]
-    assert [mark for _, mark in taken.marks] == ["rewritten, accepted", "fits worse"]
+    assert [mark for _, mark in taken.marks] == ["rewritten, accepted"]
     assert f"Acceptance probability 14.0{NBSP}%, drew 24.0{NBSP}%: rejected." in words([kept])
     shown = html([Deck([kept, taken])])
     assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in shown
     assert 'style="--w:0.7788"' in shown, "exp(−0.5 / 2)"
     assert ">×2</span>" in shown
-
-
-def test_a_card_says_at_most_three_numbers_beside_its_own(tmp_path: Path) -> None:
-    shown = html([Deck(maker(labels(tmp_path)).at(1))])
-    assert shown.count('class="wt"') == shown.count('<span class="k">hypothesis ') == 3
-    assert re.findall(r">(\d/\d)</span>", shown) == ["4/4", "3/4", "2/2"]
-    assert "particle 1" not in shown
-    assert skeletons_html(3).count("<article") == 3
 
 
 def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
@@ -182,3 +189,45 @@ BY_METHOD = (
 def test_every_method_names_what_it_does() -> None:
     for name, step, words in BY_METHOD:
         assert happenings(sampled_run(name))[step].startswith(words), name
+
+
+A = f"{SEED} Always yes."
+REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
+REFUSING = Config(particles=6, epochs=1, batch_size=4, mutate="filtered")
+
+
+def no_text(slot: int, reason: str, *, refused: bool) -> Event:
+    return proposed(0, slot, A, None, why="unparsable", reason=reason, refused=refused, log_alpha=None, u=None,
+                    log_likelihood=None, log_likelihood_proposal=None, raw="Sorry.")  # fmt: skip
+
+
+def with_refused(folder: Path, *, refused: int, unreadable: int) -> RunReader:
+    """Six particles with one text; the proposals for the first were refused, those for the next unreadable."""
+    proposals = [no_text(k, REASON, refused=True) for k in range(refused)]
+    proposals += [no_text(refused + k, "the answer is empty", refused=False) for k in range(unreadable)]
+    texts = [A] * 6
+    scores = [scored(0, k, A, {0: "yes", 1: "no"}) for k in range(6)]
+    events = (started(REFUSING, YES_NO, steps=1), *drawn(*texts), *scores, *proposals, finished(0, texts))
+    return run(folder, *events, config=REFUSING, usage=replace(USAGE, refused=3 * refused, contradictory=7))
+
+
+def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path) -> None:
+    reader = with_refused(tmp_path, refused=1, unreadable=1)
+    said = words(maker(reader).at(0))
+    assert "rewrite refused: prompt and answer" in said
+    assert "rewrite unreadable: prompt and answer" in said
+    assert all(reason in said for reason in (REASON, "the answer is empty"))
+    entries = ruled_out(reader.refresh().view, YES_NO)
+    lines = [ruled_out_lines(entries, seed_text=SEED, opened=place).items[place] for place in range(2)]
+    assert {line.status for line in lines} == {"refused", "unreadable"}
+    assert any("which is no label of this table" in html(line.details) for line in lines)
+
+
+def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
+    reader = with_refused(tmp_path, refused=2, unreadable=1)
+    snapshot = reader.refresh()
+    assert "2 answers not readable, 6 answers refused as no rule;" in calls_metric(snapshot).words
+    assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
+    for text in (" ".join(lines(summary(reader.directory, snapshot.view))), report_markdown(reader)):
+        assert "6 answers were refused as no rule for this table. The model was asked again" in text
+        assert "7 answers contradict their own explanation" in text

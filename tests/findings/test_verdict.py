@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.reporting.builders import DEMO, SEED, dataset, drawn, evaluated, finished, run, started
+from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from vpp.data.dataset import Dataset
 from vpp.events import Event, RunFinished
 from vpp.findings import verdict as module
@@ -62,8 +62,8 @@ def ended(
 def beside(data: Dataset, answers: Sequence[Value], name: Name = "linear") -> Baselines:
     """Simple models: the constant, and one that gives these answers to the test rows."""
     constant = (data.constant,) * len(data.test)
-    models = [SimpleModel(name="constant", about="", answers=constant, score=score(constant, data.test, data))]
-    models.append(SimpleModel(name=name, about="", answers=tuple(answers), score=score(answers, data.test, data)))
+    models = [SimpleModel(name="constant", answers=constant, score=score(constant, data.test, data))]
+    models.append(SimpleModel(name=name, answers=tuple(answers), score=score(answers, data.test, data)))
     return Baselines(models=tuple(models), left_out=())
 
 
@@ -92,11 +92,8 @@ def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> Non
     close = judged(reader, beside(LABELS, but(TRUTHS, 0, 1)))
     assert (close.grade, close.is_success) == ("equal", True)
     assert "A linear model is right on 58: no clear difference." in str(close)
-
-
-def test_few_rows_are_no_verdict(tmp_path: Path) -> None:
     few = dataset(["yes", "no", "no"], TRUTHS[:6])
-    found = judged(ended(tmp_path, TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
+    found = judged(ended(tmp_path / "few", TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
     assert found.grade == "unknown"
     assert "6 rows are too few to tell" in str(found)
 
@@ -119,12 +116,6 @@ def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path
     assert "If it had to answer all 60 rows, it would be right on 42. A linear model is right on 60" in str(many)
     none = judged(ended(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
     assert (none.grade, none.sentences) == ("nothing", ("“I don’t know” on all 60 test rows.",))
-
-
-def test_one_hypothesis_cannot_say_how_sure_it_is(tmp_path: Path) -> None:
-    found = judged(ended(tmp_path, but(TRUTHS, *range(10))))
-    assert "One hypothesis cannot say how sure it is." in found.sentences
-    assert not found.is_overconfident
 
 
 def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
@@ -156,14 +147,6 @@ def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
     assert "The test rows were not evaluated" in str(skipped)
 
 
-def test_unread_answers_come_first_and_the_demo_model_last(tmp_path: Path) -> None:
-    unread: list[Value | None] = [None] * 40
-    found = judged(ended(tmp_path, unread + TRUTHS[40:], unread + TRUTHS[40:], endpoint=DEMO))
-    assert found.sentences[0].startswith("80 of 120 answers could not be read")
-    assert "demo model" in found.sentences[-1]
-    assert not found.is_success
-
-
 @settings(max_examples=25, deadline=None)
 @given(own=st.lists(st.booleans(), min_size=60, max_size=60), other=st.lists(st.booleans(), min_size=60, max_size=60))
 def test_no_success_is_significantly_worse_or_surely_wrong(
@@ -176,11 +159,6 @@ def test_no_success_is_significantly_worse_or_surely_wrong(
         assert found.p is None or found.p >= 0.05 or sum(own) > sum(other)
         assert sum(own) > TRUTHS.count("no")
         assert tail(60 - sum(own), 60, 0.05) >= 0.05
-
-
-@pytest.mark.parametrize(("k", "p"), [(0, 1.0), (3, 0.05**3), (1, 1 - 0.95**3)])
-def test_the_tail_is_the_binomial_one(k: int, p: float) -> None:
-    assert tail(k, 3, 0.05) == pytest.approx(p)
 
 
 def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def settled(page: Page) -> None:
 
 
 def opened_whole(page: Page) -> None:
-    """Open folds within folds, switches, then each tab; point at each chart."""
+    """Open folds within folds, switches, then each tab."""
     for _ in range(3):
         moved = page.evaluate(OPEN_FOLDS) + page.evaluate(SWITCHES)
         settled(page)
@@ -48,9 +48,6 @@ def opened_whole(page: Page) -> None:
     for tab in page.get_by_role("tab").all():
         tab.click()
     page.evaluate(OPEN_FOLDS)
-    for place in page.locator(".js-plotly-plot .nsewdrag").all():
-        place.scroll_into_view_if_needed()
-        place.hover(force=True)
     settled(page)
 
 

@@ -186,6 +186,31 @@ def test_a_run_killed_after_any_step_and_resumed_asks_for_no_answer_again(name):
 # --- what it gains ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["always-accept", "mh"])
+def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
+    config, asked = small(name, epochs=4), []
+    world = World(config)
+    told = {"step": -1}
+
+    async def propose(*said, seed, **options):
+        asked.append((told["step"], steps_of.get(seed, -1)))
+        if seed == scripted.call_seed_of(0, 0, seed=3):
+            await asyncio.sleep(1000)
+        return await world._counted(world.script.propose(*said, seed=seed, **options))
+
+    steps_of = {scripted.call_seed_of(t, k, seed=3): t for t in range(world.problem.steps) for k in range(config.size)}
+    world.propose = propose
+    world.problem = replace(world.problem, optimizer=world)
+
+    async def listen():
+        async for event in sample(world.problem, config):
+            if isinstance(event, StepFinished):
+                told["step"] = event.step
+
+    virtual_time.run_timed(listen())
+    assert max(at - whole - 1 for whole, at in asked if at >= 0) == LEAD
+
+
 def published(name, **options):
     """Three particles of the table's ten: rounds are the same, and the calls a particle."""
     config = as_published(name, particles=3)
@@ -232,41 +257,3 @@ def round_maxima(name, seed):
 @pytest.mark.parametrize(("name", "most"), [("mh", 0.9), ("always-accept", 0.9), ("smc", 0.95)])
 def test_slots_that_do_not_wait_for_one_another_take_less_than_the_sum_of_the_rounds_longest_calls(name, most):
     assert steps_of_script(name, steadily(random.Random(5), spread=0.6)) < most * round_maxima(name, 5)
-
-
-def test_the_end_of_a_run_is_one_round():
-    world = published("smc", delay=virtual_time.tick)
-    world.config = replace(world.config, final_weights="train")
-
-    async def ending():
-        events = await scripted.collect(sample(world.problem, world.config))
-        began = asyncio.get_running_loop().time()
-        await scripted.collect(conclude(world.problem, world.config, scripted.populations(events)[-1]))
-        return asyncio.get_running_loop().time() - began
-
-    assert virtual_time.run_timed(ending())[0] == 1
-
-
-@pytest.mark.parametrize("name", ["always-accept", "mh"])
-def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
-    config, asked = small(name, epochs=4), []
-    world = World(config)
-    told = {"step": -1}
-
-    async def propose(*said, seed, **options):
-        asked.append((told["step"], steps_of.get(seed, -1)))
-        if seed == scripted.call_seed_of(0, 0, seed=3):
-            await asyncio.sleep(1000)
-        return await world._counted(world.script.propose(*said, seed=seed, **options))
-
-    steps_of = {scripted.call_seed_of(t, k, seed=3): t for t in range(world.problem.steps) for k in range(config.size)}
-    world.propose = propose
-    world.problem = replace(world.problem, optimizer=world)
-
-    async def listen():
-        async for event in sample(world.problem, config):
-            if isinstance(event, StepFinished):
-                told["step"] = event.step
-
-    virtual_time.run_timed(listen())
-    assert max(at - whole - 1 for whole, at in asked if at >= 0) == LEAD

@@ -66,13 +66,6 @@ def test_calls_and_rounds_are_the_tables_when_nothing_is_shared(method):
     assert measure(as_published(method)) == TABLE[method]
 
 
-@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
-def test_texts_that_repeat_save_calls(method):
-    measured = measure(as_published(method, epochs=2), write=scripted.rewrite, n_train=100)
-    assert all(measured[what] <= TABLE[method][what] for what in measured)
-    assert measured["learner"] < TABLE[method]["learner"], "texts repeat in the space of 16"
-
-
 ENDING = ("Final weights", "Test rows", "Training rows, for the summary")
 
 
@@ -122,17 +115,6 @@ def test_the_plan_bounds_a_run_whose_every_text_is_new(name):
     assert measured["optimizer"] == most["optimizer"]
     assert measured["learner"] <= most["learner"]
     assert measured["rounds"] == most["rounds"] if name not in OTHERS else measured["rounds"] <= most["rounds"]
-
-
-def test_fixed_rows_are_scored_once_a_text():
-    for method in ("mh on all rows", "smc incremental"):
-        config = as_published(method, particles=3)
-        whole = plan(config, n_train=N_TRAIN, n_test=N_TEST)
-        # the first batch; every first hypothesis and every proposal on all rows; the test rows; nothing twice
-        measured = measure(config, ending=True)
-        assert measured["learner"] == 10 + 3 * 200 * 21 + 3 * N_TEST
-        assert whole.calls - whole.optimizer_calls == measured["learner"] + 3 * 200, "the summary's rows are known"
-        assert measured["rounds"] == whole.rounds
 
 
 class Writer:

@@ -1,7 +1,6 @@
 """A run that is left early, cancelled, or failed by its model leaves no call running."""
 
 import asyncio
-from contextlib import suppress
 
 import pytest
 
@@ -107,34 +106,3 @@ def test_a_call_that_fails_ends_the_run_and_cancels_the_rest(method, task):
     calls = calls_of(method, task)
     cancelled = [asyncio.run(broken_at(call)) for call in range(calls)]
     assert max(cancelled) > 0 or method == "vml"
-
-
-@METHODS
-def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
-    async def cancelled_at(call):
-        reached = asyncio.Event()
-
-        async def hang():
-            reached.set()
-            await asyncio.Event().wait()
-
-        script = scripted.Script("regression", delay=Broken(call, hang))
-
-        async def consume():
-            async for _ in whole(*make(method, script)):
-                pass
-
-        consumer = asyncio.create_task(consume())
-        await reached.wait()
-        consumer.cancel()
-        with suppress(asyncio.CancelledError):
-            await consumer
-        assert consumer.cancelled()
-        assert others() == set()
-        assert script.running == 0
-
-    for call in range(calls_of(method, "regression")):
-        asyncio.run(cancelled_at(call))
-
-
-# --- the two shapes of a round ------------------------------------------------------------------------------------

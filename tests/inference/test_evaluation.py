@@ -77,27 +77,6 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
     assert [e.hypothesis for e in finals] == [p.id for p in last.particles]
 
 
-@CHOICES
-@pytest.mark.parametrize("method", ["vml", "mh"])
-def test_methods_without_weights_predict_with_equal_ones(method, final_weights):
-    _, _, last, end = ended("classification", method, final_weights=final_weights)
-    size = len(last.particles)
-    assert [type(e) for e in end] == [Evaluated, Evaluated]
-    assert all(e.weights == pytest.approx([1 / size] * size) for e in end)
-
-
-@TASKS
-@CHOICES
-def test_every_particle_is_applied_to_every_row_of_the_split(task, final_weights):
-    problem, _, last, end = ended(task, final_weights=final_weights)
-    for split, rows in (("test", problem.dataset.test), ("train", problem.dataset.train)):
-        evaluated = scripted.of_kind(end, Evaluated, split=split)[0]
-        assert evaluated.rows == tuple(row.id for row in rows)
-        assert evaluated.hypotheses == tuple(p.id for p in last.particles)
-        for particle, answers in zip(last.particles, evaluated.predictions, strict=True):
-            assert answers == tuple(scripted.answer(particle.text, row, task=task) for row in rows)
-
-
 @TASKS
 @CHOICES
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])

@@ -186,26 +186,6 @@ def test_the_expected_evidence_is_the_truth_and_every_expected_weight_is_prior_t
         assert every.expectation(lambda said, text=text: said == text) == pytest.approx(expected, rel=1e-12)
 
 
-def test_exponents_found_from_the_weights_bias_the_evidence(enumerate_all):
-    every = enumerate_all(2, batch_size=2, tempering="adaptive")
-    assert abs(every.expectation(lambda text: 1.0) / every.truth - 1) > 1e-3
-
-
-def test_proposals_that_know_the_data_bias_the_evidence(enumerate_all, monkeypatch):
-    # The proposal favours one text as a refinement would, and its density stays out of the ratio.
-    every = enumerate_all(2, batch_size=2)
-    informed = (0.2, 0.8)
-    real = every.prior
-
-    def successors(self, population, step, shipped=Enumeration.successors):
-        self.prior = informed
-        yield from shipped(self, population, step)
-        self.prior = real
-
-    monkeypatch.setattr(Enumeration, "successors", successors)
-    assert abs(every.expectation(lambda text: 1.0) / every.truth - 1) > 1e-2
-
-
 def test_the_bounds_are_told_apart():
     assert why_nominal(configure()) == ()
     broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"learner_samples": 5})

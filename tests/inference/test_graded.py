@@ -7,10 +7,7 @@ import pytest
 
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
 from vpp.llm.answers import pooled
-from vpp.posterior.calibration import weight_ahead
-from vpp.posterior.disagreement import label_information
 from vpp.posterior.likelihood import ZeroOneLikelihood
-from vpp.posterior.prediction import vote_shares
 from vpp.problem import Prediction
 
 from . import scripted
@@ -109,15 +106,6 @@ def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
         for slot, grade in enumerate(grades):
             said = evaluated.predictions[slot][place]
             assert said == (max(grade, key=lambda label: grade[label]) if grade else None)
-
-
-def test_graded_answers_split_the_vote_and_carry_information():
-    answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
-    assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
-    assert weight_ahead(vote_shares(answers, weights), ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)
-    laws = [ZeroOneLikelihood(epsilon=EPSILON)] * 2
-    assert label_information(answers[:2], (0.5, 0.5), ("a", "b"), laws) > 0, "the likeliest label is the same"
-    assert label_information([answers[0]] * 2, (0.5, 0.5), ("a", "b"), laws) == 0
 
 
 def test_the_share_of_several_answers_counts_unreadable_ones_for_no_label():

@@ -1,8 +1,6 @@
 """The same run under any completion order of the calls, with or without a memo, and resumed after any step."""
 
-from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 
 import pytest
 
@@ -69,23 +67,3 @@ def test_a_run_resumed_after_any_step_goes_on_and_ends_as_if_never_interrupted(m
         known = events[: events.index(finished) + 1] + resumed
         last = scripted.populations(known)[-1]
         assert scripted.run_conclusion(problem, config, last) == end
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_another_seed_gives_another_run(method):
-    config = replace(configure(method, "classification"), seed=4)
-    one, _ = plain_run(method, "classification")
-    other, _ = scripted.whole_run(config, scripted.Script("classification"))
-    assert scripted.content(one) != scripted.content(other)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_step_ends_with_its_whole_population(method):
-    events, end = plain_run(method, "classification")
-    ends = [i for i, e in enumerate(events) if isinstance(e, StepFinished)]
-    assert ends[-1] == len(events) - 1
-    for first, last in pairwise(ends):
-        steps = {e.step for e in events[first + 1 : last + 1]}
-        assert steps == {events[last].step}
-    assert not scripted.of_kind(events, Evaluated)
-    assert [(e.step, e.split) for e in scripted.of_kind(end, Evaluated)] == [(7, "test"), (7, "train")]

@@ -53,21 +53,6 @@ def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle
     assert len(steps) == len(script.proposed) - len(scripted.of_kind(events, ParticleDrawn)) * (method != "vml")
 
 
-def test_no_prediction_is_asked_for_a_proposal_without_a_new_text():
-    _, script, events = finished_run("classification", "mh", particles=8)
-    undecided = [e for e in scripted.of_kind(events, Proposed) if e.why in ("unchanged", "unparsable")]
-    decided = scripted.of_kind(events, Proposed, why="likelihood")
-    forward = len(undecided) + len(decided)
-    assert undecided
-    ahead = 2 * sum(e.step < 7 for e in decided)  # the next forward pass of both texts; T = 8
-    assert len(script.predicted) == 1 + forward + len(decided) + ahead
-
-
-def test_vml_proposes_at_the_optimizers_temperature():
-    _, _, events = finished_run("classification", "vml")
-    assert {e.temperature for e in scripted.of_kind(events, Proposed)} == {0.7}
-
-
 @pytest.mark.parametrize(("threshold", "always"), [(0.0, False), (1.0, True)])
 def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
     # Strictly below the threshold times K: ESS is never below 0, and below K unless all weigh the same.
@@ -77,16 +62,3 @@ def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
     resampled = {e.step for e in scripted.of_kind(events, Resampled)}
     assert uneven
     assert resampled == (uneven if always else set())
-
-
-def test_an_ess_of_exactly_half_the_particles_is_not_below_it():
-    def two_camps(text, rows, predictions, temperature, seed):
-        started = text != scripted.SEED_TEXT
-        return (text if started else scripted.TEXTS[0 if temperature < 0.75 else 15]), "raw"
-
-    def right_or_hopeless(text, row, *, task):
-        return row.target + (0.0 if text == scripted.TEXTS[0] else 1e6)
-
-    _, _, events = finished_run("regression", "smc", particles=10, write=two_camps, answer=right_or_hopeless)
-    assert {e.ess for e in scripted.of_kind(events, Reweighted)} == {5.0}
-    assert not scripted.of_kind(events, Resampled)

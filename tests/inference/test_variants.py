@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored
+from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, Scored
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import propose
 from vpp.inference.sampling import PRIOR_DRAWS
@@ -203,25 +203,6 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
         assert steps_of(events, Resampled, reweighted.step)
 
 
-def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
-    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
-    (reweighted,) = scripted.of_kind(events, Reweighted)
-    assert reweighted.beta == 1.0
-    assert reweighted.ess < 5.0, "bisection would have stopped short"
-
-
-def test_carried_weights_are_used_as_they_are_at_the_end_only_if_the_papers_are_asked_for():
-    problem, _, events = finished_run("smc incremental", final_weights="paper")
-    last = scripted.populations(events)[-1]
-    carried = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="paper"), last)
-    assert [type(e) for e in carried] == [Evaluated, Evaluated]
-    assert carried[0].weights == tuple(last.weights)
-    anew = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="train"), last)
-    final = next(each for each in anew if isinstance(each, Reweighted))
-    assert final.constant is not None
-    assert final.beta == 1.0
-
-
 # --- draws from the prior ----------------------------------------------------------------------------------------
 
 
@@ -253,15 +234,6 @@ def test_first_hypotheses_from_the_prior_see_no_row():
     assert len(script.drawn) == 7 * 9, "at this chance every proposal is drawn so too"
     assert not script.proposed
     assert script.predicted[0][0] != scripted.SEED_TEXT, "nobody asked what the seed sentence gives"
-
-
-def test_the_seed_sentence_is_applied_to_the_first_batch_only_for_prompts_that_show_it():
-    config = scripted.variant("smc")
-    for is_shown in (True, False):
-        script = scripted.Script("classification", write=scripted.rewrite_anew)
-        scripted.run(replace(scripted.make_problem(config, script), shows_predictions=is_shown), config)
-        assert (scripted.SEED_TEXT in dict(script.predicted)) == is_shown
-        assert len(script.proposed[0][2]) == (5 if is_shown else 0)
 
 
 def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_is_kept():
@@ -318,6 +290,13 @@ def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):
     with pytest.raises(InputError, match=said) as refused:
         Config(**options)
     assert "\n" not in str(refused.value)
+
+
+def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
+    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
+    (reweighted,) = scripted.of_kind(events, Reweighted)
+    assert reweighted.beta == 1.0
+    assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
 def test_wrong_labels_share_epsilon():

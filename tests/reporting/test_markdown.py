@@ -187,15 +187,6 @@ def test_the_table_of_contents_leads_to_every_section_of_the_appendix(tmp_path: 
     assert re.findall(r'<div id="([^"]+)"', appendix) == links
 
 
-def test_text_from_outside_makes_no_element(tmp_path: Path) -> None:
-    labels = [f"{MARKUP} 1", f"{MARKUP} 2"]
-    data = dataset(labels, labels, name=f"col {MARKUP}", target=f"target {MARKUP}")
-    hostile = run(tmp_path / "hostile", *smc_run(data, (f"a {MARKUP}", f"b {MARKUP}")), data=data, name=MARKUP)
-    report, plain = report_html(hostile), report_html(run(tmp_path / "plain", *smc_run()))
-    tags = [set(re.findall(r"<([a-z0-9]+)\b", each)) for each in (report, plain)]
-    assert tags[0] == tags[1]
-
-
 def test_three_files_are_written_and_their_paths_returned_and_again_the_same_bytes(tmp_path: Path) -> None:
     directory = inspected.labels(tmp_path).directory
     before = {path.name for path in directory.path.iterdir()}

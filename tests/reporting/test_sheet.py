@@ -5,10 +5,6 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from streamlit.testing.v1 import AppTest
-
-from tests.app import drawn
 from tests.asked import asked_pair
 from tests.inspected import LABELS
 from tests.processes import Desk, Model
@@ -94,20 +90,3 @@ def test_the_command_writes_a_sheet_that_continue_goes_on_with(desk: Desk, serve
     before, after = (desk.directory(name).spec().dataset["n_train"] for name in ("run", "next"))
     assert after == before + 2
     assert desk.vpp("sheet", desk.folder / "run", "-o", sheet, "--rows", "0").code != 0
-
-
-def test_a_filled_sheet_is_read_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:
-    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    reader = asked_pair(tmp_path, served, data=MORE)
-    app: AppTest = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "disagreement")
-    app.button(key="disagreement.settle.ask").click().run()
-    assert app.session_state[f"posterior.ask.settle.{reader.directory.id}"].wait(60)
-    app.run()
-    key = f"disagreement.settle.filled.{reader.directory.id}"
-    app.file_uploader(key=key).set_value(
-        ("sheet.csv", b"a,y,information_bits\n40,yes,0.9\n41,,0.8\n", "text/csv")
-    ).run()
-    assert not app.exception
-    assert "Go on with 1 true answer" in drawn.shown(app)
-    app.file_uploader(key=key).set_value(("sheet.csv", b"b,y\n40,yes\n", "text/csv")).run()
-    assert "This sheet cannot be used" in drawn.shown(app)

@@ -13,7 +13,6 @@ from vpp.reporting.document import posterior_json, report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
-from vpp.runs.view import log_evidence
 
 from . import builders
 
@@ -49,21 +48,6 @@ def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, 
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     assert len(predictions_csv(reader).splitlines()) == 1 + len(reader.dataset().test)
     assert ("| Log evidence |" in report) == config.is_telescoping
-
-
-@pytest.mark.parametrize("name", TELESCOPING)
-def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str) -> None:
-    reader = sampled_run(name)
-    view, report = reader.refresh().view, plain(reported(reader))
-    value = log_evidence(view)
-    assert value is not None
-    shown = f"{value:.2f}".replace("-", "−")
-    assert f"| Log evidence | {shown}, nominal |" in report
-    assert report.count("a model's draws cannot be shown to be independent") == 1
-    assert report.count("compare it only between runs of equal rows, tau, epsilon and exponent") == 1
-    is_even = view.finished_steps[-1].resampled
-    assert ("which sets the weights equal" if is_even else "| weights | Ratios of tempered posteriors") in report
-    assert json.loads(posterior_json(reader))["weights_are"] == "carried"
 
 
 @pytest.mark.parametrize("name", VARIANTS)

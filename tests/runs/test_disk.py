@@ -12,7 +12,7 @@ import pytest
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from tests.runs.conftest import surroundings
 from vpp.errors import DiskRefused
-from vpp.findings.status import cache_sentence
+from vpp.findings.status import server_sentences
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.worker import work
@@ -109,7 +109,7 @@ def test_answers_that_the_cache_cannot_keep_are_counted(
     usage = desk.look("run").view.usage
     assert ended.code == 0
     assert usage.unkept > 20
-    assert cache_sentence(usage).startswith("Answers are not kept: database or disk is full. ")
+    assert " ".join(server_sentences(usage)).startswith("Answers are not kept: database or disk is full. ")
     assert ended.result["metric"] == undisturbed["vml"].result["metric"]
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from tests.processes import PENGUINS, Desk, Model
 from tests.reporting.builders import dataset as small
-from tests.reporting.builders import drawn, finished, scored, started
+from tests.reporting.builders import drawn, finished, started
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.events import Event, Usage
+from vpp.events import Usage
 from vpp.findings.cost import cost
-from vpp.inference.plan import plan, step_calls
+from vpp.inference.plan import plan, step_items
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
@@ -27,7 +27,6 @@ from vpp.runs.budget import (
     cap_words,
     estimate,
     money,
-    outlook,
     seconds_left,
     time_s,
 )
@@ -36,7 +35,7 @@ from vpp.runs.prompts import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.render import lines
+from vpp.show.markup import lines
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
 CONFIG = Config(
@@ -56,14 +55,14 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert whole.calls == (2 + 2) + 2 * (2 + 4) + 2 * 2 + 2 * (2 + 4)
     assert (whole.least_learner_calls, whole.optimizer_calls) == (4 + 2, 2 + 2 * 2)
-    assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
+    assert [sum(step_items(CONFIG, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 8 + 2]
 
 
 def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None:
     """T = 2: 2 drawn; 2 + 2 x 2 texts; 2 proposals a step; 2 texts on 3 rows for certificates."""
     made = estimate(spec(PROGRAMS), DATA)
     assert made.plan.calls == 2 + (2 + 2 * 2) + 2 * 2 + 2 * 3
-    assert [step_calls(PROGRAMS, step, n_train=4) for step in (0, 1)] == [(4, 2), (2, 2)]
+    assert [sum(step_items(PROGRAMS, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 2 + 2]
     assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
     assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
@@ -84,23 +83,6 @@ def words(config: Config, data: Dataset = DATA) -> str:
 
 def with_texts() -> Dataset:
     return replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
-
-
-def test_the_end_of_programs_is_their_certificates_and_the_rows_of_texts_without_one() -> None:
-    """One last text has a program, the other is read on the 2 test rows; the training rows were scored before."""
-    view, made = RunView(), spec(PROGRAMS)
-    texts = ("one rule", "a mood")
-    events: list[Event] = [started(PROGRAMS, DATA, steps=3), *drawn(*texts)]
-    for step in (0, 1):
-        for k, branches in enumerate(((0, 0, 1, 0), ())):
-            events.append(replace(scored(step, k, texts[k], dict.fromkeys(range(4), "yes")), branches=branches))
-        events.append(finished(step, texts))
-    for n, event in enumerate(events):
-        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), event=event))
-    found = outlook(made, view, view.usage)
-    assert found is not None
-    n, last, before = view.usage.calls, view.usage.calls, 10 * (len(events) - 4)
-    assert found.calls == n + (last - before) / (2 + 2) * (2 + 2) + 2 + 3
 
 
 def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:
@@ -124,21 +106,6 @@ def test_money_is_tokens_at_each_roles_price() -> None:
 def test_an_amount_has_two_decimals_or_two_digits() -> None:
     assert [money(cost) for cost in (0.0, 0.0123, 0.5, 1234.5)] == ["0.00", "0.012", "0.50", "1,234.50"]
     assert cap_words(Cap(calls=4000, cost=2.5)) == "4,000 calls or a cost of 2.50"
-
-
-def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_needed() -> None:
-    """Step 1 needed half of its 8 + 2; the one text at the end is asked about 8 + 2 rows; three steps are left."""
-    data = small(["yes", "no"] * 4, ["yes", "no"])
-    view, made = RunView(), spec(CONFIG, data=data)
-    texts = ("one rule", "one rule")
-    events = [started(CONFIG, data, steps=4), *drawn(*texts), finished(0, texts), finished(1, texts)]
-    for event, calls in zip(events, (0, 0, 0, 10, 20, 25), strict=True):
-        usage = Usage(learner=calls, cost=0.1 * calls)
-        view.apply(Record(at=0.0, usage=usage, event=event))
-    found = outlook(made, view, view.usage)
-    assert found is not None
-    assert found.calls == 25 + 0.5 * (2 * 10) + 1 * (8 + 2)
-    assert found.cost == pytest.approx(0.1 * found.calls)
 
 
 def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -> None:

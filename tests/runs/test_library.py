@@ -72,8 +72,8 @@ def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -
     with pytest.raises(InputError, match="did you mean 'sex'"):
         vpp.fit(PENGUINS, target="species", descriptions={"sexx": "female or male"})
     here.folder.joinpath("birds.csv").write_bytes(PENGUINS.read_bytes())
-    here.folder.joinpath("birds.columns.json").write_text('{"sexx": "female or male"}')
-    with pytest.raises(InputError, match=r"birds\.columns\.json: a description is given for the column 'sexx'"):
+    here.folder.joinpath("birds.columns.csv").write_text("column,description\nsexx,female or male\n")
+    with pytest.raises(InputError, match=r"birds\.columns\.csv: a description is given for the column 'sexx'"):
         vpp.fit("birds.csv", target="species")
     with pytest.raises(InputError, match="no model"):
         vpp.fit(PENGUINS, target="species", endpoint=served.base_url)

@@ -1,11 +1,9 @@
 """The shipped examples: they read with today's code and are copied whole; the demo model's are made by their script."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pages.parts import opening
@@ -14,8 +12,6 @@ from tests.example import DEMO, TRIAL, make
 from vpp.errors import RunError
 from vpp.findings.experiments import read_trial
 from vpp.findings.points import points, reject_option
-from vpp.findings.scores import totals
-from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader, Snapshot
@@ -44,31 +40,12 @@ def test_the_first_is_right_on_every_row_it_answers_and_does_not_answer_all() ->
     assert f"Right on all {n_right} rows they answer, “I don’t know” on {len(rows) - n_right}." in opening.PENGUINS
 
 
-def test_hypotheses_of_the_first_compete_until_the_end() -> None:
-    view = read(RunDirectory(SHIPPED)).view
-    shares = totals((state.hypothesis, weight) for state, weight in zip(view.population, view.weights, strict=True))
-    assert view.final is not None
-    assert view.final.ess == pytest.approx(ess(np.array([*shares.values()])))
-    assert sum(share > 0.2 for share in shares.values()) == 2
-    assert not {event.hypothesis for event in view.drawn.values()} & shares.keys()
-    assert len(set(view.ess_by_step)) > 1
-    assert any(step.resampled for step in view.finished_steps)
-
-
 def test_the_live_example_is_the_first_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Preparation] = []
     monkeypatch.setattr(opening, "start_new", started.append)
     opening.run_example()
     live, shipped = started[0].spec, RunDirectory(SHIPPED).spec()
     assert (live.config, live.dataset, live.command) == (shipped.config, shipped.dataset, shipped.command)
-
-
-def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
-    run = RunDirectory(SHIPPED.with_name(CHAINS_EXAMPLE))
-    events = [line["event"] for line in map(json.loads, run.journal.read_bytes().splitlines()) if "event" in line]
-    decided = [event for event in events if event["type"] == "proposed" and event["why"] == "likelihood"]
-    decisions = {chain: {one["accepted"] for one in decided if one["particle"] == chain} for chain in range(3)}
-    assert set(map(frozenset, decisions.values())) == {frozenset((True, False))}
 
 
 def test_they_are_what_their_script_makes(tmp_path: Path) -> None:
@@ -105,13 +82,6 @@ def test_two_who_ask_at_once_find_one_whole_run(tmp_path: Path) -> None:
     assert [run.path for run in RunStore(tmp_path / "runs").runs()] == list(found)
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [SHIPPED.name]
     assert read(RunDirectory(*found)).state == "finished"
-
-
-def test_one_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
-    run = unpack(SHIPPED, tmp_path)
-    content = json.loads((run.path / "run.json").read_text())
-    (run.path / "run.json").write_text(json.dumps({**content, "name": "Mine"}))
-    assert unpack(SHIPPED, tmp_path).spec().name == "Mine"
 
 
 def test_a_folder_that_cannot_hold_it_is_refused(tmp_path: Path) -> None:

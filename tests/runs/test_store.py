@@ -94,16 +94,6 @@ def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
     assert tmp_path.exists()
 
 
-def test_delete_does_not_follow_links_inside_a_run(tmp_path: Path) -> None:
-    directory, elsewhere = preparation().create(tmp_path / "runs"), tmp_path / "kept"
-    elsewhere.mkdir()
-    (elsewhere / "file").write_text("mine")
-    (directory.path / "out").symlink_to(elsewhere)
-    delete(directory)
-    assert RunStore(tmp_path / "runs").runs() == []
-    assert (elsewhere / "file").read_text() == "mine"
-
-
 def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
     made = preparation().create(tmp_path / "runs")
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]

@@ -8,11 +8,10 @@ import pytest
 
 from pages.parts import frame
 from tests import inspected
-from tests.processes import Desk, Model, Outcome, wait_until
 from vpp.cli import main
-from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
-from vpp.runs.reader import Summary, read_summary, write_summary
+from vpp.runs.reader import read_summary
 from vpp.runs.store import EXAMPLES
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples"
@@ -50,27 +49,6 @@ def test_a_list_opens_no_journal(
     assert all(row["metric"]["train"] is not None for row in rows)
 
 
-@pytest.mark.parametrize("make", [inspected.labels, inspected.numbers])
-def test_a_summary_made_by_a_list_says_what_the_worker_would_have_written(
-    make: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = make(tmp_path / "runs").directory  # type: ignore[operator]
-    made = read_summary(directory)
-    view = JournalReader(directory.journal).read()
-    rows = load_dataset(directory, directory.spec())
-    assert made == write_summary(directory, view, lambda: rows, journal=directory.journal_bytes())
-    assert (made.phase, made.last_step, made.total_steps) == (view.phase, view.last_step, view.total_steps)
-    assert made.test == view.evaluated["test"].value
-    forbid_journals(monkeypatch)
-    assert read_summary(directory) == made
-
-
-def test_a_new_run_has_no_summary_and_is_queued(run: RunDirectory) -> None:
-    run.journal.unlink()
-    assert read_summary(run) == Summary()
-    assert not run.summary.exists()
-
-
 def test_a_summary_behind_its_journal_is_made_again(run: RunDirectory) -> None:
     """As after a worker that was killed between the two."""
     lines = run.journal.read_bytes().splitlines(keepends=True)
@@ -88,20 +66,3 @@ def test_a_living_workers_summary_is_taken_as_it_is(run: RunDirectory, monkeypat
     forbid_journals(monkeypatch)
     with run.lock():
         assert read_summary(run) == made
-
-
-def test_a_killed_run_is_listed_as_interrupted_with_its_last_step(
-    desk: Desk, served: Model, undisturbed: dict[str, Outcome]
-) -> None:
-    served.hold_after = 60
-    running = desk.run("run", *served.options)
-    directory = desk.directory("run")
-    wait_until(lambda: served.is_holding, "the run waits in a step")
-    wait_until(lambda: directory.state(read_summary(directory)) == "running", "its heartbeat says so")
-    live = read_summary(directory)
-    running.kill()
-    last = JournalReader(directory.journal).read().last_step
-    assert last is not None
-    found = read_summary(directory)
-    assert (found.last_step, directory.state(found)) == (last, "interrupted")
-    assert (live.last_step, live.total_steps) == (last, 3)

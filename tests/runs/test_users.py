@@ -130,6 +130,3 @@ def test_no_more_runs_begin_than_one_user_may_have(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="1 run goes on, and one user may have 1 at once here: stop one"):
             check_runs(runs, most=1, but=runs[1])
     check_runs(runs, most=1)
-    runs[2].request_worker()
-    with pytest.raises(RunError, match="1 run goes on"):
-        check_runs(runs, most=1)

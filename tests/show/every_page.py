@@ -6,16 +6,23 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
-from vpp.findings.hypotheses import compared_words, deck, hypotheses, odds_words, order_words, shares_words
-from vpp.findings.ideas import Names, merge_ideas, phases, similarity
+from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
 from vpp.findings.result import evidence_measure, result, target_words, weights_words
-from vpp.findings.rows import asked_when, evaluated_rows, opened_row, row_table
+from vpp.findings.rows import (
+    asked_when,
+    calibrated,
+    evaluated_rows,
+    mistakes,
+    opened_row,
+    row_table,
+    sure_and_right,
+    tiles,
+)
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
-from vpp.findings.step import Cards, happened, shown_step
-from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
+from vpp.findings.step import Cards, Names, happened, phases, shown_step
 from vpp.findings.verdict import unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
@@ -24,8 +31,7 @@ from vpp.runs.budget import distinct_rows
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
-from vpp.show.markup import text
-from vpp.show.render import block_html, html
+from vpp.show.markup import block_html, html, text
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -81,8 +87,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if ideas is None or view.started is None:
         return
     seed_text = view.started.seed_text
-    compared_words(ideas), weights_words(snapshot), list(evidence_measure(snapshot)), target_words(config)
-    odds_words(view, config, dataset)
+    weights_words(snapshot), list(evidence_measure(snapshot)), target_words(config)
     for near in (None, similarity(ideas, dataset)):
         every = hypotheses(ideas, near, seed_text=seed_text, labels=dataset.classes)
         shares_words(every, config, view), order_words(every, config)
@@ -98,7 +103,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     if rows is None:
         return
-    asked_when(rows.test, snapshot, is_live=False)
+    asked_when(rows.test, snapshot)
     yield html((*rows_headline(rows), *calibrated(rows), tiles(rows), *sure_and_right(rows), *mistakes(rows)))
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})

@@ -18,7 +18,7 @@ from vpp.findings.new_rows import answer_blocks, answers_table, question_row
 from vpp.findings.points import votes_on
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Table
-from vpp.show.render import html
+from vpp.show.markup import html
 
 BAD = '"><img src=x onerror="alert(1)"> **b** </td>'
 DATA = dataset([f"{BAD} 1", f"{BAD} 2"] * 2, [f"{BAD} 1", f"{BAD} 2"], name=f"column {BAD}", target=BAD)

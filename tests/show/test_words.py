@@ -1,29 +1,15 @@
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.metric import wilson
-from vpp.show import words
+from vpp.show import markup, words
 from vpp.show.figures import VoteBar
+from vpp.show.markup import BY_LABEL, GLOSSARY, diff_html, kept_share
 
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    # R: binom::binom.confint(successes, n, methods = "wilson")
-    [(60, 60, 0.9398, 1.0), (0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (15, 50, 0.1910, 0.4375)],
-)
-def test_wilson_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
-    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
-
-
-@pytest.mark.parametrize(("successes", "n"), [(1, 0), (-1, 5), (6, 5)])
-def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no share"):
-        wilson(successes, n)
 
 
 def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
@@ -35,7 +21,6 @@ def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
 def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
     assert words.percent(fraction).split(NBSP)[0] not in ("0", "100", "0.0", "100.0")
-    assert words.weight_text(fraction) not in ("0.000", "1.000")
 
 
 def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
@@ -59,30 +44,58 @@ def test_a_number_reads_well_at_any_scale() -> None:
     assert {value: words.number(value) for value in cases} == cases
 
 
-TARGET_TEXTS = {
-    (65 / 3, 0): "21.7",
-    (22.0, 0): "22",
-    (1 / 3, 2): "0.333",
-    (-0.04, 0): "0",
-    (-12345.678, 1): "−12,345.68",
-    (2007.46, 0): "2007.5",
-    (1234567.891, 2): "1,234,567.891",
-    (6.5e12 / 3, 0): "2,166,666,666,666.7",
-    (1.5e300, 0): "1.5e300",
-    (1.23456e-9, 9): "1.2e−9",
-    (3.21456e-9, 11): "3.215e−9",
-    (0.12345678901234, 12): "0.1234567890123",
-    (math.nan, 2): "undefined",
-    (-math.inf, 2): "−∞",
-    (4 / 3, None): "1.333",
-}
-
-
-def test_a_value_of_the_target_has_one_decimal_more_than_its_data() -> None:
-    for (value, decimals), shown in TARGET_TEXTS.items():
-        assert words.target_text(value, decimals) == shown
+@pytest.mark.parametrize(
+    ("value", "decimals", "shown"),
+    [
+        (65 / 3, 0, "21.7"),
+        (-12345.678, 1, "−12,345.68"),
+        (6.5e12 / 3, 0, "2,166,666,666,666.7"),
+        (1.23456e-9, 9, "1.2e−9"),
+        (-math.inf, 2, "−∞"),
+        (4 / 3, None, "1.333"),
+    ],
+)
+def test_a_value_of_the_target_has_one_decimal_more_than_its_data(
+    value: float, decimals: int | None, shown: str
+) -> None:
+    assert words.target_text(value, decimals) == shown
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_the_shortest_text_reads_back_as_the_same_number(value: float) -> None:
     assert float(words.shortest(value)) == value
+
+
+def test_a_label_that_the_glossary_lacks_is_text_alone() -> None:
+    assert markup.term("<b>") == "&lt;b&gt;"
+    assert 'popovertarget="term-ess"' in markup.term("Effective sample size")
+
+
+def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
+    ids = re.findall(r'<div popover id="([^"]+)"', markup.glossary())
+    assert len(ids) == len(set(ids)) == len(GLOSSARY)
+    assert len(BY_LABEL) == sum(len(entry.labels) for entry in GLOSSARY), "no two terms share a label"
+
+
+QUOTED = 'if x is above 6, answer gentoo. Otherwise answer "Adelie"'
+RULE = "If x is above 6, answer Gentoo; otherwise, answer Adelie."
+
+
+@pytest.mark.parametrize("other", [QUOTED, RULE.upper(), f"  {RULE}!"])
+def test_case_and_punctuation_are_no_change_and_the_new_text_is_shown(other: str) -> None:
+    assert kept_share(RULE, other) == 1
+    assert diff_html(RULE, other).replace("&quot;", '"').split() == other.split()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("x is greater than 6", "x is at least 6", "x is <del>greater than</del> <ins>at least</ins> 6"),
+        ("x is over 5", "x is over .5", "x is over <del>5</del> <ins>.5</ins>"),
+        ("x is above -6", "x is above 6", "x is above <del>-6</del> <ins>6</ins>"),
+        ("a * (b + 1)", "a * b + 1", "a * <del>(b</del> <ins>b</ins> + <del>1)</del> <ins>1</ins>"),
+        ("x is even", "x is not even", "x is <ins>not</ins> even"),
+    ],
+)
+def test_another_meaning_is_a_change(before: str, after: str, shown: str) -> None:
+    assert diff_html(before, after) == shown

@@ -103,8 +103,8 @@ def test_a_sweep_runs_every_cell_and_reports_each(finished: Desk) -> None:
     cells = [(row["task"], row["method"], row["seed"]) for row in results(directory)]
     assert cells == [("two-blobs", "vml", "0"), ("two-blobs", "mh", "0")]
     err = finished.outcomes["undisturbed"].err
-    assert re.search(r"two-blobs-vml-0: accuracy [\d.]+ \(1 of 2 cells, 1 left", err), err
-    assert re.search(r"two-blobs-mh-0: accuracy [\d.]+ \(2 of 2 cells, 0 left", err), err
+    assert re.search(r"two-blobs-vml-0: accuracy [\d.]+ \(1 of 2 cells, about .* left\)", err), err
+    assert re.search(r"two-blobs-mh-0: accuracy [\d.]+ \(2 of 2 cells\)", err), err
     again = run_ended(bench(finished, "undisturbed"))
     assert again.err == ""
     assert "2 of 2 cells finished" in again.out.splitlines()[-1]

@@ -17,7 +17,6 @@ from tests.reporting.builders import SEED, dataset, drawn, finished, run, starte
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.events import hypothesis_id
 from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
-from vpp.findings.experiments import trial_json as in_json
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
@@ -26,13 +25,12 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Change, TrialAsking, TrialSize, changes, clauses
+from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
 NO_RULE = "No rule is known: give the output that you expect for this input."
-UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
 def table(n: int = 24) -> Dataset:
@@ -133,8 +131,6 @@ def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) 
         assert idea.must_change.n >= 10
         assert idea.must_stay.n >= 10
         assert (idea.must_change.obeyed, idea.must_stay.obeyed) == (idea.must_change.n, idea.must_stay.n)
-    shown = in_json("r", found)["ideas"][0]["must_change"]
-    assert shown == {"n": found.ideas[0].must_change.n, "obeyed": found.ideas[0].must_change.obeyed}
 
 
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:

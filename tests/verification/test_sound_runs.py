@@ -13,7 +13,7 @@ from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
-from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, StepFinished
+from vpp.events import Proposed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal
 from vpp.runs.keys import Keys
@@ -65,34 +65,6 @@ def test_what_a_resume_discarded_is_not_checked(tmp_path: Path) -> None:
     cut, again = ends[3] - 4, ends[2] + 1
     discarded = [replace(e, u=0.123) if isinstance(e, Proposed) and e.u else e for e in events[again:cut]]
     write(directory, [*events[:again], *discarded, RunPaused(reason="endpoint"), RunResumed(step=1), *events[again:]])
-    assert faults(directory) == []
-
-
-def test_answers_after_a_stop_that_a_resume_discarded_need_not_be_stored(tmp_path: Path) -> None:
-    directory, events = kept_run(tmp_path / "run", scripted.paper(method="mh", epochs=1))
-    end = next(n for n, event in enumerate(events) if isinstance(event, StepFinished) and event.step == 1) + 1
-    held = [state.hypothesis for state in events[end - 1].population]  # type: ignore[union-attr]
-    odd = {"yes": "no", "no": "yes", None: "yes"}
-    unknown = [
-        replace(
-            e,
-            step=1,
-            hypotheses=tuple(held),
-            predictions=tuple(tuple(odd[v] for v in votes) for votes in e.predictions),
-        )
-        for e in events
-        if isinstance(e, Evaluated)
-    ]
-    stopped = [
-        *events[:end],
-        RunPaused(reason="endpoint"),
-        RunResumed(step=1),
-        *unknown,
-        RunFinished(outcome="stopped"),
-    ]
-    write(directory, stopped)
-    assert verify(directory).faults
-    write(directory, [*stopped, RunResumed(step=1), *events[end:]])
     assert faults(directory) == []
 
 

@@ -14,28 +14,18 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
-from vpp.bench.sweep import (
-    Cell,
-    CellView,
-    Setting,
-    SweepDirectory,
-    SweepReader,
-    SweepSpec,
-    SweepView,
-    prepare,
-    results_csv,
-)
+from vpp.bench.sweep import Cell, Setting, SweepDirectory, SweepReader, SweepSpec, SweepView, prepare, results_csv
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
-from vpp.runs.process import child_environment, start
+from vpp.runs.process import child_environment, start_worker
 from vpp.runs.spec import EndpointSpec
-from vpp.show.words import counted
+from vpp.show.words import counted, seconds
 
 Backend = Literal["threading", "ray"]
 """A backend of joblib: a thread waits for each worker here, or a task of Ray on its machine."""
@@ -44,16 +34,6 @@ LOCAL = "local"
 POLL_S = 0.2
 FAULT, ENDPOINT_FAILED, STOPPED = 1, 3, 130
 """Exit codes of a worker."""
-
-
-class Watcher(Protocol):
-    """Listener to a sweep's progress."""
-
-    def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
-        """Receive the present state; called often. wanted: the cells of this sweep command."""
-
-    def say(self, text: str) -> None:
-        """Receive a line of text, once per event."""
 
 
 Ending = Literal["done", "failed", "stopped"]
@@ -68,17 +48,18 @@ class Ended(NamedTuple):
 
 
 def run_sweep(
-    directory: SweepDirectory, spec: SweepSpec, *, jobs: int, slots: int, backend: Backend, watcher: Watcher
+    directory: SweepDirectory, spec: SweepSpec, *, jobs: int, slots: int, backend: Backend, say: Callable[[str], None]
 ) -> tuple[Ending, SweepView]:
     """Run every cell of `spec` that is not finished; rewrite results.csv and tables.md after each.
 
-    jobs: workers at a time. slots: runs that may ask models at a time. Raises InputError, RunError, RunLocked if
-    another sweep holds the folder, EndpointError if the model's server failed for good.
+    jobs: workers at a time. slots: runs that may ask models at a time. say: called with a line for each event.
+    Raises InputError, RunError, RunLocked if another sweep holds the folder, EndpointError if the model's server
+    failed for good.
     """
     prepare(spec.cells[0], spec.setting, spec.endpoint)  # all have this setting and endpoint
     with directory.lock():
         directory.begin(spec)
-        progress = _Progress(directory, spec, jobs, watcher)
+        progress = _Progress(directory, spec, say)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
         with _signals_stop(directory), ThreadPoolExecutor(1) as pool:
@@ -108,9 +89,7 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.stops():
             return Ended(cell, STOPPED)
-        run.request_worker()
-        words = ("vpp", "resume", str(run.path), "--json", "--quiet")
-        worker = start(words, run.log, {**os.environ, "VPP_MAX_RUNNING": str(slots)})
+        worker = start_worker(run, {**os.environ, "VPP_MAX_RUNNING": str(slots)}, "--json", "--quiet")
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
         return Ended(cell, FAULT, str(error))
@@ -149,30 +128,35 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 class _Progress:
     """State of the cells, read from their run directories."""
 
-    def __init__(self, directory: SweepDirectory, spec: SweepSpec, jobs: int, watcher: Watcher) -> None:
-        self._directory, self._cells, self._jobs, self._watcher = directory, spec.cells, jobs, watcher
+    def __init__(self, directory: SweepDirectory, spec: SweepSpec, say: Callable[[str], None]) -> None:
+        self._directory, self._cells, self.say = directory, spec.cells, say
         self._reader = SweepReader(directory)
         self.view = self._reader.refresh()
         self.open = [each.cell for each in self.view.cells if each.cell in self._cells and not each.outcome]
+        self._n_at_first, self._began_at = len(self.open), time.monotonic()
         self._write_tables()
 
     def look(self) -> None:
         self.view = self._reader.refresh()
-        wanted = [each for each in self.view.cells if each.cell in self._cells]
-        self._watcher.look(self.view, wanted, jobs=self._jobs)
-        ended = [(each.cell, each.outcome) for each in wanted if each.outcome and each.cell in self.open]
+        ended = [(each.cell, each.outcome) for each in self.view.cells if each.outcome and each.cell in self.open]
         for cell, outcome in ended:
             self.open.remove(cell)
-            self._watcher.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g}")
+            self.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({self._words()})")
         if ended:
             self._write_tables()
+
+    def _words(self) -> str:
+        """Return `12 of 105 cells, about 7 min left`."""
+        n_open = len(self.open)
+        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
+        if not n_open:
+            return words
+        left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
+        return f"{words}, about {seconds(left_s)} left"
 
     def _write_tables(self) -> None:
         write_atomically(self._directory.results, results_csv(self.view.outcomes))
         write_atomically(self._directory.tables, tables_markdown(self.view.spec, self.view.outcomes).encode())
-
-    def say(self, text: str) -> None:
-        self._watcher.say(text)
 
 
 def _ending(directory: SweepDirectory, progress: _Progress, ends: Sequence[Ended]) -> tuple[Ending, SweepView]:

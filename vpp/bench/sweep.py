@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from statistics import mean
 from typing import Any, Literal
 
 import pandas as pd
@@ -19,9 +18,8 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.ideas import merge_ideas
+from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
-from vpp.findings.status import steps_done
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
@@ -329,15 +327,7 @@ class CellView:
     cell: Cell
     state: CellState
     detail: str = ""
-    step: int = 0
-    steps: int = 0
-    """T; 0 before the run has started."""
-    wall_s: float = 0.0
     outcome: Outcome | None = None
-
-    @property
-    def is_live(self) -> bool:
-        return self.state in ("queued", "running", "paused", "stalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,18 +342,6 @@ class SweepView:
     @property
     def failed(self) -> list[CellView]:
         return [view for view in self.cells if view.state == "failed"]
-
-    def seconds_left(self, left: Sequence[CellView], *, jobs: int) -> float | None:
-        """Estimate the time for some cells, `jobs` at a time; None until each of their methods has a finished cell."""
-        took = {
-            method: mean(seconds)
-            for method in self.spec.methods
-            if (seconds := [view.wall_s for view in self.cells if view.outcome and view.cell.method == method])
-        }
-        if not left or any(view.cell.method not in took for view in left):
-            return None
-        rest = [max(0.0, took[view.cell.method] - view.wall_s) for view in left]
-        return max(*rest, sum(rest) / jobs)
 
 
 class SweepReader:
@@ -385,16 +363,8 @@ class SweepReader:
             return CellView(cell=cell, state="not run")
         try:
             snapshot = self._readers.setdefault(cell, RunReader(run)).refresh()
-            state, view = snapshot.state, snapshot.view
-            progress = CellView(
-                cell=cell,
-                state=state,
-                detail=view.detail,
-                step=steps_done(view),
-                steps=view.total_steps,
-                wall_s=view.wall_s,
-                outcome=outcome_of(cell, run, view) if state == "finished" else None,
-            )
+            outcome = outcome_of(cell, run, snapshot.view) if snapshot.state == "finished" else None
+            progress = CellView(cell=cell, state=snapshot.state, detail=snapshot.view.detail, outcome=outcome)
         except RunError as error:
             return CellView(cell=cell, state="failed", detail=str(error))
         if progress.outcome:

@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from vpp.cli.system import find_run, print_json, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError
 from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
-from vpp.findings.experiments import trial_blocks, trial_json, trial_verdict
+from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import Score, averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
@@ -22,9 +23,9 @@ from vpp.reporting.document import write_all
 from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.runs.asking import Answers, Asking, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
-from vpp.show.render import lines
+from vpp.show.markup import lines
 from vpp.show.words import counted
-from vpp.trials.trial import TrialAsking, TrialSize
+from vpp.trials import TrialAsking, TrialSize
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ def trial(options: Namespace) -> int:
         return 0
     result = _answers(asking.go)
     if options.json:
-        print_json({**trial_json(reader.directory.id, result), "verdict": trial_verdict(result)})
+        print_json({"run": reader.directory.id, **asdict(result), "verdict": trial_verdict(result)})
     else:
         print("\n".join(lines(trial_blocks(result, reader.refresh().view.seed_text))))
     return 0
@@ -114,10 +115,10 @@ def baseline(options: Namespace) -> int:
     if options.json:
         print_json(_baseline_json(directory.id, asked, simple, own))
         return 0
-    rows = [("the run", own, "")] if own else []
-    rows += [(MODEL_NAMES[model.name], model.score, model.about) for model in simple.models]
-    width = max(len(name) for name, *_ in rows)
-    print("\n".join(f"{name:{width}}  {score_text(score):>8}  {about}".rstrip() for name, score, about in rows))
+    rows = [("the run", own)] if own else []
+    rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
+    width = max(len(name) for name, _ in rows)
+    print("\n".join(f"{name:{width}}  {score_text(score):>8}" for name, score in rows))
     return 0
 
 

@@ -240,7 +240,7 @@ def data_options(parser: ArgumentParser) -> Options:
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}"
     _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
-    about = "what a column, or label:LABEL of the target, means (DATA.columns.csv or .columns.json)"
+    about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
     _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
     file_options(group)
     return group

@@ -213,7 +213,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
-    from vpp.show.render import lines  # a quiet run does not need it
+    from vpp.show.markup import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
@@ -250,7 +250,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     from vpp.findings.result import result, summary
     from vpp.findings.verdict import record_verdict
     from vpp.reporting.document import write_all
-    from vpp.show.render import lines
+    from vpp.show.markup import lines
 
     if view.phase in ("finished", "stopped"):
         record_verdict(directory, view)

@@ -51,7 +51,7 @@ def check_endpoint(options: Namespace) -> int:
     if options.json:
         print(json.dumps(_as_json(all_checked), ensure_ascii=False))
     else:
-        print(verdict(all_checked).words)
+        print(verdict(all_checked)[1])
     if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
         return 2
     return 0 if _is_usable(all_checked) else 3
@@ -64,7 +64,7 @@ def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:
         server = {"roles": checked.roles, "base_url": checked.base_url, "model": checked.model, "findings": []}
         record = {"name": finding.name, "mark": finding.mark, "words": finding.words, **finding.values}
         servers.setdefault(checked.roles, server)["findings"].append(record)
-    return {"usable": _is_usable(all_checked), "verdict": verdict(all_checked).words, "servers": list(servers.values())}
+    return {"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "servers": list(servers.values())}
 
 
 def _is_usable(all_checked: Sequence[Checked]) -> bool:

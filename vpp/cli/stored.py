@@ -18,7 +18,7 @@ from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
-from vpp.show.words import counted, cut, integer, step_words
+from vpp.show.words import counted, cut, integer, nth_step
 from vpp.verification import BEYOND, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
@@ -186,7 +186,7 @@ def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
 
 def fault_line(fault: Fault) -> str:
     where = [f"line {fault.line}"]
-    where += [step_words(fault.step)] if fault.step is not None else []
+    where += [nth_step(fault.step)] if fault.step is not None else []
     where += [f"particle {fault.slot}"] if fault.slot is not None else []
     written, follows = map(_short, (fault.written, fault.follows))
     return f"{', '.join(where)}: {one_line(fault.what)} is {written}, and should be {follows}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
-from vpp.data.descriptions import ENDINGS, checked
+from vpp.data.descriptions import ENDING, checked
 from vpp.data.table import MAX_BYTES, Table
 from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
@@ -84,14 +84,10 @@ def read_table(path: str, options: Namespace) -> Table:
 
 def descriptions_beside(path: str | Path, table: Table, target: str) -> tuple[dict[str, str], str]:
     """Return the descriptions by key in the file beside a table, and its name; else nothing. Raises InputError."""
-    files = [] if str(path) == "-" else [Path(path).with_suffix(ending) for ending in ENDINGS]
-    found = [file for file in files if file.is_file()]
-    if not found:
+    file = Path(path).with_suffix(ENDING)
+    if str(path) == "-" or not file.is_file():
         return {}, ""
-    if len(found) > 1:
-        raise InputError(f"{found[0]} and {found[1]} both describe the columns: keep one of them")
-    name = found[0].name
-    return checked(read_text(found[0]), name=name, columns=table.names, cells=table.cells(target)), name
+    return checked(read_text(file), name=file.name, columns=table.names, cells=table.cells(target)), file.name
 
 
 def format_text(reading: Reading) -> str:

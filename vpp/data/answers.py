@@ -27,7 +27,6 @@ _REASON_ENDS = re.compile(r"</(?:reasoning|reflection)>")
 _REASON_BEGINS = re.compile(r"^[ \t]*+<(?:reasoning|reflection)>", re.MULTILINE)
 """Sections that may also follow the answer, so only one left open is unfinished thinking."""
 _THOUGHT_SIGNS = ("<", "[", "◁")
-"""First characters of the thinking marks."""
 
 
 def one_line(text: str) -> str:
@@ -65,7 +64,6 @@ def cut_thinking(text: str) -> str:
 
 
 def _last_end(pattern: re.Pattern[str], text: str) -> int:
-    """Position after the last match; 0 without a match."""
     return max((match.end() for match in pattern.finditer(text)), default=0)
 
 

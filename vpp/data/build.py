@@ -4,6 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -36,6 +38,7 @@ MOST_UNLABELLED = 1_000
 """Most rows of each of these kinds that a run stores."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
+Item = TypeVar("Item")
 
 
 def build_dataset(
@@ -57,40 +60,60 @@ def build_dataset(
         raise InputError(f"the test rows come from {test_table.file}: leave out the split by {rule.column!r}")
     if rule.column and table.column(rule.column).name == target:
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
-    resolved = resolve_task(table, target, columns.task)
-    chosen, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
-    examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=rule.column)
+    task = resolve_task(table, target, columns.task)
+    inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
+    examples = Examples(table=table, inputs=inputs, target=target, task=task, needed=rule.column)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
     parted = part(files, split)
-    classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
+    classes = sort_labels(label for file in files for label in file.labels) if task == "classification" else ()
     _check_classes(classes, files)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     unlabelled = [row for file in files for row in file.unlabelled]
-    some = _at_most(len(unlabelled), seed=split.seed, purpose=UNLABELLED)
+    some = _at_most(unlabelled, seed=split.seed, purpose=UNLABELLED)
+    n_rows, n_labelled = sum(file.table.n_rows for file in files), sum(len(file.labelled) for file in files)
     own_notes = [
         *parted.notes,
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
-        *coverage_notes(parted, classes, n_left=sum(len(file.labelled) for file in files) - parted.n),
-        *copy_notes(parted),
+        *_coverage_notes(parted, classes, n_left=n_labelled - parted.n),
+        *_copy_notes(parted),
         *label_notes(classes),
     ]
     if len(some) < len(unlabelled):
         own_notes.append(
             f"of {len(unlabelled):,} rows without a target, {len(some):,} were drawn by seed for labelling"
         )
-    own_notes += (*described.notes, *_test_file_notes(files))
+    own_notes += described.notes
+    for file in files[1:]:
+        source = f"{file.table.file} (SHA-256 {file.table.sha256})"
+        own_notes += [f"test rows come from {source}, with ids from {file.first_id}", *file.table.notes]
+    provenance = Provenance(
+        file=table.file,
+        sha256=table.sha256,
+        delimiter=table.reading.delimiter,
+        encoding=table.reading.encoding,
+        read_as=table.read_as,
+        n_rows=n_rows,
+        n_unlabelled=n_rows - n_labelled,
+        n_left_out=n_labelled - parted.n,
+        split="file" if test_table else rule.text,
+        test_file=test_table.file if test_table else "",
+        train_size=split.train_size,
+        test_size=split.test_size,
+        calibration_size=split.calibration_size,
+        notes=(*notes, *table.notes, *left_out, *own_notes),
+    )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
-        task=resolved,
+        task=task,
         columns=table.columns,
-        inputs=chosen,
+        inputs=inputs,
         classes=classes,
         train=parted.train,
         test=parted.test,
         calibration=parted.calibration,
-        provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
-        unlabelled=tuple(unlabelled[i] for i in some),
+        provenance=provenance,
+        unlabelled=some,
         unused=_unused(examples, parted, split),
         descriptions=described,
     )
@@ -100,16 +123,14 @@ def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
     """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
     check_readable(classes, files[0].target)
     own, of_test = files[0].labels, files[-1].labels
-    if of_test and own.isdisjoint(of_test):
-        raise DataError(
-            f"{files[-1].table.file} has none of the labels of {files[0].table.file} in {files[0].target!r}, but "
-            f"{_listed(sort_labels(of_test))}, not {_listed(sort_labels(own))}: give both files the same labels"
-        )
+    where, other = f"{files[0].table.file} in {files[0].target!r}", files[-1].table.file
+    if classes and own.isdisjoint(of_test):
+        labels = f"{_listed(sort_labels(of_test))}, not {_listed(sort_labels(own))}"
+        raise DataError(f"{other} has none of the labels of {where}, but {labels}: give both files the same labels")
     if len(classes) > MAX_CLASSES:
-        added = len(files[-1].labels - files[0].labels)
         raise DataError(
-            f"{files[-1].table.file} has {added} labels in {files[0].target!r} that {files[0].table.file} lacks, which "
-            f"makes more than {MAX_CLASSES} in total: give a test file with the same labels"
+            f"{other} has {len(of_test - own)} other labels than {where}, which makes more than {MAX_CLASSES} in "
+            "total: give a test file with the same labels"
         )
 
 
@@ -121,12 +142,12 @@ def _test_examples(examples: Examples, table: Table) -> Examples:
     return replace(examples, table=table, first_id=examples.table.n_rows)
 
 
-def _at_most(n: int, *, seed: int, purpose: int) -> Sequence[int]:
-    """Places of n rows, or of MOST_UNLABELLED of them, drawn by seed, in order."""
-    if n <= MOST_UNLABELLED:
-        return range(n)
+def _at_most(rows: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
+    """All items in order, or MOST_UNLABELLED of them, drawn by seed."""
+    if len(rows) <= MOST_UNLABELLED:
+        return tuple(rows)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return sorted(rng.choice(n, MOST_UNLABELLED, replace=False).tolist())
+    return tuple(rows[i] for i in sorted(rng.choice(len(rows), MOST_UNLABELLED, replace=False).tolist()))
 
 
 def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, ...]:
@@ -136,44 +157,21 @@ def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, 
     """
     trained = {row.id for row in parted.train}
     used = trained.union(row.id for row in (*parted.test, *parted.calibration))
-    free = [place for place, (row, _) in enumerate(examples.targets) if row not in used]
+    free = [place for place, row in enumerate(examples.places) if row not in used]
     if split.rule.kind == "group":
         groups = examples.cells(split.rule.column)
-        own = {groups[place] for place, (row, _) in enumerate(examples.targets) if row in trained}
+        own = {groups[place] for place, row in enumerate(examples.places) if row in trained}
         free = [place for place in free if groups[place] in own]
-    return examples.rows([free[i] for i in _at_most(len(free), seed=split.seed, purpose=UNUSED)])
-
-
-def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, notes: tuple[str, ...]) -> Provenance:
-    table = files[0].table
-    n_rows = sum(file.table.n_rows for file in files)
-    n_labelled = sum(len(file.labelled) for file in files)
-    return Provenance(
-        file=table.file,
-        sha256=table.sha256,
-        delimiter=table.reading.delimiter,
-        encoding=table.reading.encoding,
-        read_as=table.read_as,
-        n_rows=n_rows,
-        n_unlabelled=n_rows - n_labelled,
-        n_left_out=n_labelled - parted.n,
-        split="file" if len(files) > 1 else split.rule.text,
-        test_file=files[1].table.file if len(files) > 1 else "",
-        train_size=split.train_size,
-        test_size=split.test_size,
-        calibration_size=split.calibration_size,
-        notes=notes,
-    )
+    return examples.rows(_at_most(free, seed=split.seed, purpose=UNUSED))
 
 
 RARE_SHARE = 0.1
 RARE_ROWS = 5
 """A label with fewer training rows, or a smaller share, is rare if the commonest label has twice as many."""
 NAMED = 5
-"""Most labels that a note lists; the rest are counted."""
 
 
-def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) -> Iterator[str]:
+def _coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int) -> Iterator[str]:
     """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
 
     labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
@@ -181,35 +179,22 @@ def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) ->
     trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
     if not labels and len(trained) == 1:
         yield f"every training row has the target {parted.train[0].target}: there is nothing to learn from them"
-    unseen = [label for label in labels if label not in trained]
-    if unseen:
+    if unseen := [label for label in labels if label not in trained]:
         n = sum(tested[label] for label in unseen)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
-    if labels and (rare := _rare(Counter(str(row.target) for row in parted.train))):
-        yield rare + ("; take more rows (Rows and split; --train-size)" if n_left else "")
-    untested = [label for label in labels if parted.test and label in trained and label not in tested]
-    if untested:
+    if labels:
+        total, ((common, most), *_) = trained.total(), trained.most_common()
+        rare, n = trained.most_common()[-1]
+        if (n < RARE_ROWS or n < RARE_SHARE * total) and 2 * n <= most:
+            right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / total)}\u00a0%"
+            more = "; take more rows (Rows and split; --train-size)" if n_left else ""
+            yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
+    if untested := [label for label in labels if parted.test and label in trained and label not in tested]:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
 
 
-def _rare(trained: Counter[str]) -> str:
-    """Accuracy of always predicting the commonest label, as a note, if another label is rare; else empty."""
-    total = trained.total()
-    (common, most), *_, (rare, n) = [*trained.most_common(), *trained.most_common()[-1:]]
-    if not (n < RARE_ROWS or n < RARE_SHARE * total) or 2 * n > most:
-        return ""
-    few = f"label {quoted(rare)} has {n:,} of {counted(total, 'training row')}"
-    return f"{few}: always predicting {quoted(common)} would be right on {round(100 * most / total)}\u00a0%"
-
-
-def _test_file_notes(files: Sequence[Examples]) -> Iterator[str]:
-    for file in files[1:]:
-        yield f"test rows come from {file.table.file} (SHA-256 {file.table.sha256}), with ids from {file.first_id}"
-        yield from file.table.notes
-
-
-def copy_notes(parted: Parted) -> Iterator[str]:
+def _copy_notes(parted: Parted) -> Iterator[str]:
     """Count rows that repeat another, and the most rows that any hypothesis can be right on; numbers by value.
 
     Equal rows stay in the parts they are drawn for: only the user knows whether they are one case recorded twice or
@@ -236,9 +221,9 @@ def copy_notes(parted: Parted) -> Iterator[str]:
 
 
 def _listed(labels: Sequence[str]) -> str:
-    shown = ", ".join(map(quoted, labels[:NAMED]))
+    names = ", ".join(map(quoted, labels[:NAMED]))
     more = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
-    return f"the label {shown}" if len(labels) == 1 else f"one of the labels {shown}{more}"
+    return f"the label {names}" if len(labels) == 1 else f"one of the labels {names}{more}"
 
 
 FEWEST_GROUPS = 3
@@ -251,26 +236,27 @@ _GROUP_NAME = re.compile(
 
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
+    """Suggest a split by the first column of groups, and by the first column of dates."""
     others = [column for column in table.columns if column.name != target]
-    groups = [column for column in others if _are_groups(column, table)]
-    dates = [column for column in others if column.kind == "date" and column.n_distinct > 1]
-    by_group = (
+    groups = (
         f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
         f"together, split by group (--split group:{column.name})"
-        for column in groups[:1]
+        for column in others
+        if _are_groups(column, table)
     )
-    by_time = (
+    dates = (
         f"column {column.name!r} holds dates: to predict later rows from earlier ones, split by time "
         f"(--split time:{column.name})"
-        for column in dates[:1]
+        for column in others
+        if column.kind == "date" and column.n_distinct > 1
     )
-    return (*by_group, *by_time)
+    return (*islice(groups, 1), *islice(dates, 1))
 
 
 def _are_groups(column: Column, table: Table) -> bool:
     """True for integers or words that repeat under the name of a group, such as patient_id."""
     if column.kind not in ("number", "category", "text") or not _GROUP_NAME.fullmatch(column.name):
         return False
-    if column.n_distinct < FEWEST_GROUPS or 2 * column.n_distinct > table.n_rows - column.n_missing:
+    if not FEWEST_GROUPS <= column.n_distinct <= (table.n_rows - column.n_missing) / 2:
         return False
     return column.kind != "number" or all(is_integer(cell) for cell in table.cells(column.name) if cell is not None)

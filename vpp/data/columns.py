@@ -4,24 +4,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import islice
+from itertools import chain
 from typing import NamedTuple
 
 from vpp.data.answers import quoted
-from vpp.data.cells import (
-    ERRORS,
-    MISSING,
-    DateForm,
-    find_form,
-    is_date,
-    is_missing,
-    is_period,
-    labels_among,
-    words_by_column,
-)
 from vpp.data.dataset import DETECT, Column, Kind, Notation, ReadAs
+from vpp.data.descriptions import nearest
 from vpp.errors import DataError
 
 FEW_VALUES = 20
@@ -47,7 +38,6 @@ _CODE_NAME = re.compile(
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
     re.IGNORECASE,
 )
-"""Column names of codes and phone numbers."""
 _ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
 _PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
 SHORTEST_CODE = 4
@@ -129,13 +119,10 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
         return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-    return kind == "date" or (are_codes and not _are_measures(present))
-
-
-def _are_measures(present: Sequence[str]) -> bool:
-    """True for numbers with units, such as `16GB` and `1TB`, unless each has its own."""
-    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}
-    return "" not in units and len(units) <= MOST_UNITS
+    if kind == "date" or not are_codes:
+        return kind == "date"
+    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
+    return "" in units or len(units) > MOST_UNITS
 
 
 MOST_UNITS = 4
@@ -143,7 +130,6 @@ Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
 LONGEST = 60
-"""Most characters of a cell that is parsed as a formatted number."""
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
 _CURRENCY = (
@@ -152,7 +138,6 @@ _CURRENCY = (
     r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
 )
 _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
-"""A unit: cm, km/h, m², °C."""
 _UNITS = re.compile(
     r"[kmµ]?g|t|lbs?|oz|[kcmdµn]?m[²³23]?|ft|in|mi|yd|[cmdh]?l|gal|[kKMGTP]i?[Bb](?:ps)?|[kMGmT]?(?:Hz|Wh?|VA?|A|J|Pa)|"
     r"mAh|MP|M?px|dpi|rpm|mph|kmh|kph|km/h|km/l|kmpl|m/s|[mnµ]?s|secs?|mins?|hr?s?|hours?|d|days?|w|weeks?|months?|yrs?|"
@@ -211,17 +196,16 @@ def read_notation(
     if not readings:
         return texts, None
     marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
-    is_usual = likely == "." and marks == (".", "")
-    is_doubtful = len(readings) > 1 and decimal is None and not is_usual
-    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))
     if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
         return texts, None
+    is_open = len(readings) > 1 and decimal is None and (likely, marks) != (".", (".", ""))
+    are_pairs = marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts))
     return plain, Notation(
         decimal=marks[0],
         grouping=marks[1],
         unit=column[0].unit,
         before=column[0].before,
-        is_doubtful=is_doubtful,
+        is_doubtful=is_open or are_pairs,
         is_scaled=is_scaled,
     )
 
@@ -232,7 +216,7 @@ def read_number(text: str, notation: Notation | None) -> str | None:
         part = part.with_scale(notation.is_scaled)
         for marks, pattern in BODIES.items():
             if part.unit in ("", notation.unit) and marks[0] == notation.decimal and pattern.fullmatch(part.body):
-                return _plain(part, marks)
+                return part.plain(marks)
     return text if is_number(text) else None
 
 
@@ -243,25 +227,20 @@ def write_number(number: str, notation: Notation | None) -> str:
 def is_written_number(text: str) -> bool:
     """True for a finite number in any of the notations."""
     part = _part(text)
-    if part is None:
-        return False
-    return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in BODIES.items())
+    fits = (marks for marks, body in BODIES.items() if body.fullmatch(part.body)) if part else ()
+    return part is not None and any(is_number(part.plain(marks)) for marks in fits)
 
 
 def is_quantity(text: str) -> bool:
     """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or is_date(text) or is_period(text)
+    return is_written_number(text) or any(_read(_PATTERNS[name], text) for name in _PATTERNS if name != COMPACT)
 
 
 def two_ways(numbers: Sequence[str]) -> str:
-    """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
-    first = numbers[0]
-    ways: tuple[Callable[[str], str], ...] = (
-        lambda number: "".join((_part(number) or _NO_PART)[-2:]),
-        lambda number: re.sub(r"\d+", "0", number),
-    )
-    others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
-    return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
+    """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
+    units = [re.sub(r"[-+\d.,\s]", "", number) for number in numbers]
+    other = next((number for number, unit in zip(numbers, units, strict=True) if unit != units[0]), numbers[-1])
+    return f"{quoted(numbers[0])} and {quoted(other)}"
 
 
 def certain_decimal(texts: Sequence[str]) -> str | None:
@@ -270,14 +249,13 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
     readings = _readings(column)
     if len(readings) != 1:
         return None
-    (decimal, grouping), _ = readings[0]
-    marks = [decimal, *([grouping] if grouping in (",", ".") else [])]
+    decimal, grouping = readings[0][0]
+    marks = {decimal, grouping} & {decimal, ",", "."}
     return decimal if any(mark in part.body for part in column for mark in marks) else None
 
 
 class _Part(NamedTuple):
-    negative: bool
-    plus: bool
+    is_negative: bool
     in_parentheses: bool
     body: str
     power: str
@@ -292,8 +270,13 @@ class _Part(NamedTuple):
         """Take the suffix as a unit, unless the column's suffixes are powers of ten."""
         return self if is_scaled or not self.scale else self._replace(unit=self.unit or self.scale, scale="")
 
-
-_NO_PART = _Part(False, False, False, "", "", False, False, False, "", "")
+    def plain(self, marks: Marks) -> str:
+        decimal, grouping = marks
+        whole, _, decimals = self.body.partition(decimal)
+        digits = whole.translate(_WITHOUT[grouping]) or "0"
+        fraction = f".{decimals}" if decimals else ""
+        number = f"{'-' if self.is_negative else ''}{digits}{fraction}{self.power}"
+        return f"{Decimal(number).scaleb(SCALES[self.scale]):f}" if self.scale else number
 
 
 def _part(cell: str) -> _Part | None:
@@ -303,14 +286,13 @@ def _part(cell: str) -> _Part | None:
         return None
     in_parentheses = match["open"] is not None
     signs = [sign for sign in (match["sign"], match["inner"], match["trailing"]) if sign]
-    if in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1:
-        return None
     after = match["after"] or match["measure"]
-    if (match["before"] or (match["scale"] and match["measure"])) and after:
+    is_odd = in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1
+    is_phone = "+" in signs and not STANDS_FOR[" "].isdisjoint(match["body"])  # +49 170 123
+    if is_odd or is_phone or ((match["before"] or (match["scale"] and match["measure"])) and after):
         return None
     return _Part(
-        negative=in_parentheses or "-" in signs,
-        plus="+" in signs,
+        is_negative=in_parentheses or "-" in signs,
         in_parentheses=in_parentheses,
         body=match["body"],
         power=match["power"] or "",
@@ -347,53 +329,177 @@ def _parts(texts: Sequence[str]) -> tuple[list[_Part], bool]:
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
     readings: list[tuple[Marks, list[str]]] = []
-    if not column:
-        return readings
-    used = set().union(*(part.body for part in column)) - set("0123456789")
-    for marks, pattern in BODIES.items():
-        if not STANDS_FOR[marks[1]] & used and marks[1]:
+    used = set("".join(part.body for part in column)) - set("0123456789")
+    for marks, pattern in BODIES.items() if column else ():
+        if marks[1] and STANDS_FOR[marks[1]].isdisjoint(used):
             continue  # the same as without grouping
-        # A number such as `+49 170 123` is a phone's.
-        are_phones = marks[1] == " " and any(p.plus and not STANDS_FOR[" "].isdisjoint(p.body) for p in column)
-        if not are_phones and all(pattern.fullmatch(part.body) for part in column):
-            plain = [_plain(part, marks) for part in column]
+        if all(pattern.fullmatch(part.body) for part in column):
+            plain = [part.plain(marks) for part in column]
             if all(plain != other for _, other in readings):
                 readings.append((marks, plain))
     return readings
 
 
-def _plain(part: _Part, marks: Marks) -> str:
-    decimal, grouping = marks
-    whole, _, decimals = part.body.partition(decimal)
-    digits = whole.translate(_WITHOUT[grouping]) or "0"
-    fraction = f".{decimals}" if decimals else ""
-    plain = f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
-    return f"{Decimal(plain).scaleb(SCALES[part.scale]):f}" if part.scale else plain
+# --- missing cells and dates ------------------------------------------------------------------------------------------
 
+ERRORS = frozenset({"#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"})
+"""Results of a spreadsheet's formula that failed."""
+MISSING = ERRORS | frozenset(
+    {"", "na", "n/a", "n.a.", "#na", "#n/a n/a", "<na>", "nan", "-nan", "1.#qnan", "-1.#ind", "null", "<null>"}
+    | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
+    | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
+)
+
+MOST_OTHERS = 50
+"""Most other labels of a column in which a word for a missing cell is a label too."""
+_LIKE = {"NA": re.compile(r"[A-Z]{2}"), "-": re.compile(r"[+±/-]+")} | dict.fromkeys(
+    ("None", "none", "NONE"), re.compile(r"[^\W\d_].*")
+)
+"""Labels beside which a word for a missing cell is a label too: codes of two capitals, signs, words that repeat."""
+
+
+def labels_among(counts: Counter[str]) -> frozenset[str]:
+    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text."""
+    doubtful = _LIKE.keys() & counts.keys()
+    others = {text: n for text, n in counts.items() if text.lower() not in MISSING} if doubtful else {}
+    are_few = 2 <= len(others) <= MOST_OTHERS and 2 * len(others) <= sum(others.values())
+    enough = {"NA": len(others) > 1, "-": len(others) > 0}
+    return frozenset(text for text in doubtful if enough.get(text, are_few) and all(map(_LIKE[text].fullmatch, others)))
+
+
+def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the words for a missing cell by column, as the user gave them: WORDS for all columns, or COLUMN=WORDS.
+
+    Words are separated by commas. Raises DataError for an unknown column.
+    """
+    words: dict[str, tuple[str, ...]] = {}
+    for text in sorted(missing, key=lambda text: "=" in text):
+        owner = max((name for name in names if text.startswith(f"{name}=")), key=len, default=None)
+        if owner is None and "=" in text:
+            column = text.partition("=")[0]
+            raise DataError(f"missing words are given for {column!r}: {nearest(column, names, 'the columns are')}")
+        own = text if owner is None else text[len(owner) + 1 :]
+        given = tuple(word.strip() for word in own.split(",") if word.strip())
+        words |= {name: (*words.get(name, ()), *given) for name in names} if owner is None else {owner: given}
+    return words
+
+
+def is_missing(text: str, words: Sequence[str] | None) -> bool:
+    """True if the stripped text means a missing cell. words: those that do so here; None for the usual ones.
+
+    Empty cells and a spreadsheet's errors are always missing.
+    """
+    lower = text.lower()
+    if words is None or not text or lower in ERRORS:
+        return lower in MISSING
+    number = float(text) if is_number(text) else None
+    return any(lower == word.lower() or (is_number(word) and float(word) == number) for word in words)
+
+
+_TIME = (
+    r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
+_DAYS = {
+    "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
+    "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
+    "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day/month/year": r"(?P<day>\d\d?)(?P<mark>[/.-])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
+    "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
+}
+_PERIODS = {
+    "year-month": rf"{_YEAR}[-/](?P<month>\d\d?)",
+    "month/year": rf"(?P<month>\d\d?)[-/]{_YEAR}",
+    "month year": rf"{_NAMED}(?:[- /]|,\s){_YEAR}",
+    "year month": rf"{_YEAR}[- /]{_NAMED}",
+    "year and part": rf"{_YEAR}[-/ ]?(?P<unit>[MQHW]|[KC]W)[- ]?(?P<number>\d\d?)",
+    "part and year": rf"(?P<unit>[QHW]|[KC]W|week)[- ]?(?P<number>\d\d?)[-/ ]?{_YEAR}",
+    "quarter and year": rf"(?P<number>[1-4])(?P<unit>Q)[-/ ]?{_YEAR}",
+}
+"""Months, quarters, halves and weeks of a year: each is its first day."""
+_MONTHS_IN = {"m": 1, "q": 3, "h": 6}
+_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _DAYS.items()}
+_PATTERNS |= {name: re.compile(form, re.ASCII | re.IGNORECASE) for name, form in _PERIODS.items()}
+COMPACT = "yearmonthday"
+FEWEST_COMPACT = 3
+"""Least distinct numbers such as 20240131 that are read as dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    name: str
+    """Order of the parts: year-month-day, day/month/year, …"""
+    other: str | None = None
+    """A second order in which every cell is a date."""
+
+    def read(self, text: str) -> datetime:
+        """Parse a date into a naive datetime, in UTC if the text has a zone. Raises ValueError for other text."""
+        moment = _read(_PATTERNS[self.name], text)
+        if moment is None:
+            raise ValueError(f"{text!r} is not a date")
+        return moment
+
+
+def is_date(text: str) -> bool:
+    """True for a day in any form but the compact one, with or without a time."""
+    return any(_read(_PATTERNS[name], text) for name in _DAYS if name != COMPACT)
+
+
+def find_form(present: Sequence[str]) -> DateForm | None:
+    """Return the form in which every cell is a date, a month, a quarter or a week of a year, or None."""
+    fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
+    if not fits or (fits == [COMPACT] and len(set(present)) < FEWEST_COMPACT):
+        return None
+    if len(fits) == 1:
+        return DateForm(fits[0])
+    first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in present)
+    return DateForm(fits[0], fits[1] if is_doubtful else None)
+
+
+def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
+    match = pattern.fullmatch(text) if len(text) <= 60 else None
+    if match is None:
+        return None
+    parts = match.groupdict()
+    try:
+        year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
+        if len(parts["year"]) == 2:
+            year += 2000 if year < 70 else 1900
+        if unit := parts.get("unit"):  # a period is its first day
+            number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
+            return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
+        month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
+        if parts.get("hour") is None:
+            return datetime(year, month, day)
+        hour, second, zone = int(parts["hour"]), int(parts["second"] or 0), parts["zone"]
+        if parts["half"] and not 1 <= hour <= 12:
+            return None
+        if parts["half"]:
+            hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
+        moment = datetime(year, month, day, hour, int(parts["minute"]), second)
+        is_shifted = zone is not None and zone.upper() not in ("Z", "UTC")
+        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta()) if is_shifted else moment
+    except (ValueError, OverflowError):
+        return None
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
 
 WORDS = ("category", "text")
-"""Kinds of columns of words."""
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
 """Least share of numbers (or dates) in a column for a note on its other cells."""
-FEWEST_NUMBERS = 3
-"""Least numbers in a column for such a note."""
+FEWEST = 3
+"""Least numbers (or dates) in a column for such a note."""
 LOOKED_AT = 200
-"""Cells that are searched for an example."""
-FEWEST_DATES = 3
 LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
-NAMED = 3
-"""Most columns that a note lists; the rest are counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    columns: tuple[Column, ...]
-    values: tuple[Cells, ...]
-    """(column, row): None is a missing cell; numbers are plain decimal, other cells as written."""
-    notes: tuple[str, ...]
 
 
 def read_columns(
@@ -404,8 +510,10 @@ def read_columns(
     delimiter: str = ",",
     chosen: Mapping[str, Kind] | None = None,
     is_typed: bool = False,
-) -> Columns:
-    """Detect the kind of each column and read its cells.
+) -> tuple[tuple[Column, ...], tuple[Cells, ...], tuple[str, ...]]:
+    """Return the columns with their kinds, their cells (column, row), and a note on each decision.
+
+    A None is a missing cell; numbers are plain decimal, other cells as written.
 
     texts: (column, row) stripped. chosen: the user's kinds, by column. is_typed: the source has its own missing cells,
     so words such as NA are values, except in a column of numbers or dates.
@@ -413,122 +521,98 @@ def read_columns(
     """
     kinds, words, decimal = chosen or {}, words_by_column(read_as.missing or (), names), read_as.decimal
     drafts = [
-        _Draft.of(name, column, kinds.get(name), words.get(name), is_typed)
+        _Draft(name, column, kinds.get(name), words=words.get(name), is_typed=is_typed)
         for name, column in zip(names, texts, strict=True)
     ]
     likely = "," if delimiter == ";" else "."
     for draft in drafts:
         draft.read(decimal, likely)
-    if decimal is None and any(draft.is_doubtful for draft in drafts):
+    doubtful = [draft for draft in drafts if draft.notation and draft.notation.is_doubtful]
+    if doubtful and decimal is None:
         numbers = (draft.given for draft in drafts if draft.notation or draft.are_numbers)
-        marks = {mark for texts in numbers if (mark := certain_decimal(texts))}
-        for draft in drafts if len(marks) == 1 else ():
-            if draft.is_doubtful:
-                draft.read(min(marks), min(marks))
+        marks = {mark for given in numbers if (mark := certain_decimal(given))}
+        for draft in doubtful if len(marks) == 1 else ():  # another column shows the mark
+            draft.read(min(marks), min(marks))
     columns = tuple(draft.column() for draft in drafts)
-    kind_notes = (note for draft in drafts for note in _kind_notes(draft))
+    kind_notes = chain.from_iterable(_kind_notes(draft) for draft in drafts)
     notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
-    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=notes)
+    return columns, tuple(draft.cells for draft in drafts), notes
 
 
-@dataclass(slots=True)
 class _Draft:
-    """A column while it is read."""
+    """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
-    name: str
-    absent: dict[str, int]
-    """Texts of missing cells, with their counts."""
-    chosen: Kind | None
-    kept_words: tuple[str, ...]
-    missing: tuple[str, ...] | None
-    is_typed: bool
-    written: Cells
-    """Cells as written; None is a missing cell."""
-    given: list[str]
-    """Distinct values as written."""
-    cells: Cells = ()
-    notation: Notation | None = None
-    present: list[str] = field(default_factory=list)
-    """Distinct values as read."""
-    are_numbers: bool = False
-    """True if every value is a plain number as written."""
-    kind: Kind = "text"
-    form: DateForm | None = None
-
-    @classmethod
-    def of(
-        cls, name: str, texts: Sequence[str], chosen: Kind | None, words: tuple[str, ...] | None, is_typed: bool
-    ) -> "_Draft":
+    def __init__(
+        self, name: str, texts: Sequence[str], chosen: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
+    ) -> None:
         counts = Counter(texts)
         labels = labels_among(counts) if words is None else frozenset()
-        if words is None and is_typed and any(text.lower() in MISSING - ERRORS for text in counts if text):
+        typed_words = {text for text in counts if text and text.lower() in MISSING - ERRORS} if is_typed else set()
+        if words is None and typed_words:
             others = [text for text in counts if text.lower() not in MISSING]
             if chosen in WORDS or not all(map(is_quantity, others)):
-                words, labels = (), frozenset(text for text in counts if text and text.lower() in MISSING - ERRORS)
-        absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
-        written = tuple(None if text in absent else text for text in texts) if absent else tuple(texts)
-        present = [text for text in counts if text not in absent]
-        return cls(name, absent, chosen, tuple(sorted(labels)), words, is_typed, written, present)
+                words, labels = (), frozenset(typed_words)
+        self.name, self.chosen, self.is_typed = name, chosen, is_typed
+        self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
+        self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
+        self.given = [text for text in counts if text not in self.absent]
+        """Distinct values as written; `present`: as read."""
+        self.are_numbers = all(map(is_number, self.given))
 
     def read(self, decimal: str | None, likely: str) -> None:
-        """Read the cells; numbers in the column's notation become plain decimal numbers."""
-        self.cells, self.notation, self.present = self.written, None, self.given
-        self.are_numbers = all(map(is_number, self.given))
-        if self.are_numbers and (decimal or likely) == ".":
+        self.present: Sequence[str] = self.given
+        self.notation: Notation | None = None
+        if (self.are_numbers and (decimal or likely) == ".") or self.chosen not in ("number", None):
             return
-        is_code = is_code_name(self.name) or are_codes(self.given)
-        if self.chosen == "number" or (self.chosen is None and not is_code):
-            read, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
-            if self.notation:
-                by_text = dict(zip(self.given, read, strict=True))
-                self.cells = tuple(None if cell is None else by_text[cell] for cell in self.written)
-                self.present = list(dict.fromkeys(read))
-
-    @property
-    def is_doubtful(self) -> bool:
-        return self.notation is not None and self.notation.is_doubtful
+        if self.chosen is None and (is_code_name(self.name) or are_codes(self.given)):
+            return
+        self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
+        self.cells: Cells = tuple(self.texts)
+        if self.absent or self.notation:
+            read = dict(zip(self.given, self.present, strict=True))
+            self.cells = tuple(map(read.get, self.texts))
+        n_missing = sum(self.absent.values())
+        distinct = list(dict.fromkeys(self.present)) if self.notation else self.given
         if self.chosen is not None:
             self._check(self.chosen)
-        self.form = None if self.chosen or self.notation else find_form(self.present)
-        n_missing = self.cells.count(None)
-        if self.notation or self.form:
-            detected: Kind = "number" if self.notation else "date"
-        else:
-            n = len(self.cells) - n_missing
-            detected = find_kind(self.present, n=n, are_numbers=self.are_numbers, name=self.name)
-        self.kind = self.chosen or detected
+        self.form = None if self.chosen or self.notation else find_form(distinct)
+        n = len(self.cells) - n_missing
+        detected = find_kind(distinct, n=n, are_numbers=self.are_numbers or bool(self.notation), name=self.name)
+        self.kind = self.chosen or ("number" if self.notation else "date" if self.form else detected)
         return Column(
             name=self.name,
             kind=self.kind,
             n_missing=n_missing,
-            n_distinct=len(self.present),
+            n_distinct=len(distinct),
             notation=self.notation,
             is_chosen=self.chosen is not None,
             kept_words=self.kept_words,
-            missing=() if self.missing is None and self.is_typed and self.kind in WORDS else self.missing,
+            missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
 
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell of another kind."""
-        of_kind: dict[Kind, tuple[Callable[[str], bool], ...]] = {
-            "number": (is_written_number, is_number),
-            "date": () if find_form(self.present) else (lambda cell: False,),
-            "sequence": (is_sequence,),
-        }
-        wrong = next((cell for fits in of_kind.get(kind, ()) for cell in self.present if not fits(cell)), None)
+        name, tests = _CHECKS.get(kind, ("", ()))
+        wrong = next((cell for fits in tests for cell in self.present if not fits(cell)), None)
+        if kind == "date" and not find_form(self.present):
+            wrong = next(iter(self.present), None)
         if wrong is None:
             return
-        held = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
+        fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
         if kind == "number" and is_written_number(wrong):  # so all cells are numbers, in several notations
-            held = f"it holds {two_ways(self.present)}"
+            fault = f"it holds {two_ways(self.present)}"
         raise DataError(
-            f"column {self.name!r} cannot be read as {_PLURAL[kind]}: {held}: fix the cells, or choose another kind"
+            f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
         )
 
 
-_PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
+_CHECKS: dict[Kind, tuple[str, tuple[Callable[[str], bool], ...]]] = {
+    "number": ("numbers in one notation", (is_written_number, is_number)),
+    "date": ("dates in one form", ()),
+    "sequence": ("sequences of integers", (is_sequence,)),
+}
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -541,20 +625,23 @@ def read_cell(text: str, column: Column) -> str | None:
     return (read_number(stripped, column.notation) if column.kind == "number" else None) or stripped
 
 
-def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
-    """Read other texts as those of the column were read. A cell that is not a number stays as written."""
-    cells = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
-    read = tuple(cells[text] for text in texts)
-    return replace(column, n_missing=read.count(None), n_distinct=len(set(read) - {None})), read
+def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells, str]:
+    """Read other texts as those of the column were read; return also a note on cells that are no numbers, or "".
 
-
-def no_number_note(column: Column, cells: Cells) -> str:
+    A cell that is not a number stays as written.
+    """
+    read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
+    cells = tuple(map(read.__getitem__, texts))
+    own = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
     wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
     if column.kind != "number" or not wrong:
-        return ""
+        return own, cells, ""
     first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
     others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
-    return f"column {column.name!r}: {first}{others}; such cells stay as written"
+    return own, cells, f"column {column.name!r}: {first}{others}; such cells stay as written"
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
@@ -563,29 +650,17 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         if draft.notation is not None:
             alike.setdefault(draft.notation, []).append(draft)
     for notation, columns in alike.items():
-        pairs = zip(columns[0].written, columns[0].cells, strict=True)
-        rewritten = islice(((w, c) for w, c in pairs if w is not None and c is not None and w != c), LOOKED_AT)
-        written, cell = max(rewritten, key=lambda pair: len(pair[0]))
-        named = _named([column.name for column in columns])
+        pairs = list(zip(columns[0].given, columns[0].present, strict=True))[:LOOKED_AT]
+        written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
+        listed = ", ".join(repr(column.name) for column in columns[:3])
+        more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
+        named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
+        undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
+        undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
-            read = f"{cell} {notation.unit}".strip()
-            yield f"{named}: {quoted(written)} is read as {read}{_doubt(notation)}"
-
-
-def _doubt(notation: Notation) -> str:
-    if notation.is_scaled:
-        return "; the kind text keeps such cells as they are written"
-    if not notation.is_doubtful:
-        return ""
-    mark = {",": "comma", ".": "point"}
-    if notation.grouping == " ":
-        return ": if a cell is two numbers or more, choose the kind sequence"
-    if notation.grouping:
-        return f": if the {mark[notation.grouping]} is the decimal mark, choose it"
-    other = mark["." if notation.decimal == "," else ","]
-    return f": if the {mark[notation.decimal]} separates thousands, choose the {other} as the decimal mark"
+            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
@@ -595,46 +670,37 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
     if draft.chosen is not None:
         yield f"{name} is of the kind {draft.chosen}, as chosen"
-        return
-    if draft.form is not None:
-        if draft.form.other:
-            either = f"{draft.form.name} or {draft.form.other}"
-            yield f"{name}: dates such as {draft.present[0]!r} could be {either}; prompts show them as written"
-    elif draft.kind in ("category", "text") and draft.present:
-        yield from _not_numbers(draft, name)
-    if draft.form is None and draft.kind in ("category", "text", "sequence"):
-        yield from _not_dates(draft)
-
-
-def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
-    if draft.are_numbers:
-        if draft.kind == "text" or are_codes(draft.present, name=draft.name):
+    elif draft.form is not None and draft.form.other:
+        either = f"{draft.form.name} or {draft.form.other}"
+        yield f"{name}: dates such as {draft.present[0]!r} could be {either}; prompts show them as written"
+    elif draft.kind in WORDS and draft.are_numbers:
+        if draft.present and (draft.kind == "text" or are_codes(draft.present, name=draft.name)):
             yield f"{name} holds codes of digits, not numbers"
-        return
-    if sum(map(is_written_number, draft.present[:LOOKED_AT])) < MOSTLY * min(LOOKED_AT, len(draft.present)):
-        return
-    numbers = [cell for cell in draft.present if is_written_number(cell)]
-    if len(numbers) < MOSTLY * len(draft.present) or are_codes(numbers, name=draft.name) or is_code_name(draft.name):
-        return
-    if len(numbers) == len(draft.present):
-        yield f"{name} is {draft.kind}: its numbers are not in one notation, such as {two_ways(numbers)}"
-    elif len(numbers) >= FEWEST_NUMBERS:
-        yield _though_mostly("numbers", draft, next(cell for cell in draft.present if not is_written_number(cell)))
+    elif draft.kind in (*WORDS, "sequence"):
+        yield from _mostly_notes(draft)
 
 
-def _not_dates(draft: _Draft) -> Iterator[str]:
-    if not any(map(is_date, draft.present[:LOOKED_AT])):
-        return
-    others = [cell for cell in draft.present if not is_date(cell)]
-    if others and len(draft.present) >= FEWEST_DATES and len(others) <= max(1, (1 - MOSTLY) * len(draft.present)):
-        yield _though_mostly("dates", draft, others[0])
-
-
-def _though_mostly(what: str, draft: _Draft, other: str) -> str:
-    row = draft.cells.index(other)
-    held = f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
-    is_word = len(other) <= LONGEST_WORD and other.isprintable() and "," not in other
-    return f"{held}; if that means a missing cell, --missing '{draft.name}={other}' says so" if is_word else held
+def _mostly_notes(draft: _Draft) -> Iterator[str]:
+    """Name a cell that is no number in a column of such, and a cell that is no date."""
+    name = f"column {draft.name!r} is {draft.kind}"
+    for what, is_such in (("numbers", is_written_number), ("dates", is_date)):
+        if what == "numbers" and (draft.kind == "sequence" or is_code_name(draft.name)):
+            continue
+        sample = draft.present[:LOOKED_AT]
+        if not sample or sum(map(is_such, sample)) < MOSTLY * len(sample) - 1:
+            continue
+        such = [cell for cell in draft.present if is_such(cell)]
+        others = [cell for cell in draft.present if not is_such(cell)]
+        if not such or len(others) > max(1, (1 - MOSTLY) * len(draft.present)) or are_codes(such, name=draft.name):
+            continue
+        if not others and what == "numbers":
+            yield f"{name}: its numbers are not in one notation, such as {two_ways(such)}"
+        elif others and len(draft.present) >= FEWEST:
+            other = others[0]
+            fault = f"{name}, though mostly {what}: row {draft.cells.index(other)} holds {quoted(other)}"
+            is_word = len(other) <= LONGEST_WORD and other.isprintable() and "," not in other
+            how = f"; if that means a missing cell, --missing '{draft.name}={other}' says so"
+            yield f"{fault}{how if is_word else ''}"
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
@@ -646,15 +712,7 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         return
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")
     empty = f"; {counts['']:,} are empty" if counts[""] else ""
-    total = counts.total()
-    how = "; if one of these words is a value, name those that are not with --missing"
-    how = how if all(draft.missing is None for draft in drafts) else ""
-    yield f"{total:,} {'cell is' if total == 1 else 'cells are'} missing, written as {listed}{empty}{how}"
-
-
-def _named(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"column {names[0]!r}"
-    listed = ", ".join(map(repr, names[:NAMED]))
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"columns {listed}{more}"
+    cells = "1 cell is" if counts.total() == 1 else f"{counts.total():,} cells are"
+    undo = "; if one of these words is a value, name those that are not with --missing"
+    is_guess = all(draft.words is None for draft in drafts)
+    yield f"{cells} missing, written as {listed}{empty}{undo if is_guess else ''}"

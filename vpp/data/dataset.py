@@ -11,15 +11,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any, Literal, cast
 
 from vpp.data.descriptions import NOTHING, Descriptions, recorded
 from vpp.errors import DataError, InputError
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
-"""Labels of the delimiters; a space stands for any run of spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +27,12 @@ class ReadAs:
     """The user's choices on how to read a file; None detects each. Raises InputError for an impossible choice."""
 
     encoding: str | None = None
-    """Any text encoding that Python knows."""
     delimiter: str | None = None
     """One character; a name of DELIMITER_NAMES is converted to its character."""
     header: bool | None = None
     """True if the first line after the skipped ones names the columns."""
     skip_lines: int | None = None
-    """Lines above the table, such as titles and comments."""
     sheet: str | None = None
-    """Name of a workbook's sheet."""
     decimal: str | None = None
     """Decimal mark: a point, a comma, or its name."""
     quotes: str | None = None
@@ -51,21 +48,14 @@ class ReadAs:
             object.__setattr__(self, "missing", own)
         if self.quotes not in (None, "plain", "csv"):
             raise InputError(f"quotes is {self.quotes!r}: give plain or csv")
-        for name, read in (("encoding", _known), ("delimiter", _one_character), ("decimal", _mark)):
+        for name, read in (("encoding", _codec), ("delimiter", _delimiter), ("decimal", _mark)):
             if (text := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read(text))
         if self.skip_lines is not None and self.skip_lines < 0:
             raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Choices other than None, by name, in JSON types."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
-
-def _known(encoding: str) -> str:
-    """Normalise the encoding's name. Raises InputError for an unknown encoding."""
+def _codec(encoding: str) -> str:
     try:
         info = codecs.lookup(encoding)
         "".encode(info.name)  # LookupError for a codec of bytes
@@ -81,7 +71,7 @@ def _mark(decimal: str) -> str:
     return mark
 
 
-def _one_character(delimiter: str) -> str:
+def _delimiter(delimiter: str) -> str:
     by_name = {name: mark for mark, name in DELIMITER_NAMES.items()}
     character = "\t" if delimiter == "\\t" else by_name.get(delimiter.lower(), delimiter)
     if len(character) != 1 or character in '"\r\n\0':
@@ -108,9 +98,7 @@ class Notation:
     grouping: str = ""
     """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
-    """Currency, percent sign or unit at each number."""
     before: bool = False
-    """True if the unit precedes the number."""
     is_doubtful: bool = False
     """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
     is_scaled: bool = False
@@ -119,8 +107,6 @@ class Notation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the table with its kind and counts."""
-
     name: str
     kind: Kind
     n_missing: int
@@ -128,7 +114,6 @@ class Column:
     notation: Notation | None = None
     """Format of its numbers; None if plain."""
     is_chosen: bool = False
-    """True if the user chose the kind."""
     kept_words: tuple[str, ...] = ()
     """Labels that mean a missing cell in other columns, such as None."""
     missing: tuple[str, ...] | None = None
@@ -162,9 +147,7 @@ class Provenance:
     split: str = "random"
     """Rule of the split: random, group:COLUMN, time:COLUMN, or file if the test rows come from a second file."""
     test_file: str = ""
-    """Name of the second file; empty if none."""
     train_size: int = 0
-    """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
     calibration_size: int = 0
     notes: tuple[str, ...] = ()
@@ -180,9 +163,7 @@ class Dataset:
     target: str
     task: Task
     columns: tuple[Column, ...]
-    """Every column of the table, in file order."""
     inputs: tuple[str, ...]
-    """Names of the input columns, in file order."""
     classes: tuple[str, ...]
     """Labels of the labelled rows, sorted as numbers if all are numbers, else as text; empty for regression."""
     train: tuple[Row, ...]
@@ -195,7 +176,6 @@ class Dataset:
     calibration: tuple[Row, ...] = ()
     """Rows drawn as the test rows are, on which the doubt is calibrated; no sampler sees them."""
     descriptions: Descriptions = NOTHING
-    """Meaning of columns and labels, which prompts state."""
 
     @property
     def has_text(self) -> bool:
@@ -211,7 +191,6 @@ class Dataset:
 
     @property
     def labelled(self) -> tuple[Row, ...]:
-        """Rows with a target: training, test and calibration rows."""
         return (*self.train, *self.test, *self.calibration)
 
     @property
@@ -320,61 +299,40 @@ def spec(dataset: Dataset) -> dict[str, Any]:
 
     `descriptions` are left out if there are none.
     """
-    return {
-        "name": dataset.name,
-        "target": dataset.target,
-        "task": dataset.task,
-        "columns": list(map(_column_record, dataset.columns)),
-        "inputs": list(dataset.inputs),
-        "classes": list(dataset.classes),
-        "provenance": {
-            **asdict(dataset.provenance),
-            "notes": list(dataset.provenance.notes),
-            "read_as": dataset.provenance.read_as.given,
-        },
-        "fingerprint": _sha256(rows_csv(dataset)),
-        **({"descriptions": dataset.descriptions.record} if dataset.descriptions != NOTHING else {}),
-    }
+    from pydantic_core import to_jsonable_python
+
+    names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
+    own = {name: to_jsonable_python(getattr(dataset, name)) for name in names}
+    chosen = own["provenance"]["read_as"]
+    own["provenance"]["read_as"] = {name: value for name, value in chosen.items() if value is not None}
+    for column in own["columns"]:
+        if column["missing"] is None:
+            del column["missing"]
+    described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
+    return {**own, "fingerprint": _sha256(rows_csv(dataset)), **described}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
-    """Read a dataset from its `rows_csv` (content) and `spec` (header). Raises DataError for changed rows."""
+    """Read a dataset from its `rows_csv` (content) and `spec` (header).
+
+    Raises DataError for changed rows, and ValueError or KeyError for a header that is no `spec`.
+    """
     if _sha256(content) != header["fingerprint"]:
         raise DataError(
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
         )
     rows = list(_read_rows(content.decode(), header))
-    origin = header["provenance"]
-    read_as = ReadAs(**origin.get("read_as", {}))
-    return Dataset(
-        name=header["name"],
-        target=header["target"],
-        task=header["task"],
-        columns=tuple(map(_read_column, header["columns"])),
-        inputs=tuple(header["inputs"]),
-        classes=tuple(header["classes"]),
-        provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
-        **{name: tuple(row for part, row in rows if part == name) for name in _PARTS},
-        descriptions=recorded(header["descriptions"]) if header.get("descriptions") else NOTHING,
-    )
+    parts = {name: tuple(row for part, row in rows if part == name) for name in _PARTS}
+    described = recorded(header.get("descriptions", {}))
+    dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})
+    return dataset
 
 
-def _column_record(column: Column) -> dict[str, Any]:
-    record = {**asdict(column), "kept_words": list(column.kept_words)}
-    if column.notation and not column.notation.is_scaled:
-        del record["notation"]["is_scaled"]
-    missing = record.pop("missing")
-    return record if missing is None else {**record, "missing": list(missing)}
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
 
-
-def _read_column(column: Mapping[str, Any]) -> Column:
-    notation, missing = column.get("notation"), column.get("missing")
-    own: dict[str, Any] = {
-        "notation": Notation(**notation) if notation else None,
-        "kept_words": tuple(column.get("kept_words", ())),
-        "missing": None if missing is None else tuple(missing),
-    }
-    return Column(**{**column, **own})
+    return TypeAdapter(Dataset)
 
 
 def _sha256(content: bytes) -> str:

@@ -1,12 +1,11 @@
 """Descriptions of columns and labels: what they mean, in the user's words.
 
 They are given by key: the name of a column, or `label:` and a label of the target. A file beside the table holds them
-too: NAME.columns.csv with the columns `column,description`, or NAME.columns.json with {column: description}.
+too: NAME.columns.csv with the columns `column,description`.
 """
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,19 +16,16 @@ from vpp.errors import InputError
 
 LABEL = "label:"
 """Prefix of a label's key, unless a column has that very name."""
-ENDINGS = (".columns.csv", ".columns.json")
+ENDING = ".columns.csv"
 """What the name of a descriptions file has instead of the table's own ending."""
 MOST_CHARACTERS = 500
 LISTED = 8
-"""Most names that an error lists."""
 HEAD = ["column", "description"]
 Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptions:
-    """Descriptions of some columns and labels, a line each."""
-
     columns: Pairs = ()
     """(column, description) in file order."""
     labels: Pairs = ()
@@ -75,11 +71,9 @@ def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequen
     lines = {key: " ".join(text.split()) for key, text in given.items()}
     for key, line in lines.items():
         is_label = key.startswith(LABEL) and key not in columns
-        if is_label and not labels:
-            raise InputError(
-                f"the description of {quoted(key)} cannot be used: the target is a number and has no labels"
-            )
         what, sought, names = ("label", key.removeprefix(LABEL), labels) if is_label else ("column", key, columns)
+        if is_label and not labels:
+            raise InputError(f"the description of {quoted(key)} cannot be used: a target of numbers has no labels")
         if sought not in names:
             raise InputError(
                 f"a description is given for the {what} {quoted(sought)}, which the table does not have: "
@@ -104,17 +98,27 @@ def nearest(name: str, names: Sequence[str], listing: str) -> str:
     return f"{listing} {', '.join(map(quoted, names[:LISTED]))}{', …' if len(names) > LISTED else ''}"
 
 
-# A file beside the table
+def by_key(given: object, *, source: str) -> dict[str, str]:
+    """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
+
+    Raises InputError for another shape.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source} holds no descriptions: write {{column: description}}")
+    own: dict[str, Any] = dict(given)
+    if isinstance(labels := own.get("labels"), Mapping):
+        del own["labels"]
+        own |= {f"{LABEL}{key}": text for key, text in labels.items()}
+    if wrong := [key for key, text in own.items() if not isinstance(text, str)]:
+        raise InputError(f"{source} describes {quoted(str(wrong[0]))} with something else than text: put it in quotes")
+    return own
 
 
-def read_descriptions(text: str, *, name: str) -> dict[str, str]:
-    """Return the descriptions by key in a CSV, or in a JSON file if the name ends so. Raises InputError."""
-    if name.lower().endswith(".json"):
-        try:
-            return by_key(json.loads(text), source=name)
-        except (ValueError, RecursionError):
-            raise InputError(f"{name} is not valid JSON: write {{column: description}}") from None
+def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:
+    """Return the descriptions by key in a CSV beside this table, without labels that all belong to another target.
 
+    cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
+    """
     delimiter = ";" if text.lower().startswith("column;") else ","
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]
@@ -125,35 +129,7 @@ def read_descriptions(text: str, *, name: str) -> dict[str, str]:
     for number, line in enumerate(lines, 2):
         if len(line) != len(HEAD):
             raise InputError(f"{name} has {len(line)} cells in line {number}, not 2: put a text with commas in quotes")
-    return {key.strip(): description for key, description in lines}
-
-
-def by_key(given: object, *, source: str) -> dict[str, str]:
-    """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
-
-    Raises InputError for another shape.
-    """
-    if not isinstance(given, Mapping):
-        raise InputError(f"{source} holds no descriptions: write {{column: description}}")
-    labels = given.get("labels")
-    own: dict[str, Any] = dict(given)
-    if isinstance(labels, Mapping):
-        del own["labels"]
-        own |= {f"{LABEL}{key}": text for key, text in labels.items()}
-    wrong = next((key for key, text in own.items() if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise InputError(
-            f"{source} describes {quoted(str(wrong))} with something else than text: put the description in quotes"
-        )
-    return own
-
-
-def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:
-    """Return the descriptions by key in a file for this table, without labels that all belong to another target.
-
-    cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
-    """
-    given = read_descriptions(text, name=name)
+    given = {key.strip(): description for key, description in lines}
     labels = {key for key in given if key.startswith(LABEL) and key not in columns}
     if labels.isdisjoint(f"{LABEL}{cell}" for cell in cells):
         given = {key: text for key, text in given.items() if key not in labels}

@@ -1,78 +1,126 @@
-"""Formats other than CSV: detect them, read Excel, Parquet and JSON as plain text, refuse the others."""
+"""Formats other than CSV: detect them, read Excel, Parquet, JSON and frames as plain text, refuse the others."""
 
 import io
 import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.grid import (
+from vpp.data.text import (
     AS_IS,
-    MAX_CELLS,
-    MAX_COLUMNS,
+    NO_TEXT,
+    Format,
     Grid,
-    Read,
+    Reading,
+    Record,
+    check_size,
+    decode,
     read_below_titles,
     read_csv,
-    too_many_cells,
-    unique_names,
+    shown_name,
 )
-from vpp.data.text import NO_TEXT, Format, Reading, Record, decode, shown_name
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
 """Bytes that a workbook or a Parquet file may unpack to."""
 _MIDNIGHT = time()
+_BLANK = " \t\r\n,;|"
+_SIGNATURES = (
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
+    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (b"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
+)
+"""(first bytes, format, remedy) of files that people take for tables; other binary files are no text."""
+_MARKUP = re.compile(r"<(!doctype|html|head|body|table|\?xml|svg|div)\b", re.IGNORECASE)
+
+
+def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
+    """Read a file of any format.
+
+    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
+    """
+    file_format = _find_format(content, name)
+    if file_format == "parquet":
+        return read_parquet(content, name=name)
+    if file_format == "excel":
+        return read_workbook(content, name, read_as)
+    text, encoding, notes = decode(content, name=name, encoding=read_as.encoding)
+    if not text.strip(None if read_as.delimiter else _BLANK):
+        raise DataError(f"{name} is empty: a header line and rows are needed")
+    start = text[:100].lstrip()
+    if _MARKUP.match(start):
+        what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
+        raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
+    grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
+    grid = grid or read_csv(text, encoding, name, read_as)
+    return replace(grid, notes=(*notes, *grid.notes))
+
+
+def _find_format(content: bytes, name: str) -> Format:
+    """Detect the format. Raises DataError for a file of another format, with its name and how to convert it."""
+    if content.startswith(b"PK\x03\x04"):
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                names = archive.namelist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            raise DataError(f"{name} is a zip archive or a workbook that is cut short: get the whole file") from None
+        if "xl/workbook.xml" in names:
+            return "excel"
+        listed = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
+        raise DataError(
+            f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
+        )
+    for signature, what, remedy in _SIGNATURES:
+        if content.startswith(signature):
+            raise DataError(f"{name} is {what}: {remedy}")
+    return "parquet" if content.startswith(b"PAR1") else "csv"
 
 
 def plain_texts(values: Sequence[Any]) -> list[str]:
-    """Return (n,) the text of each cell, empty if missing: shortest numbers, ISO dates.
+    """Return (n,) the stripped text of each cell, empty if missing: shortest numbers, ISO dates.
 
-    A column of integral floats loses its `.0`, a column of dates its midnight.
+    A column of integral floats loses its `.0`, a column of dates its midnight. Raises UnicodeDecodeError for bytes that
+    are not UTF-8.
     """
     whole = all(value.is_integer() or not math.isfinite(value) for value in values if isinstance(value, float))
     moments = [value for value in values if isinstance(value, datetime)]
     days = all(moment.time() == _MIDNIGHT and moment.tzinfo is None for moment in moments)
-    return [_text(value, whole=whole, days=days) for value in values]
 
-
-def _text(value: Any, *, whole: bool, days: bool) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        if math.isnan(value):
+    def text_of(value: Any) -> str:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return ""
-        return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
-    if isinstance(value, datetime):
-        return value.date().isoformat() if days else value.isoformat(" ")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.decode("utf-8")
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    return str(value)
+        if isinstance(value, float):
+            return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
+        if isinstance(value, datetime):
+            return value.date().isoformat() if days else value.isoformat(" ")
+        if isinstance(value, date | time):
+            return value.isoformat()
+        if isinstance(value, Decimal):
+            return format(value, "f")
+        return (value.decode("utf-8") if isinstance(value, bytes) else str(value)).strip()
 
+    return list(map(text_of, values))
+
+
+# --- Excel ------------------------------------------------------------------------------------------------------------
 
 _PIECE = 1 << 16
-"""Bytes of a part that are parsed at a time."""
 MAX_TAGS, MAX_DEPTH = 2_500_000, 100
 """Elements that all parts of a workbook may have in total, and how deep: reading takes at most 10 s and 1 GB."""
 MAX_SHEET_CELLS = 1_200_000
-MOST_NOTED = 100_000
-"""Most merged ranges, and cells with formulas, of a sheet that are looked at."""
 
 
-def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     """Read the chosen sheet, or the first sheet with two lines of text.
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
@@ -106,8 +154,8 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
     skipped = read_as.skip_lines or 0
     records = (record for record in _records(lines) if record.line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=each, sheets=names)
-    grid, reading, notes = read_below_titles(records, reading, name, read_as)
-    return grid, reading, (*filter(None, own), *notes)
+    grid = read_below_titles(records, reading, name, read_as)
+    return replace(grid, notes=(*filter(None, own), *grid.notes))
 
 
 class _Scan:
@@ -119,8 +167,7 @@ class _Scan:
     """
 
     def __init__(self, content: bytes, name: str) -> None:
-        self._name, self._part = name, ""
-        self._cell: dict[str, str] = {}
+        self._name, self._cell = name, dict[str, str]()
         self._n_tags = self._depth = 0
         self.merged: dict[str, list[str]] = {}
         self.formulas: dict[str, list[str]] = {}
@@ -148,18 +195,20 @@ class _Scan:
         tag = tag.rpartition(":")[2]
         if tag == "c":
             self._cell = attributes
-        elif tag == "f" and self._cell.get("t", "n") == "n":
-            self._add(self.formulas, self._cell.get("r", ""))
-        elif tag == "mergeCell":
-            self._add(self.merged, attributes.get("ref", ""))
-
-    def _add(self, places: dict[str, list[str]], place: str) -> None:
-        own = places.setdefault(self._part, [])
-        if len(own) < MOST_NOTED:
-            own.append(place)
+        elif tag == "f" and self._cell.get("t", "n") == "n" and "r" in self._cell:
+            self.formulas.setdefault(self._part, []).append(self._cell["r"])
+        elif tag == "mergeCell" and "ref" in attributes:
+            self.merged.setdefault(self._part, []).append(attributes["ref"])
 
     def _end(self, _: str) -> None:
         self._depth -= 1
+
+
+def _check_unpacked(unpacked: int, name: str) -> None:
+    if unpacked > MAX_UNPACKED:
+        raise DataError(
+            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
+        )
 
 
 def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
@@ -178,8 +227,7 @@ def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
 
 
 def _records(lines: Mapping[int, list[Any]]) -> Iterator[Record]:
-    width = max(map(len, lines.values()), default=0)
-    columns = [plain_texts([values[i] if i < len(values) else None for values in lines.values()]) for i in range(width)]
+    columns = map(plain_texts, zip_longest(*lines.values()))
     return (Record(number, cells) for number, cells in zip(lines, zip(*columns, strict=True), strict=True))
 
 
@@ -204,22 +252,20 @@ def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
 def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> str:
     from openpyxl.utils.cell import coordinate_to_tuple
 
-    places = {cell: coordinate_to_tuple(cell) for cell in formulas if cell}
+    places = {cell: coordinate_to_tuple(cell) for cell in formulas}
     empty = [cell for cell, (row, at) in places.items() if (lines.get(row, []) + [None] * at)[at - 1] is None]
-    if not empty:
-        return ""
     have = f"{len(empty):,} cells have formulas" if len(empty) > 1 else "a cell has a formula"
-    return (
-        f"{have} without a stored value, first {empty[0]}, read as missing: open the workbook in a spreadsheet program "
-        "and save it, which stores the values"
-    )
+    remedy = "open the workbook in a spreadsheet program and save it, which stores the values"
+    return f"{have} without a stored value, first {empty[0]}, read as missing: {remedy}" if empty else ""
 
 
-def _check_unpacked(unpacked: int, name: str) -> None:
-    if unpacked > MAX_UNPACKED:
-        raise DataError(
-            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
-        )
+# --- Parquet and frames -----------------------------------------------------------------------------------------------
+
+_SHORT_FLOATS = {
+    "float16": "float16", "halffloat[pyarrow]": "float16", "float32": "float32", "float[pyarrow]": "float32",
+    "Float32": "float32",
+}  # fmt: skip
+"""Floats of fewer digits, by pandas' name of the type."""
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
@@ -227,13 +273,20 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
 
     Raises DataError for a file that is broken, has no rows, or is too large unpacked.
     """
+    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check_size(file.metadata, name)
-        schema = [file.schema.column(i) for i in range(len(file.schema))]
+        meta, schema = file.metadata, [file.schema.column(i) for i in range(len(file.schema))]
+        if meta.num_rows == 0 or meta.num_columns == 0:
+            raise DataError(f"{name} has no rows: rows are needed")
+        check_size(name, n_columns=meta.num_columns, n_rows=meta.num_rows)
+        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+        if sum(group.num_rows for group in groups) != meta.num_rows or any(group.num_rows < 0 for group in groups):
+            raise ValueError("the row counts of its parts do not add up")
+        _check_unpacked(sum(group.total_byte_size for group in groups), name)
         # Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the
         # process on a damaged file.
         single = [column for column in schema if not column.max_repetition_level]
@@ -245,158 +298,71 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
         table = reader.read(columns=[column.path for column in single] if lists else None)
         table.validate(full=True)
-        columns = {column: cells for column in table.column_names if (cells := _texts(table[column])) is not None}
+        frame = table.to_pandas(
+            types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
+            ignore_metadata=True,
+        )
     except (pa.ArrowException, KeyError, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
-    names, notes = unique_names(list(columns), file=name)
-    bytes_in = [column for column in table.column_names if column not in columns]
-    lists_in = list(dict.fromkeys(path.split(".")[0] for path in lists))
-    left_out = (
-        *(f"column {column!r} holds bytes that are not text: left out" for column in bytes_in),
-        *(f"column {column!r} holds lists: left out; save it as text to use it" for column in lists_in),
-    )
-    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=(*notes, *left_out))
+    names = dict.fromkeys(path.split(".")[0] for path in lists)
+    notes = (f"column {column!r} holds lists: left out; save it as text to use it" for column in names)
+    return read_frame(frame, name=name, form="parquet", notes=notes)
 
 
-def _check_size(meta: Any, name: str) -> None:
-    if meta.num_rows == 0 or meta.num_columns == 0:
-        raise DataError(f"{name} has no rows: rows are needed")
-    if meta.num_columns > MAX_COLUMNS:
-        raise DataError(f"{name} has {meta.num_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter")
-    if meta.num_rows * meta.num_columns > MAX_CELLS:
-        raise too_many_cells(name)
-    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-    rows = [group.num_rows for group in groups]
-    if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
-        raise ValueError("the row counts of its parts do not add up")
-    _check_unpacked(sum(group.total_byte_size for group in groups), name)
+def read_frame(frame: Any, *, name: str = "frame", form: Format = "frame", notes: Iterable[str] = ()) -> Grid:
+    """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text.
 
-
-def _filled(columns: list[list[str]], name: str) -> list[list[str]]:
-    """Raises DataError if all cells are empty."""
-    if not any(map(any, columns)):
-        raise DataError(f"{name} has no rows: rows are needed")
-    return columns
-
-
-def read_frame(frame: Any) -> Grid:
-    """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text."""
-    columns = []
-    for place in range(frame.shape[1]):
-        series = frame.iloc[:, place]
-        # the shortest text that reads back as the same float of this precision
-        exact = series.astype(str).astype(float) if str(series.dtype) in ("float16", "float32") else series
-        values = exact.astype(object).where(series.notna(), None)
-        columns.append([text.strip() for text in plain_texts(values.tolist())])
-    names, notes = unique_names(list(map(str, frame.columns)), file="frame")
-    return Grid(names=names, columns=_filled(columns, "frame"), notes=notes)
-
-
-def _texts(column: Any) -> list[str] | None:
-    """Stripped texts of a column, None if it holds other bytes; a dictionary column shares equal texts in memory."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        unified = column.unify_dictionaries().combine_chunks()
-        unified = unified.chunk(0) if isinstance(unified, pa.ChunkedArray) else unified
-        try:
-            texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
-        except UnicodeDecodeError:
-            return None
-        return ["" if place is None else texts[place] for place in unified.indices.to_pylist()]
-    if pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
-        # the shortest text that reads back as the same float of this precision
-        return plain_texts([None if value is None else float(str(value)) for value in column.to_numpy()])
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False)
-    return [text.strip() for text in plain_texts(column.to_pylist())]
-
-
-_BLANK = " \t\r\n,;|"
-"""Characters of a file without any cell text."""
-_SIGNATURES = (
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
-    (b"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
-    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
-)
-"""(first bytes, format, remedy) of files that people take for tables; other binary files are no text."""
-_MARKUP = re.compile(r"<(!doctype|html|head|body|table|\?xml|svg|div)\b", re.IGNORECASE)
-_MAX_NAMES = 3
-
-
-def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
-    """Read a file of any format.
-
-    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
+    Columns of bytes that are not text are left out. Raises DataError if no cell has a text.
     """
-    file_format = _find_format(content, name)
-    if file_format == "parquet":
-        return read_parquet(content, name=name), Reading(format="parquet"), ()
-    return (read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
-
-
-def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
-    decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text
-    if not text.strip(None if read_as.delimiter else _BLANK):
-        raise DataError(f"{name} is empty: a header line and rows are needed")
-    start = text[:100].lstrip()
-    if _MARKUP.match(start):
-        what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
-        raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
-    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
-    if grid is not None:
-        return grid, Reading(format="json", encoding=decoded.encoding), decoded.notes
-    return read_csv(decoded, name, read_as)
-
-
-def _find_format(content: bytes, name: str) -> Format:
-    """Detect the format. Raises DataError for a file of another format, with its name and how to convert it."""
-    if content.startswith(b"PK\x03\x04"):
+    names, columns, left_out = [], [], []
+    for place, column in enumerate(map(str, frame.columns)):
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                names = archive.namelist()
-        except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise DataError(f"{name} is a zip archive or a workbook that is cut short: get the whole file") from None
-        if "xl/workbook.xml" in names:
-            return "excel"
-        listed = ", ".join(map(repr, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "")
-        raise DataError(
-            f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
-        )
-    if content.startswith(b"PAR1"):
-        return "parquet"
-    for signature, what, remedy in _SIGNATURES:
-        if content.startswith(signature):
-            raise DataError(f"{name} is {what}: {remedy}")
-    return "csv"
+            columns.append(_texts(frame.iloc[:, place]))
+            names.append(column)
+        except UnicodeDecodeError:
+            left_out.append(f"column {column!r} holds bytes that are not text: left out")
+    return Grid.of(names, columns, file=name, reading=Reading(format=form), notes=(*left_out, *notes))
 
+
+def _texts(series: Any) -> list[str]:
+    if str(series.dtype) == "category":  # equal texts are one in memory
+        texts = [*plain_texts(series.cat.categories.tolist()), ""]
+        return [texts[code] for code in series.cat.codes]
+    precision = _SHORT_FLOATS.get(str(series.dtype))
+    if precision:  # the shortest text that reads back as the same float of this precision
+        return plain_texts([float(str(value)) for value in series.to_numpy(dtype=precision, na_value=math.nan)])
+    return plain_texts(series.astype(object).where(series.notna(), None).tolist())
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
 SHAPES = "give a list of objects, or an object a line"
 
 
-def read_json(text: str, *, name: str) -> Grid | None:
+def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     """Return the table in a text that begins as JSON; None for another text, unless the file's name promises JSON.
 
     Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
     nested values, or is too large.
     """
-    if text.count(",") + text.count("{") > MAX_CELLS:
-        raise too_many_cells(name)
-    value = _json_parsed(text, name)
-    if value is None:
+    check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
+    records = _json_records(text, name)
+    if records is None:
         return None
-    columns = _json_columns(value, name)
-    names, notes = unique_names(list(columns), file=name)
-    return Grid(names=names, columns=_filled(list(columns.values()), name), notes=notes)
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise DataError(f"{name} is JSON without a table: {SHAPES}")
+    names = list(dict.fromkeys(key for record in records for key in record))
+    check_size(name, n_columns=len(names), n_rows=len(records))
+    columns = [[_json_text(record.get(key), key, row, name) for row, record in enumerate(records, 1)] for key in names]
+    return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
 
 
-def _json_parsed(text: str, name: str) -> Any:
+def _json_records(text: str, name: str) -> Any:
+    """Parse a JSON text, or an object a line. None for text that is neither and need not be."""
     try:
-        return _loads(text)
+        value = _loads(text)
+        return [value] if isinstance(value, dict) else value
     except json.JSONDecodeError as error:
         fault = f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it"
     except RecursionError:
@@ -422,24 +388,9 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
 
 
-def _json_columns(value: Any, name: str) -> dict[str, list[str]]:
-    """Return the texts by column, empty for a missing cell. Raises DataError if the value is no table of cells."""
-    records = [value] if isinstance(value, dict) else value
-    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise DataError(f"{name} is JSON without a table: {SHAPES}")
-    names = dict.fromkeys(key for record in records for key in record)
-    if len(names) > MAX_COLUMNS:
-        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
-    if len(names) * len(records) > MAX_CELLS:
-        raise too_many_cells(name)
-    columns: dict[str, list[str]] = {}
-    for column in names:
-        cells = [record.get(column) for record in records]
-        for number, cell in enumerate(cells, 1):
-            if isinstance(cell, list | dict) or (isinstance(cell, str) and NO_TEXT.search(cell)):
-                what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
-                where = f"row {number:,} of the column {shown_name(column)!r}"
-                raise DataError(f"{name}: {where} holds {what}: give one text or number a cell")
-        texts = (cell if isinstance(cell, str) else "" if cell is None else str(cell).lower() for cell in cells)
-        columns[column] = list(map(str.strip, texts))
-    return columns
+def _json_text(cell: Any, column: str, row: int, name: str) -> str:
+    if isinstance(cell, list | dict) or (isinstance(cell, str) and NO_TEXT.search(cell)):
+        what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
+        where = f"row {row:,} of the column {shown_name(column)!r}"
+        raise DataError(f"{name}: {where} holds {what}: give one text or number a cell")
+    return cell.strip() if isinstance(cell, str) else "" if cell is None else str(cell).lower()

@@ -23,7 +23,6 @@ MOST_DECIMALS = 8
 Source = Literal["file", "made up"]
 Cell = str | None
 Key = tuple[Cell | float, ...]
-_Draw = Callable[[np.random.Generator], Cell]
 
 
 def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0) -> tuple[Row, ...]:
@@ -34,18 +33,16 @@ def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw:
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
     known = {input_key(row) for row in dataset.labelled}
-    if source == "made up":
-        # Independent cells, so impossible combinations may occur.
-        columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
-        first = dataset.next_id
-        drawn = (
-            Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None)
-            for _ in range(TRIES * n)
-        )
-        return tuple(replace(row, id=first + i) for i, row in enumerate(islice(_new_rows(drawn, known), n)))
-    free = (*dataset.unlabelled, *dataset.unused)
-    rows = islice(_new_rows((free[i] for i in rng.permutation(len(free))), known), n)
-    return tuple(sorted(rows, key=lambda row: row.id))
+    if source == "file":
+        free = (*dataset.unlabelled, *dataset.unused)
+        rows = islice(_new_rows((free[i] for i in rng.permutation(len(free))), known), n)
+        return tuple(sorted(rows, key=lambda row: row.id))
+    # Independent cells, so impossible combinations may occur.
+    columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+    sample = (
+        Row(id=0, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
+    )
+    return tuple(replace(row, id=dataset.next_id + i) for i, row in enumerate(islice(_new_rows(sample, known), n)))
 
 
 def input_key(row: Row) -> Key:
@@ -62,25 +59,18 @@ def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
             yield row
 
 
-def _cell_sampler(seen: Sequence[str]) -> _Draw:
+def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
     """Return a sampler of cells: uniform numbers in the range seen, with as many decimals, or any of the cells seen."""
+    numbers = [Decimal(cell) for cell in seen if is_number(cell)]
+    places = max(map(decimals, numbers), default=0)
     if not seen:
         return lambda rng: None
-    if not all(map(_is_plain, seen)):
+    if len(numbers) < len(seen) or places > MOST_DECIMALS or max(map(abs, numbers)) >= 10**MOST_DECIMALS:
         distinct = list(dict.fromkeys(seen))
         return lambda rng: distinct[int(rng.integers(len(distinct)))]
-    numbers = list(map(Decimal, seen))
-    places, low, high = max(map(decimals, numbers)), min(numbers), max(numbers)
-    steps = int((high - low).scaleb(places))
+    low = min(numbers)
+    steps = int((max(numbers) - low).scaleb(places))
     return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-places):.{places}f}"
-
-
-def _is_plain(cell: str) -> bool:
-    """True for a number with at most MOST_DECIMALS digits before and after the point."""
-    if not is_number(cell):
-        return False
-    number = Decimal(cell)
-    return decimals(number) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +78,6 @@ class Answered:
     """Inputs and the true target of a row that the user labelled."""
 
     inputs: Mapping[str, str | None]
-    """Cell of each input column; None if missing."""
     target: Value
 
 
@@ -126,40 +115,34 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     unlabelled, unused = (
         tuple(row for row in rows if input_key(row) not in known) for rows in (dataset.unlabelled, dataset.unused)
     )
-    provenance = dataset.provenance
+    origin = dataset.provenance
     ids = f"row {added[0].id}" if len(added) == 1 else f"rows {added[0].id} to {added[-1].id}"
-    return replace(
-        dataset,
-        train=(*dataset.train, *added),
-        unlabelled=unlabelled,
-        unused=unused,
-        provenance=replace(
-            provenance,
-            n_unlabelled=provenance.n_unlabelled - (len(dataset.unlabelled) - len(unlabelled)),
-            n_left_out=provenance.n_left_out - (len(dataset.unused) - len(unused)),
-            notes=(*provenance.notes, f"{note}: {ids}"),
-        ),
+    provenance = replace(
+        origin,
+        n_unlabelled=origin.n_unlabelled - (len(dataset.unlabelled) - len(unlabelled)),
+        n_left_out=origin.n_left_out - (len(dataset.unused) - len(unused)),
+        notes=(*origin.notes, f"{note}: {ids}"),
     )
+    train = (*dataset.train, *added)
+    return replace(dataset, train=train, unlabelled=unlabelled, unused=unused, provenance=provenance)
 
 
 def _row(dataset: Dataset, given: Answered, place: int) -> Row:
-    where = f"answered row {place + 1}"
-    known = {column.name: column for column in dataset.columns}
-    for name, cell in given.inputs.items():
-        if cell is not None and known[name].kind == "number" and not is_number(cell):
-            raise DataError(f"{where}: {cell!r} is not a number: give {name!r} as a decimal number")
+    columns = {column.name: column for column in dataset.columns}
+    target = str(given.target).strip()
+    is_label = dataset.task == "classification"
+    if is_label and target not in dataset.classes:
+        labels = ", ".join(dataset.classes)
+        raise DataError(f"answered row {place + 1}: {target!r} is not a label: give one of {labels}")
+    numbers = {name: cell for name, cell in given.inputs.items() if cell is not None and columns[name].kind == "number"}
+    if not is_label:
+        numbers[dataset.target] = read_number(target, columns[dataset.target].notation) or target
+    for name, cell in numbers.items():
+        if not is_number(cell):
+            raise DataError(f"answered row {place + 1}: {cell!r} is not a number: give {name!r} as a decimal number")
     inputs = tuple((name, given.inputs[name]) for name in dataset.inputs)
-    text = str(given.target).strip()
-    target: Value | None = text
-    if dataset.task == "classification":
-        if text not in dataset.classes:
-            raise DataError(f"{where}: {text!r} is not a label: give one of {', '.join(dataset.classes)}")
-    else:
-        number = text if is_number(text) else read_number(text, known[dataset.target].notation)
-        if number is None or not is_number(number):
-            raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
-        target = float(number)
-    return Row(id=dataset.next_id + place, inputs=inputs, target=target)
+    value: Value = target if is_label else float(numbers[dataset.target])
+    return Row(id=dataset.next_id + place, inputs=inputs, target=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +151,6 @@ class Field:
 
     column: Column
     example: str | None
-    """First present cell of the training rows."""
     low: str | None = None
     """Smallest number; None for other kinds and empty columns."""
     high: str | None = None
@@ -198,20 +180,19 @@ class Field:
 
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
-    known = {column.name: column for column in dataset.columns}
-    fields = []
-    for place, name in enumerate(dataset.inputs):
-        column, present = known[name], _present(dataset, place)
-        numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-        field = Field(
-            column=column,
-            example=present[0] if present else None,
-            low=min(numbers, key=float, default=None),
-            high=max(numbers, key=float, default=None),
-            values=tuple(sorted(set(present))) if column.kind == "category" else (),
-        )
-        fields.append(field)
-    return tuple(fields)
+    columns = {column.name: column for column in dataset.columns}
+    return tuple(_field(columns[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
+
+
+def _field(column: Column, present: Sequence[str]) -> Field:
+    numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
+    return Field(
+        column=column,
+        example=present[0] if present else None,
+        low=min(numbers, key=float, default=None),
+        high=max(numbers, key=float, default=None),
+        values=tuple(sorted(set(present))) if column.kind == "category" else (),
+    )
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:

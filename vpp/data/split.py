@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from vpp.data.answers import quoted
-from vpp.data.cells import find_form
-from vpp.data.columns import is_number
+from vpp.data.columns import find_form, is_number
 from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
 from vpp.data.table import Table, unlabelled_rows
 from vpp.errors import DataError, InputError
@@ -59,7 +58,7 @@ class SplitPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Positions of the rows taken: shuffled, except that a split by time orders its test rows."""
+    """Positions of the rows in each part: shuffled, except that a split by time orders its test rows."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
@@ -73,18 +72,36 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
     train >= the number of classes. Requires train + test <= n.
     """
     counts = dict(sorted(Counter(strata).items()))
-    wanted_train = _apportion(counts, train)
-    for stratum in [stratum for stratum, n in wanted_train.items() if n == 0]:
-        largest = max(wanted_train, key=wanted_train.__getitem__)
-        if wanted_train[largest] > 1:
-            wanted_train |= {largest: wanted_train[largest] - 1, stratum: 1}
-    rest = {stratum: counts[stratum] - wanted_train[stratum] for stratum in counts}
-    wanted_test = _apportion(rest, test)
-    order = rng.permutation(len(strata)).tolist()
-    taken = _take(order, strata, wanted_train)
-    used = set(taken)
-    others = [i for i in order if i not in used]
-    return Split(train=taken, test=_take(others, strata, wanted_test))
+    n_train = _apportion(counts, train)
+    for stratum in [stratum for stratum, n in n_train.items() if n == 0]:
+        largest = max(n_train, key=n_train.__getitem__)
+        if n_train[largest] > 1:
+            n_train |= {largest: n_train[largest] - 1, stratum: 1}
+    n_test = _apportion({stratum: counts[stratum] - n_train[stratum] for stratum in counts}, test)
+    parts: tuple[list[int], list[int]] = ([], [])
+    for place in rng.permutation(len(strata)).tolist():
+        for part, left in zip(parts, (n_train, n_test), strict=True):
+            if left[strata[place]] > 0:
+                left[strata[place]] -= 1
+                part.append(place)
+                break
+    return Split(train=tuple(parts[0]), test=tuple(parts[1]))
+
+
+def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
+    """Apportion `total` seats to the counts (largest remainder), never more than a count; ties go to the larger."""
+    n = max(1, sum(counts.values()))
+    seats = {stratum: total * k // n for stratum, k in counts.items()}
+    by_remainder = sorted(counts, key=lambda stratum: (total * counts[stratum] % n, counts[stratum]), reverse=True)
+    for stratum in by_remainder[: total - sum(seats.values())]:
+        seats[stratum] += 1
+    return seats
+
+
+def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Draw at most `most` of the places, in the strata's proportions."""
+    own = [strata[place] for place in places]
+    return tuple(places[i] for i in stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train)
 
 
 def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
@@ -98,48 +115,22 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
     n_train, n_test = plan.within(len(groups))
     aim, total = len(groups) * (n_test / (n_train + n_test)), 0
     places: dict[str, list[int]] = {name: [] for name in sorted(set(groups))}
-    for i, group in enumerate(groups):
-        places[group].append(i)
-    names, held = list(places), list[str]()
-    for name in (names[place] for place in rng.permutation(len(names)).tolist()):
-        if abs(total + len(places[name]) - aim) < abs(total - aim) and len(held) + 1 < len(names):
-            held.append(name)
+    for place, group in enumerate(groups):
+        places[group].append(place)
+    names, held_out = list(places), list[str]()
+    for name in (names[i] for i in rng.permutation(len(names)).tolist()):
+        if abs(total + len(places[name]) - aim) < abs(total - aim) and len(held_out) + 1 < len(names):
+            held_out.append(name)
             total += len(places[name])
-    held = held or [min(names, key=lambda name: len(places[name]))]
-    n = min(len(held) - 1, plan.calibration_size, round(len(held) * plan.calibration_size / plan.held_out))
-    train, test = (sorted(i for name in part for i in places[name]) for part in ({*names} - {*held}, held[n:]))
+    held_out = held_out or [min(names, key=lambda name: len(places[name]))]
+    n = min(len(held_out) - 1, plan.calibration_size, round(len(held_out) * plan.calibration_size / plan.held_out))
+    parts = ({*names} - {*held_out}, held_out[n:])
+    train, test = (sorted(place for name in part for place in places[name]) for part in parts)
     return Split(
         train=_draw(train, strata, plan.train_size, rng),
         test=_draw(test, strata, plan.test_size, rng),
-        calibration=tuple(int(rng.choice(places[name])) for name in held[:n]),
+        calibration=tuple(int(rng.choice(places[name])) for name in held_out[:n]),
     )
-
-
-def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Draw at most `most` of the places, in the strata's proportions."""
-    own = [strata[i] for i in places]
-    return tuple(places[k] for k in stratified_split(own, train=min(most, len(own)), test=0, rng=rng).train)
-
-
-def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
-    """Apportion `total` seats to the counts (largest remainder), never more than a count; ties go to the larger."""
-    n = max(1, sum(counts.values()))
-    seats = {stratum: total * k // n for stratum, k in counts.items()}
-    by_remainder = sorted(counts, key=lambda stratum: (total * counts[stratum] % n, counts[stratum]), reverse=True)
-    for stratum in by_remainder[: total - sum(seats.values())]:
-        seats[stratum] += 1
-    return seats
-
-
-def _take(order: Sequence[int], strata: Sequence[str], wanted: Mapping[str, int]) -> tuple[int, ...]:
-    """Take the first `wanted` positions of each stratum, in the given order."""
-    left = dict(wanted)
-    taken = []
-    for i in order:
-        if left[strata[i]] > 0:
-            left[strata[i]] -= 1
-            taken.append(i)
-    return tuple(taken)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,29 +142,30 @@ class Examples:
     target: str
     task: Task
     first_id: int = 0
-    """Id of the file's first row."""
     needed: str = ""
-    """Column that must have a value too; empty if none."""
 
     @cached_property
-    def labelled(self) -> list[tuple[int, str]]:
-        return [(i, cell) for i, cell in enumerate(self.table.cells(self.target)) if cell is not None]
+    def labelled(self) -> list[int]:
+        """Rows of the table with a target, whether or not they have the needed value."""
+        return [row for row, cell in enumerate(self.table.cells(self.target)) if cell is not None]
 
     @cached_property
-    def targets(self) -> list[tuple[int, str]]:
-        if not self.needed:
-            return self.labelled
-        cells = self.table.cells(self.needed)
-        return [(i, cell) for i, cell in self.labelled if cells[i] is not None]
+    def places(self) -> list[int]:
+        needed = self.table.cells(self.needed or self.target)
+        return [row for row in self.labelled if needed[row] is not None]
 
-    @cached_property
-    def strata(self) -> list[str]:
-        return [cell if self.task == "classification" else "" for _, cell in self.targets]
+    def cells(self, column: str) -> list[str]:
+        """(len(places),) cells of the target, or of the needed column."""
+        cells = self.table.cells(column)
+        return [cells[row] or "" for row in self.places]
 
     @property
-    def labels(self) -> set[str]:
-        """Labels of all rows with a target; one empty label for regression."""
-        return {cell if self.task == "classification" else "" for _, cell in self.labelled}
+    def strata(self) -> list[str]:
+        return self.cells(self.target) if self.task == "classification" else [""] * len(self.places)
+
+    @property
+    def labels(self) -> set[str | None]:
+        return {self.table.cells(self.target)[row] for row in self.labelled}
 
     @property
     def unlabelled(self) -> tuple[Row, ...]:
@@ -182,19 +174,16 @@ class Examples:
         filled = (row for row in rows if any(cell is not None for _, cell in row.inputs))
         return tuple(replace(row, id=self.first_id + row.id) for row in filled)
 
-    def cells(self, column: str) -> list[str | None]:
-        cells = self.table.cells(column)
-        return [cells[i] for i, _ in self.targets]
-
-    def rows(self, picked: Sequence[int]) -> tuple[Row, ...]:
+    def rows(self, positions: Sequence[int]) -> tuple[Row, ...]:
         columns = [(name, self.table.cells(name)) for name in self.inputs]
+        targets = self.table.cells(self.target)
         return tuple(
             Row(
-                id=self.first_id + i,
-                inputs=tuple((name, cells[i]) for name, cells in columns),
-                target=target_value(cell, self.task),
+                id=self.first_id + row,
+                inputs=tuple((name, cells[row]) for name, cells in columns),
+                target=target_value(targets[row] or "", self.task),
             )
-            for i, cell in (self.targets[k] for k in picked)
+            for row in (self.places[position] for position in positions)
         )
 
 
@@ -215,53 +204,60 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
 
     Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
+    file = files[0]
     if plan.is_whole:
         if len(files) > 1:
             raise InputError("every row is a training row here: leave out the table of test rows")
-        _check_enough(files, n_train=len(files[0].targets), n_test=1)
-        return Parted(train=files[0].rows(range(len(files[0].targets))), test=())
-    parted = _drawn(files, plan) if plan.rule == RANDOM else _by_column(files, plan)
-    return _calibrated(parted, plan) if plan.calibration_size and plan.rule.kind != "group" else parted
+        _check_enough(files, n_train=len(file.places), n_test=1)
+        return Parted(train=file.rows(range(len(file.places))), test=())
+    if plan.rule == RANDOM:
+        return _calibrated(_by_chance(files, plan), plan)
+    _check_enough(files, n_train=len(file.places) - 1, n_test=min(1, len(file.places)))
+    if len(set(file.cells(file.needed))) < 2:
+        raise DataError(
+            f"column {file.needed!r} of {file.table.file} has a single {plan.rule.kind} among the rows with a target: "
+            "split by another column, or by chance"
+        )
+    split, notes = (_by_group if plan.rule.kind == "group" else _by_time)(file, plan)
+    if n := len(file.labelled) - len(file.places):
+        notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
+    train, test, calibration = map(file.rows, (split.train, split.test, split.calibration))
+    parted = Parted(train=train, test=test, calibration=calibration, notes=tuple(notes))
+    return parted if plan.rule.kind == "group" else _calibrated(parted, plan)
 
 
 def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
     """Part the held-out rows into test and calibration rows by chance, so that each could be either."""
+    if not plan.calibration_size:
+        return parted
     rows = parted.test
     n = min(len(rows) - 1, round(len(rows) * plan.calibration_size / plan.held_out))
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(CALIBRATION,)))
-    drawn = set(rng.permutation(len(rows))[:n].tolist())
-    test, calibration = (tuple(r for i, r in enumerate(rows) if (i in drawn) == is_drawn) for is_drawn in (False, True))
-    notes = parted.notes if n else (*parted.notes, "too few rows for any calibration row")
-    return Parted(train=parted.train, test=test, calibration=calibration, notes=notes)
+    own = set(rng.permutation(len(rows))[:n].tolist())
+    return replace(
+        parted,
+        test=tuple(row for i, row in enumerate(rows) if i not in own),
+        calibration=tuple(row for i, row in enumerate(rows) if i in own),
+        notes=parted.notes if n else (*parted.notes, "too few rows for any calibration row"),
+    )
 
 
-def _by_column(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    file = files[0]
-    _check_enough(files, n_train=len(file.targets) - 1, n_test=min(1, len(file.targets)))
-    by_rule = _by_group if plan.rule.kind == "group" else _by_time
-    split, notes = by_rule(file, plan)
-    if n := len(file.labelled) - len(file.targets):
-        notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
-    train, test, calibration = map(file.rows, (split.train, split.test, split.calibration))
-    return Parted(train=train, test=test, calibration=calibration, notes=tuple(notes))
-
-
-def _drawn(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    wanted = [plan.within(len(files[0].targets))]
+def _by_chance(files: Sequence[Examples], plan: SplitPlan) -> Parted:
+    sizes = [plan.within(len(files[0].places))]
     if len(files) > 1:
-        n_train, n_test = (len(file.targets) for file in files)
-        wanted = [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
-    _check_enough(files, n_train=wanted[0][0], n_test=wanted[-1][1])
+        n_train, n_test = (len(file.places) for file in files)
+        sizes = [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
+    _check_enough(files, n_train=sizes[0][0], n_test=sizes[-1][1])
     splits = [
-        stratified_split(file.strata, train=train, test=test, rng=_rng(plan.seed, part))
-        for part, (file, (train, test)) in enumerate(zip(files, wanted, strict=True))
+        stratified_split(file.strata, train=train, test=test, rng=_rng(plan.seed, number))
+        for number, (file, (train, test)) in enumerate(zip(files, sizes, strict=True))
     ]
     return Parted(train=files[0].rows(splits[0].train), test=files[-1].rows(splits[-1].test))
 
 
 def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> None:
     if n_train < 1 or n_test < 1:
-        counts = " and ".join(f"{len(file.targets)} in {file.table.file}" for file in files)
+        counts = " and ".join(f"{len(file.places)} in {file.table.file}" for file in files)
         needed = f" and {files[0].needed!r}" if files[0].needed else ""
         raise DataError(
             f"too few rows have a value in {files[0].target!r}{needed}: {counts}; at least 1 for "
@@ -269,71 +265,48 @@ def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> No
         )
 
 
-def _rng(seed: int, part: int) -> np.random.Generator:
+def _rng(seed: int, file: int) -> np.random.Generator:
     """Random stream of a file's split (0: first file, 1: test file)."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, part)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, file)))
 
 
 def _by_group(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
-    column = plan.rule.column
-    groups = [cell or "" for cell in file.cells(column)]
-    _check_several(groups, "group", column, file)
+    groups = file.cells(file.needed)
     split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
-    largest = Counter(groups).most_common(1)[0]
     own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
     parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    notes = [f"split by {column!r}: {parts}, no overlap"]
-    if len(set(groups)) == len(groups):
-        notes.append(f"every row has a different {column!r}, so this split equals a random one")
-    elif 2 * largest[1] > len(groups):
-        share = f"{largest[1]:,} of {len(groups):,} rows"
-        notes.append(f"the group {quoted(largest[0])} has {share}, so the parts are uneven")
-    return split, notes
+    return split, [f"split by {file.needed!r}: {parts}, no overlap"]
 
 
 def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
-    column = plan.rule.column
-    cells = [cell or "" for cell in file.cells(column)]
+    column, cells = file.needed, file.cells(file.needed)
     times = _times(file, column, cells)
-    _check_several(times, "time", column, file)
     _, n_test = plan.within(len(times))
     order = sorted(range(len(times)), key=times.__getitem__)
-    train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
-    split = Split(train=train, test=tuple(order[-n_test:]))
-    first = split.test[0]
+    earlier, test = order[:-n_test], tuple(order[-n_test:])
     held_out = "test and calibration rows" if plan.calibration_size else "test rows"
-    latest = f"{counted(len(split.test), 'row')} from {quoted(cells[first])} on"
+    latest = f"{counted(n_test, 'row')} from {quoted(cells[test[0]])} on"
     notes = [f"split by {column!r}: {held_out} are the latest, {latest}"]
-    tied = sum(time == times[first] for time in times) - sum(times[i] == times[first] for i in split.test)
-    if tied:
+    if tied := sum(times[i] == times[test[0]] for i in earlier):
         row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"
         notes.append(f"{row} the same {column!r} as the first test row; ties were broken by the order in the file")
-    return split, notes
+    return Split(train=_draw(earlier, file.strata, plan.train_size, _rng(plan.seed, 0)), test=test), notes
 
 
-def _check_several(values: Sequence[Any], what: str, column: str, file: Examples) -> None:
-    if len(set(values)) < 2:
-        raise DataError(
-            f"column {column!r} of {file.table.file} has a single {what} among the rows with a target: split by "
-            "another column, or by chance"
-        )
-
-
-def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:
+def _times(file: Examples, column: str, cells: Sequence[str]) -> list[float] | list[datetime]:
     """Parse a column of numbers or dates. Raises DataError for other columns."""
     if all(map(is_number, cells)):
-        return [float(cell) for cell in cells]
+        return list(map(float, cells))
     form = find_form(sorted({cell for cell in file.table.cells(column) if cell is not None}))
     if form is None:
         kind = file.table.column(column).kind
-        holds = {"text": "free text", "category": "categories", "sequence": "sequences"}.get(kind, f"{kind}s")
+        holds = {"text": "free text", "category": "categories"}.get(kind, f"{kind}s")
         raise DataError(
             f"column {column!r} of {file.table.file} cannot order the rows in time: it holds {holds}; name a column of "
             "dates in one form, or of numbers"
         )
-    moments = {cell: form.read(cell) for cell in set(cells)}
-    return [moments[cell] for cell in cells]
+    return list(map(form.read, cells))
 
 
 def counted(n: int, noun: str) -> str:

@@ -8,25 +8,14 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.columns import (
-    Cells,
-    is_identifier,
-    is_number,
-    is_written_number,
-    no_number_note,
-    read_columns,
-    read_known,
-    two_ways,
-)
+from vpp.data.columns import Cells, is_identifier, is_number, is_written_number, read_columns, read_known, two_ways
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
-from vpp.data.grid import Grid
-from vpp.data.text import Reading
+from vpp.data.text import Grid, Reading
 from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
-"""Size of the largest file allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +24,9 @@ class Table:
 
     file: str
     sha256: str
-    columns: tuple[Column, ...]
-    values: tuple[Cells, ...]
+    names: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
+    values: tuple[Cells, ...] = ()
     """(column, row): plain decimal numbers in a column of numbers, else as in the file; None is a missing cell."""
     texts: tuple[tuple[str, ...], ...]
     """(column, row): stripped text of the file."""
@@ -56,8 +46,8 @@ class Table:
         """
         if len(content) > MAX_BYTES:
             raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
-        grid, reading, notes = read_file(content, name=name, read_as=read_as)
-        return cls._of(replace(grid, notes=(*notes, *grid.notes)), reading, file=name, content=content, read_as=read_as)
+        grid = read_file(content, name=name, read_as=read_as)
+        return cls._of(grid, file=name, content=content, read_as=read_as)
 
     @classmethod
     def of_frame(cls, frame: Any, *, read_as: ReadAs = DETECT) -> "Table":
@@ -67,25 +57,24 @@ class Table:
             content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
-        return cls._of(grid, Reading(format="frame"), file="frame", content=content, read_as=read_as)
+        return cls._of(grid, file="frame", content=content, read_as=read_as)
 
     @classmethod
-    def _of(cls, grid: Grid, reading: Reading, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
-        bare = cls(
+    def _of(cls, grid: Grid, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
+        table = cls(
             file=file,
             sha256=hashlib.sha256(content).hexdigest(),
-            columns=tuple(Column(name=name, kind="text", n_missing=0, n_distinct=0) for name in grid.names),
-            values=(),
+            names=grid.names,
             texts=tuple(map(tuple, grid.columns)),
             file_notes=grid.notes,
-            reading=reading,
+            reading=grid.reading,
             read_as=read_as,
         )
-        return bare.read_again({})
+        return table.read_again({})
 
     def read_again(self, kinds: Mapping[str, Kind]) -> "Table":
         """Read the columns from their texts, with the chosen kinds."""
-        read = read_columns(
+        columns, values, notes = read_columns(
             self.names,
             self.texts,
             read_as=self.read_as,
@@ -93,19 +82,15 @@ class Table:
             chosen=kinds,
             is_typed=self.reading.format != "csv",
         )
-        return replace(self, columns=read.columns, values=read.values, column_notes=read.notes)
+        return replace(self, columns=columns, values=values, column_notes=notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
         return (*self.file_notes, *self.column_notes)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
-
-    @property
     def n_rows(self) -> int:
-        return len(self.values[0])
+        return len(self.texts[0])
 
     def column(self, name: str) -> Column:
         """Raises DataError for an unknown column, with the most similar names."""
@@ -121,7 +106,7 @@ class Table:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {column.name: place for place, column in enumerate(self.columns)}
+        return {name: place for place, name in enumerate(self.names)}
 
     def _position(self, name: str) -> int:
         if name not in self._places:
@@ -147,20 +132,14 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
     """
     known = {column.name: column for column in columns}
     reread = [
-        read_known(known[name], texts) if name in known else (column, cells)
-        for name, texts, column, cells in zip(table.names, table.texts, table.columns, table.values, strict=True)
+        read_known(known[column.name], texts) if column.name in known else (column, cells, "")
+        for texts, column, cells in zip(table.texts, table.columns, table.values, strict=True)
     ]
-    notes = (no_number_note(column, cells) for column, cells in reread if column.name in known)
-    return replace(
-        table,
-        columns=tuple(column for column, _ in reread),
-        values=tuple(cells for _, cells in reread),
-        column_notes=tuple(filter(None, notes)),
-    )
+    own, values, notes = zip(*reread, strict=True)
+    return replace(table, columns=own, values=values, column_notes=tuple(filter(None, notes)))
 
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
-"""Column names of likely targets, the likeliest first."""
 MAX_CLASSES = 50
 MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
@@ -173,26 +152,26 @@ ROWS_PER_NUMERIC_CLASS = 5
 def target_guess(table: Table) -> str | None:
     """Guess the target column: by its name, else the last suitable column, else the last column.
 
-    None if no other column would be left as an input.
+    A column is suitable if it varies, holds numbers or labels, and does more than name its rows. None if no other
+    column would be left as an input.
     """
     if len(table.columns) < 2:
         return None
-    by_lower = {column.name.lower(): column.name for column in table.columns if column.n_distinct > 1}
+    varied = [column for column in table.columns if column.n_distinct > 1]
+    by_lower = {column.name.lower(): column.name for column in varied}
     named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
-    suitable = (column.name for column in reversed(table.columns) if _is_suitable(table, column))
+    suitable = (
+        column.name
+        for column in reversed(varied)
+        if (column.kind == "number" or (column.kind == "category" and column.n_distinct <= MAX_CLASSES))
+        and not table.id_like(column.name)
+    )
     return next(chain(named, suitable), table.names[-1])
 
 
 def guess_reason(table: Table) -> str:
     guess = target_guess(table)
     return "by its name" if guess and guess.lower() in TARGET_NAMES else "as the last suitable column"
-
-
-def _is_suitable(table: Table, column: Column) -> bool:
-    """True if the column could be the target: it varies, holds numbers or labels, and does more than name its rows."""
-    if column.n_distinct < 2 or column.kind in ("date", "text", "sequence") or table.id_like(column.name):
-        return False
-    return column.kind == "number" or column.n_distinct <= MAX_CLASSES
 
 
 def find_task(cells: Iterable[str | None]) -> Task:
@@ -212,40 +191,24 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     """
     if task not in (known := ("auto", *get_args(Task))):
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
-    present = [cell for cell in table.cells(target) if cell is not None]
+    column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
+    fault = ""
     if not present:
-        raise DataError(f"column {target!r} of {table.file} is empty: pick another target")
-    if len(set(present)) == 1:
-        raise DataError(f"column {target!r} has one value only ({quoted(present[0])}): pick another target")
-    column = table.column(target)
-    if column.kind == "date":
-        raise DataError(f"column {target!r} holds dates, which cannot be predicted: pick another target")
-    if task != "auto":
-        resolved = task
-    elif column.kind != "number":
-        resolved = "classification"
-    else:
-        resolved = "regression" if column.is_chosen else find_task(present)
-    if resolved == "regression":
+        fault = f"of {table.file} is empty"
+    elif column.n_distinct == 1:
+        fault = f"has one value only ({quoted(present[0])})"
+    elif column.kind == "date":
+        fault = "holds dates, which cannot be predicted"
+    if fault:
+        raise DataError(f"column {target!r} {fault}: pick another target")
+    if task == "auto":
+        is_quantity = column.kind == "number" and (column.is_chosen or find_task(present) == "regression")
+        task = "regression" if is_quantity else "classification"
+    if task == "regression":
         check_numbers(table, target)
     else:
         _check_labels(present, target)
-    return resolved
-
-
-def check_readable(classes: Sequence[str], target: str) -> None:
-    """Raises DataError if a label could not be read back from an answer that copies it."""
-    if why := why_unreadable(classes):
-        raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
-
-
-def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
-    """Note the labels that answers must spell exactly; empty if there are none."""
-    groups = look_alike(classes)
-    if not groups:
-        return ()
-    listed = "; ".join(" and ".join(map(quoted, group)) for group in groups[:3])
-    return (f"similar labels count only if an answer spells them exactly: {listed}",)
+    return task
 
 
 def check_numbers(table: Table, target: str) -> None:
@@ -258,39 +221,46 @@ def check_numbers(table: Table, target: str) -> None:
             )
 
 
-def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort the distinct labels: as numbers if all are numbers, else as text."""
-    distinct = sorted(set(labels))
-    return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
-
-
 def _check_labels(present: Sequence[str], target: str) -> None:
     n_labels, are_numbers = len(set(present)), all(map(is_number, present))
     others = [cell for cell in present if not is_written_number(cell)]
     is_odd = n_labels > MAX_CLASSES or n_labels == len(present)
-    if is_odd and not are_numbers and len(others) <= FEW_OTHERS * len(present):
-        if others:
-            raise DataError(
-                f"column {target!r} holds numbers except {quoted(others[0])}: fix the cell, or pick another target"
-            )
-        raise DataError(
-            f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in "
-            "one unit and one notation, or pick another target"
-        )
-    if n_labels == len(present):
+    fault = ""
+    if is_odd and not are_numbers and not others:
+        fault = f"holds numbers in more than one notation, such as {two_ways(present)}: write them in one unit and one "
+        fault += "notation, or"
+    elif is_odd and not are_numbers and len(others) <= FEW_OTHERS * len(present):
+        fault = f"holds numbers except {quoted(others[0])}: fix the cell, or"
+    elif n_labels == len(present):
         raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
-    if n_labels > MAX_CLASSES:
+    elif n_labels > MAX_CLASSES:
         remedy = "choose regression" if are_numbers else "merge labels"
-        raise DataError(
-            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target"
-        )
+        fault = f"has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or"
+    if fault:
+        raise DataError(f"column {target!r} {fault} pick another target")
     check_readable(sort_labels(present), target)
+
+
+def check_readable(classes: Sequence[str], target: str) -> None:
+    """Raises DataError if a label could not be read back from an answer that copies it."""
+    if why := why_unreadable(classes):
+        raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
+
+
+def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
+    """Note the labels that answers must spell exactly; empty if there are none."""
+    listed = "; ".join(" and ".join(map(quoted, group)) for group in look_alike(classes)[:3])
+    return (f"similar labels count only if an answer spells them exactly: {listed}",) if listed else ()
+
+
+def sort_labels(labels: Iterable[str | None]) -> tuple[str, ...]:
+    """Sort the distinct labels: as numbers if all are numbers, else as text."""
+    distinct = sorted({label for label in labels if label is not None})
+    return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChoice:
-    """The task of the target, the input columns, and what columns mean."""
-
     task: Task | Literal["auto"] = "auto"
     inputs: Sequence[str] | None = None
     """None takes every column except the target, constants, identifiers and the column of the split."""
@@ -306,24 +276,26 @@ def choose_inputs(
     inputs: None takes every column except constants, identifiers and the column of the split. A name with commas may
     come in pieces. Raises DataError for an unknown name, for the target among the inputs, and if no input is left.
     """
-    inputs = None if inputs is None else _joined(inputs, table.names)
-    for name in inputs or ():
-        table.column(name)
+    notes: list[str] = []
     if inputs is not None:
+        inputs = _joined(inputs, table.names)
+        for name in inputs:
+            table.column(name)
         if target in inputs:
             raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
-        chosen = tuple(name for name in table.names if name in inputs)
-        notes: tuple[str, ...] = ()
     else:
-        chosen, notes = _informative(table, [name for name in table.names if name not in (target, split.column)])
-    if not chosen:
+        names = [name for name in table.names if name not in (target, split.column)]
+        left_out = _uninformative(table, names)
+        inputs = [name for name in names if name not in left_out]
+        notes = [f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out]
+        if split.column:
+            notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
+    if not inputs:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise DataError(
             f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
-    if inputs is None and split.column:
-        notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
-    return chosen, notes
+    return tuple(name for name in table.names if name in inputs), tuple(notes)
 
 
 def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -340,12 +312,24 @@ def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
     return joined
 
 
+def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Return why a column is no input, by name: constants, and identifiers unless nothing else is left."""
+    constants: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for column in map(table.column, names):
+        if column.n_distinct == 0:
+            constants[column.name] = "it is empty"
+        elif column.n_distinct == 1 and column.n_missing == 0:
+            constants[column.name] = "it has one value only"
+        elif table.id_like(column.name):
+            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
+    return constants | (ids if len(constants) + len(ids) < len(names) else {})
+
+
 def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:
     """Raises DataError if the table lacks a column; `of` names the data that has it."""
-    lacking = [name for name in names if name not in table.names]
-    if lacking:
-        listed = ", ".join(map(repr, lacking))
-        raise DataError(f"{table.file} lacks {listed}, which {of} has: add or rename its columns")
+    if lacking := ", ".join(repr(name) for name in names if name not in table.names):
+        raise DataError(f"{table.file} lacks {lacking}, which {of} has: add or rename its columns")
 
 
 def other_columns(table: Table, inputs: Collection[str]) -> dict[str, tuple[str | None, ...]]:
@@ -366,20 +350,3 @@ def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = No
         for i, (truth, values) in enumerate(zip(truths, zip(*cells, strict=True), strict=True))
         if truth is None
     )
-
-
-def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Drop constants, and identifiers unless nothing else is left; note each."""
-    left_out: dict[str, str] = {}
-    ids: dict[str, str] = {}
-    for column in map(table.column, names):
-        if column.n_distinct == 0:
-            left_out[column.name] = "it is empty"
-        elif column.n_distinct == 1 and column.n_missing == 0:
-            left_out[column.name] = "it has one value only"
-        elif table.id_like(column.name):
-            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
-    if len(left_out) + len(ids) < len(names):
-        left_out |= ids
-    notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
-    return tuple(name for name in names if name not in left_out), notes

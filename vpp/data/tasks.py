@@ -1,7 +1,8 @@
 """The paper's seven tasks: seeded generators of CSV files (Section 5.1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,7 @@ N_DIGITS = 4
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Span = tuple[float, float]
-Lines = list[str]
-Draw = Callable[[np.random.Generator, int, Span], Lines]
+Draw = Callable[[np.random.Generator, int, Span], Sequence[NDArray[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class TaskInfo:
     span: Span
     """Smallest and largest input; coordinates of the two centres (two-blobs); the two radii (two-circles)."""
     draw: Draw
-    """(rng, n, span) -> n lines of the CSV, in any order."""
+    """(rng, n, span) -> columns of n cells each, in any order."""
     prior: str | None = None
 
 
@@ -41,11 +41,13 @@ def generate(name: str, *, seed: int = 0, train_size: int = 100, test_size: int 
     Raises InputError for an unknown task.
     """
     info = find_info(name)
-    stream = list(TASKS).index(name)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, stream)))
-    lines = info.draw(rng, train_size + test_size, info.span)
-    shuffled = [lines[i] for i in rng.permutation(len(lines))]
-    return "\n".join([",".join((*info.inputs, info.target)), *shuffled, ""]).encode()
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, list(TASKS).index(name))))
+    columns = info.draw(rng, train_size + test_size, info.span)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    lines = [",".join((*info.inputs, info.target))]
+    for i in rng.permutation(len(rows)):
+        lines.append(",".join(f"{cell:z.2f}" if isinstance(cell, float) else str(cell) for cell in rows[i]))
+    return "\n".join([*lines, ""]).encode()
 
 
 def describe(name: str, *, seed: int = 0) -> str:
@@ -64,63 +66,51 @@ def find_info(name: str) -> TaskInfo:
 def _curve(formula: Callable[[Floats], Floats], *, noise: float) -> Draw:
     """y = formula(x) + noise * N(0, 1) at x ~ U[span]."""
 
-    def draw(rng: np.random.Generator, n: int, span: Span) -> Lines:
+    def draw(rng: np.random.Generator, n: int, span: Span) -> Sequence[Floats]:
         x = rng.uniform(*span, size=n).round(2)
-        y = formula(x) + noise * rng.standard_normal(n)
-        return [f"{a:z.2f},{b:z.2f}" for a, b in zip(x, y, strict=True)]
+        return x, formula(x) + noise * rng.standard_normal(n)
 
     return draw
 
 
-def _draw_blobs(rng: np.random.Generator, n: int, span: Span) -> Lines:
+def _draw_blobs(rng: np.random.Generator, n: int, span: Span) -> Sequence[NDArray[Any]]:
     """Unit Gaussians; class 0 about (low, low), class 1 about (high, high)."""
     label = _balanced(n)
     points = np.array(span)[label][:, None] + rng.standard_normal((n, 2))
-    return _point_lines(points, label)
+    return *points.T, label
 
 
-def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Lines:
+def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Sequence[NDArray[Any]]:
     """Rings about the origin; class 1 is the inner ring."""
     label = _balanced(n)
     angle = rng.uniform(0, 2 * np.pi, size=n)
-    radius = np.array(span)[1 - label]
-    ring = radius[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
-    return _point_lines(ring + RING_NOISE * rng.standard_normal((n, 2)), label)
+    ring = np.array(span)[1 - label][:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+    return *(ring + RING_NOISE * rng.standard_normal((n, 2))).T, label
 
 
-def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Lines:
+def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
     """Class 1 if the sum is even."""
     low, high = map(int, span)
     digits = rng.integers(low, high + 1, size=(n, N_DIGITS))
-    return _digit_lines(digits, 1 - digits.sum(axis=1) % 2)
+    return *digits.T, 1 - digits.sum(axis=1) % 2
 
 
-def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Lines:
+def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
     """Class 1 if any digit is 0, in half of the rows; uniform given the class."""
-    label = _balanced(n)
-    return _digit_lines(np.array([_digits(rng, span, with_zero=bool(k)) for k in label]), label)
-
-
-def _digits(rng: np.random.Generator, span: Span, *, with_zero: bool) -> Labels:
-    """Draw digits until they contain a 0 (with_zero) or do not."""
     low, high = map(int, span)
-    while True:
+    label = _balanced(n)
+    rows = []
+    for of_row in label:
         digits = rng.integers(low, high + 1, size=N_DIGITS)
-        if bool((digits == 0).any()) == with_zero:
-            return digits
+        while (digits == 0).any() != of_row:
+            digits = rng.integers(low, high + 1, size=N_DIGITS)
+        rows.append(digits)
+    return *np.array(rows).T, label
 
 
 def _balanced(n: int) -> Labels:
     """Equally many zeros and ones; one extra zero if n is odd."""
     return np.arange(n) % 2
-
-
-def _point_lines(points: Floats, label: Labels) -> Lines:
-    return [f"{a:z.2f},{b:z.2f},{k}" for (a, b), k in zip(points, label, strict=True)]
-
-
-def _digit_lines(digits: Labels, label: Labels) -> Lines:
-    return [",".join(map(str, (*row, k))) for row, k in zip(digits, label, strict=True)]
 
 
 _PAIR = ("x1", "x2")

@@ -1,15 +1,21 @@
-"""Text of a file: decode the bytes, find the delimiter of a CSV, and read its records."""
+"""Text of a table: decode the bytes, find delimiter, header and ends, and read a grid of named columns."""
 
 import codecs
 import csv
 import io
+import math
 import re
-from collections.abc import Iterator, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, count, islice, pairwise
 from typing import Literal, NamedTuple
 
+from vpp.data.columns import MISSING, is_date, is_number, is_quantity, is_sequence, is_written_number
+from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
@@ -47,78 +53,66 @@ class Reading:
     """Empty if each line is one cell, and for other formats than CSV."""
     header: bool = True
     skipped_lines: int = 0
-    """Lines above the table."""
     sheet: str = ""
     sheets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    text: str
-    encoding: str
-    """Python's name."""
-    notes: tuple[str, ...] = ()
+def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[str, str, list[str]]:
+    """Return text, encoding and notes of a file in the given encoding, or in the detected one.
 
-
-def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded:
-    """Decode a file in the given encoding, or in the detected one. Control characters at its end are cut, with a note.
-
-    Raises DataError if the bytes are not text in the encoding.
+    Control characters at its end are cut. Raises DataError if the bytes are not text in the encoding.
     """
-    marked = next((marked for mark, marked in _MARKS if content.startswith(mark)), None)
-    known, notes = encoding or marked or "utf-8", []
+    marked = next((codec for mark, codec in _MARKS if content.startswith(mark)), None)
+    codec, notes = encoding or marked or "utf-8", []
     try:
-        text = content.decode(known)
+        text = content.decode(codec)
     except UnicodeError as error:
-        if encoding:
-            at = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
-            raise DataError(f"{name} is not text in {encoding_name(known)}{at}: choose another encoding") from None
-        if marked or not isinstance(error, UnicodeDecodeError):
-            raise _no_text(name) from None
-        text, known = _guess(content, name, error)
-        notes.append(f"not UTF-8: read as {encoding_name(known)}; if letters look wrong, choose another encoding")
+        start = getattr(error, "start", 0)
+        if encoding or marked:
+            raise _no_text(name, codec, _line(content, start)) from None
+        text, codec = _guess(content, name, start)
+        notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if last := _LAST_CONTROLS.search(text, max(0, len(text) - 1_000)):
         notes.append(f"the control character 0x{ord(last[0][0]):02x} at the end was not read")
         text = text[: last.start()]
     if wrong := NO_TEXT.search(text):
         line = text.count("\n", 0, wrong.start()) + 1
         if wrong[0] != "\0":  # utf-7 and unicode_escape can spell a lone surrogate
-            raise DataError(f"{name} is not text in {encoding_name(known)} (line {line}): choose another encoding")
+            raise _no_text(name, codec, line)
         raise DataError(
             f"{name} holds a NUL byte in line {line}, which is no text: remove it, or choose the file's encoding "
             "(utf-16-le if every other byte is NUL)"
         )
-    return Decoded(text=text.lstrip("\ufeff"), encoding=known, notes=tuple(notes))
+    return text.lstrip("\ufeff"), codec, notes
 
 
 def encoding_name(encoding: str) -> str:
     return ENCODING_NAMES.get(encoding, encoding)
 
 
-def _guess(content: bytes, name: str, error: UnicodeDecodeError) -> tuple[str, str]:
+def _guess(content: bytes, name: str, start: int) -> tuple[str, str]:
     """Return text and encoding of a file that is not UTF-8: another alphabet if it is certain, else Windows-1252.
 
-    Raises DataError if all but a few letters are UTF-8: any other encoding would garble the rest.
+    start: place of the first wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
+    garble the rest.
     """
     lossy = content.decode("utf-8", errors="replace")
-    n_bad = lossy.count("\ufffd")
-    if sum(character > "\x7f" for character in lossy) - n_bad > 10 * n_bad:
+    if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
         raise DataError(
-            f"{name} is UTF-8 except line {_line(content, error.start)} (byte 0x{content[error.start]:02x}): "
-            "fix that line, or choose another encoding"
+            f"{name} is UTF-8 except line {_line(content, start)} (byte 0x{content[start]:02x}): fix that line, or "
+            "choose another encoding"
         )
-    where = ""
-    for encoding in filter(None, (_other_alphabet(content), "cp1252")):
+    for codec in filter(None, (_other_alphabet(content), "cp1252")):
         try:
-            text = content.decode(encoding)
+            text = content.decode(codec)
         except UnicodeDecodeError as wrong:
-            where = where or f" (line {_line(content, wrong.start)} holds the byte 0x{content[wrong.start]:02x})"
+            line = _line(content, wrong.start)
             continue
         control = _CONTROL.search(_LAST_CONTROLS.sub("", text))  # nearly any binary file decodes in a one-byte encoding
         if control is None:
-            return text, encoding
-        where = f" (line {text.count(chr(10), 0, control.start()) + 1} holds the byte 0x{ord(control[0]):02x})"
-    raise _no_text(name, where)
+            return text, codec
+        line = text.count("\n", 0, control.start()) + 1
+    raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 
 
 def _other_alphabet(content: bytes) -> str | None:
@@ -132,19 +126,16 @@ def _other_alphabet(content: bytes) -> str | None:
     if not matches or "cp1252" in plausible:
         return None
     best = matches[0]
-    is_sure = best.encoding in _MANY_BYTES or best.coherence >= _SURE
-    return str(best.encoding) if is_sure else None
+    return str(best.encoding) if best.encoding in _MANY_BYTES or best.coherence >= _SURE else None
 
 
 def _line(content: bytes, place: int) -> int:
     return content.count(b"\n", 0, place) + 1
 
 
-def _no_text(name: str, where: str = "") -> DataError:
-    return DataError(
-        f"{name} is not text in UTF-8, UTF-16 or Windows-1252{where}: save the table as CSV in UTF-8, or choose its "
-        "encoding"
-    )
+def _no_text(name: str, codec: str, line: int) -> DataError:
+    where = f"{name} is not text in {encoding_name(codec)} (line {line})"
+    return DataError(f"{where}: save the table as CSV in UTF-8, or choose its encoding")
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -212,11 +203,22 @@ def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record
     return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
 
 
-def holds_records(lines: Sequence[str], record: Record, delimiter: str) -> bool:
-    """True if most lines of a record would be records of their own, as after a quote that was never meant as one.
+def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
+    """Note rows of several lines that would be records of their own, as after a quote that was never meant as one."""
+    lines = list(io.StringIO(body, newline="")) if multiline else []
+    places = [(record, record.line - first_line) for record in multiline]
+    swallowed = [each for each, at in places if _holds_records(lines[at : at + each.n_lines], each, delimiter)]
+    if not swallowed:
+        return ""
+    listed = ", ".join(f"{each.line} to {each.line + each.n_lines - 1}" for each in swallowed[:3])
+    more = f" and {len(swallowed) - 3:,} more" if len(swallowed) > 3 else ""
+    rows = "one row" if len(swallowed) == 1 else "one row each"
+    remedy = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
+    return f"lines {listed}{more} were read as {rows}, since a quote opens there: {remedy}"
 
-    lines: the record's own, as in the file. Where the quotes are well-formed, every line has to be a record.
-    """
+
+def _holds_records(lines: Sequence[str], record: Record, delimiter: str) -> bool:
+    """True if most lines of a record are as wide as it is; if its quotes are well-formed, every line has to be."""
     n_alike = sum(line.count(delimiter) == len(record.cells) - 1 for line in lines) if delimiter else 0
     if 2 * n_alike <= len(lines):
         return False
@@ -227,7 +229,7 @@ def holds_records(lines: Sequence[str], record: Record, delimiter: str) -> bool:
     return n_alike == len(lines) > 2
 
 
-def backslash_note(body: str, delimiter: str, skipped: int) -> str:
+def _backslash_note(body: str, delimiter: str, skipped: int) -> str:
     """Note the first cell with a quote escaped by a backslash, at which the csv module ends the cell too early."""
     if delimiter == NO_DELIMITER or '\\"' not in body:
         return ""
@@ -235,27 +237,12 @@ def backslash_note(body: str, delimiter: str, skipped: int) -> str:
     match = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
     if match is None:
         return ""
-    line = len(LINE_END.findall(body[: match.end()])) + skipped + 1
+    line = sum(1 for _ in io.StringIO(body[: match.end()], newline="")) + skipped
     return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
 
 
-LINE_END = re.compile(r"\r\n|\r|\n")
 _SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
-
-
-def named_delimiter(text: str) -> str | None:
-    """Read the delimiter from a first line such as `sep=;`, which Excel writes."""
-    match = _SEP.match(text)
-    return match[1] if match else None
-
-
-def skip_lines(text: str, n_lines: int) -> str:
-    ends = [match.end() for match in islice(LINE_END.finditer(text), min(n_lines, len(text) + 1))]
-    if len(ends) < n_lines:
-        return ""
-    return text[ends[-1] :] if ends else text
-
-
+"""A first line that names the delimiter, as Excel writes it."""
 LONG_NAME = 60
 """Characters of a name shown in a message; longer names are cut."""
 
@@ -263,3 +250,433 @@ LONG_NAME = 60
 def shown_name(name: str) -> str:
     """The name, or the beginning of another text, cut at LONG_NAME characters."""
     return name if len(name) <= LONG_NAME else f"{name[: LONG_NAME - 1]}…"
+
+
+# --- where the table begins -------------------------------------------------------------------------------------------
+
+MAX_ABOVE = 20
+"""Largest number of lines above a table."""
+MOSTLY = 0.8
+ROWS_COMPARED = 30
+AS_IS = "--read as-is=yes"
+_YEARS = range(1800, 2200)
+
+
+def table_start(records: Sequence[Record]) -> int:
+    """Count the comments, titles and metadata above the table."""
+    widths = Counter(len(record.cells) for record in records)
+    usual = max(widths, key=lambda width: (widths[width], width), default=1)
+    n = 0
+    while n < min(MAX_ABOVE, len(records) - 1) and records[n].cells[0].lstrip().startswith("#"):
+        n += 1
+    if usual == 1:
+        return n
+    if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
+        n -= 1  # the last comment is the header
+    return n + _titles(records[n:], usual)
+
+
+def _titles(records: Sequence[Record], usual: int) -> int:
+    """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
+    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
+    before, table = records[n - 1], records[n:]
+    if n and len(table[0].cells) > 1:
+        follows_gap = table[0].line > before.line + 1
+        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
+        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+        if follows_gap or follows_padding or is_even or _is_plain_header(table):
+            return n
+    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
+    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
+    return n if is_table else 0
+
+
+def _is_alone(record: Record, usual: int) -> bool:
+    first, *rest = record.cells
+    return bool(first.strip()) and (not rest or (usual > 2 and not "".join(rest).strip()))
+
+
+def _is_plain_header(records: Sequence[Record]) -> bool:
+    """True if the first line holds names and the second one a number or a date."""
+    if len(records) < 2 or not any(map(_is_like_data, records[1].cells)):
+        return False
+    return all(cell.strip() and not _is_like_data(cell) for cell in records[0].cells)
+
+
+def _is_like_data(cell: str) -> bool:
+    """True for a number, a sequence of integers or a date."""
+    cell = cell.strip()
+    return is_written_number(cell) or is_sequence(cell) or is_date(cell)
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in MISSING
+
+
+def why_no_header(records: Sequence[Record]) -> str:
+    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
+
+    Names differ from the cells of their columns, data are like them.
+    """
+    lines = [[cell.strip() for cell in record.cells] for record in records[: 1 + ROWS_COMPARED]]
+    first, below = (lines[0], [cells for cells in lines[1:] if cells != lines[0]]) if lines else ([], [])
+    alike: list[int] = []
+    again: list[int] = []
+    for place, cell in enumerate(first):
+        column = [cells[place] for cells in below if place < len(cells) and not _is_missing(cells[place])]
+        if _is_missing(cell) or not column:
+            continue
+        if sum(map(_is_like_data, column)) >= MOSTLY * len(column):
+            if not _is_like_data(cell):
+                return ""
+            alike.append(place)
+        elif cell in column:
+            again.append(place)
+    # Years, or 1, 2, 3, … as on no other line, are names.
+    if alike and not (_are_names(first) and not any(map(_are_names, below))):
+        return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
+    if not alike and again and (len(again) > 1 or len(first) == 1):
+        return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
+    return ""
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    numbers = [cell for cell in cells if _is_like_data(cell)]
+    if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
+        return False
+    values = list(map(int, numbers))
+    are_counted = len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
+    return are_counted or all(value in _YEARS for value in values)
+
+
+def _has_row_names(records: Sequence[Record]) -> bool:
+    """True if the rows have one cell more than the header, and the first cells are names or count the rows from 1.
+
+    An unquoted decimal comma makes one cell more too, but neither.
+    """
+    rows = [[cell.strip() for cell in record.cells] for record in records[1:]]
+    if len(rows) < 2 or {len(cells) for cells in rows} != {len(records[0].cells) + 1} or not all(c[-1] for c in rows):
+        return False
+    names = [cells[0] for cells in rows]
+    if names == [str(number) for number in range(1, len(names) + 1)]:
+        return True
+    return len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
+
+
+# --- the delimiter ----------------------------------------------------------------------------------------------------
+
+DELIMITERS = (",", ";", "\t", "|")
+_IN_CELLS = 1.5
+"""Handicap of the comma in cells a line: decimals and names contain commas too."""
+
+
+def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
+    """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
+
+    Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
+    """
+    evenness = {mark: _evenness(sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
+    best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
+    if not evenness[best][0]:
+        return NO_DELIMITER, NO_DELIMITER
+    return best, other if evenness[other][:-1] == evenness[best][:-1] else NO_DELIMITER
+
+
+def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
+    """Tuple that is greatest for the delimiter that divides best.
+
+    Whether it divides; the records as wide as the table's first one, minus the others; whether the table starts at the
+    first record; the cells of the table's first record, minus the handicap of the comma.
+    """
+    start = table_start(records)
+    widths = [len(record.cells) for record in records[start:]]
+    if not widths or widths[0] == 1:
+        return False, -len(records), False, 1
+    n_alike = 2 * widths.count(widths[0]) - len(widths)
+    return True, n_alike, start == 0, widths[0] - (_IN_CELLS if delimiter == "," else 0)
+
+
+# --- names and cells --------------------------------------------------------------------------------------------------
+
+MAX_END = 20
+MOST_NOTED = 10_000
+MAX_COLUMNS = 2_000
+MAX_CELLS = 5_000_000
+"""Cells that a table may have: it is read in 10 s and 1 GB."""
+_ROWS_AT_ONCE = 8_192
+_MAX_INTERNED = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Named columns of stripped texts; an empty text is an empty cell."""
+
+    names: tuple[str, ...]
+    columns: list[list[str]]
+    """(column, row)."""
+    notes: tuple[str, ...] = ()
+    reading: Reading = Reading()
+    multiline: Sequence[Record] = ()
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading, notes: Iterable[str] = ()
+    ) -> "Grid":
+        """Build the grid of a format that names its columns. Raises DataError if no cell has a text."""
+        if not any(map(any, columns)):
+            raise DataError(f"{file} has no rows: rows are needed")
+        own_names, name_notes = unique_names(names)
+        return cls(names=own_names, columns=columns, notes=(*name_notes, *notes), reading=reading)
+
+
+def check_size(name: str, *, n_columns: int, n_rows: int, remedy: str = "keep those that matter") -> None:
+    """Raises DataError for too many columns or cells."""
+    if n_columns > MAX_COLUMNS:
+        raise DataError(f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: {remedy}")
+    if n_columns * n_rows > MAX_CELLS:
+        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+
+
+def unique_names(headers: Sequence[str], *, without: Collection[int] = ()) -> tuple[tuple[str, ...], list[str]]:
+    """Return a name for each header except those at the places `without`, and a note on each name that was made up."""
+    given = [" ".join(header.split()) for header in headers]
+    taken = set(given)
+    names: dict[str, None] = {}
+    notes: list[str] = []
+    for place, name in enumerate(given):
+        if place in without:
+            continue
+        own = name
+        if not name or name in names:
+            stem = name or f"column_{place + 1}"
+            own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
+            fault = f"repeats the name {shown_name(name)!r}" if name else "has no name"
+            notes.append(f"column {place + 1} {fault}: called {shown_name(own)!r}")
+        taken.add(own)
+        names[own] = None
+    return tuple(names), notes
+
+
+def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
+    """Build the grid of all records; the first one names the columns if `header`.
+
+    width: cells a line if there is no header. cuts: leave out units below the header, and totals or footnotes at
+    the end. Columns without name and cells are dropped.
+    Raises DataError for a row with more cells than columns, for too many columns, and for no rows.
+    """
+    first = next(records, None)
+    if first is None:
+        raise DataError(f"{name} is empty: a header line and rows are needed")
+    given = list(first.cells) if header else [""] * width
+    if header and width == len(given) + 1:
+        given = ["", *given]
+    check_size(name, n_columns=len(given), n_rows=0, remedy="keep those that matter, or swap rows and columns")
+    n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
+    rows = _Rows(name, len(given), n_named)
+    columns = rows.columns(records if header else chain((first,), records))
+    if not columns[0]:
+        raise DataError(
+            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
+            "that there is no header"
+        )
+    notes = []
+    if rows.short:
+        notes.append(f"{_lines(rows.short)} fewer than {n_named} cells: the others are missing")
+    if rows.long:
+        notes.append(f"{_lines(rows.long)} empty cells beyond the last column: these were left out")
+    if cuts:
+        columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
+        notes += cut_notes
+    empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
+    if empty:
+        own = (
+            f"column {empty[0] + 1} has"
+            if len(empty) == 1
+            else f"{len(empty)} columns, from column {empty[0] + 1}, have"
+        )
+        notes.append(f"{own} no name and no cells: left out")
+    names, name_notes = unique_names(given, without=empty)
+    columns = [cells for at, cells in enumerate(columns) if at not in empty]
+    return Grid(names=names, columns=columns, notes=(*notes, *(name_notes if header else ())), multiline=rows.multiline)
+
+
+class _Rows:
+    """Rows of equal width, with the numbers of the lines that were not.
+
+    width: cells of the table. n_named: those without the unnamed columns at its end.
+    """
+
+    def __init__(self, name: str, width: int, n_named: int) -> None:
+        self.name, self.width, self.n_named = name, width, n_named
+        self.short: list[int] = []
+        self.long: list[int] = []
+        self.multiline: list[Record] = []
+        self.lines = array("Q")
+        """Number of each row's first line."""
+
+    def columns(self, records: Iterator[Record]) -> list[list[str]]:
+        """(column, row) stripped cells. Raises DataError for text beyond the table and for too many cells."""
+        columns: list[list[str]] = [[] for _ in range(self.width)]
+        stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
+        while chunk := list(islice(records, _ROWS_AT_ONCE)):
+            self.lines.extend(record.line for record in chunk)
+            check_size(self.name, n_columns=self.width, n_rows=len(self.lines))
+            self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
+            rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(map(stripped, cells))
+        return columns
+
+    def _even(self, record: Record) -> Sequence[str]:
+        line, cells, _ = record
+        if "".join(cells[self.width :]).strip():
+            raise DataError(
+                f"{self.name}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
+                "contain the delimiter, name every column, or skip the lines above the table"
+            )
+        if len(cells) > self.width:
+            self.long.append(line)
+        elif len(cells) < self.n_named:
+            self.short.append(line)
+        return [*cells, *[""] * self.width][: self.width]
+
+
+def _lines(lines: Sequence[int]) -> str:
+    listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
+    return f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
+
+
+# --- lines at either end that are no rows -----------------------------------------------------------------------------
+
+FEWEST_QUANTITIES = 3
+"""Least numbers or dates of a column whose kind a line can break."""
+_TOTAL = re.compile(
+    r"(grand |sub-?|overall )?totals?( \d{4})?|sum|average|mean|(gesamt)?summe|(ins)?gesamt|mittelwert|somme|moyenne",
+    re.IGNORECASE,
+)
+
+
+def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool) -> tuple[list[list[str]], list[str]]:
+    """Leave out a line of units below the header, and totals and footnotes at the end; return also a note on each end.
+
+    Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, or begins with a
+    word such as Total. lines: number of each row's line.
+    """
+    n_rows = len(columns[0])
+    margin = min(MAX_END, n_rows // 3)
+    body = slice(1, n_rows - margin)
+    ends = [0, *range(n_rows - margin, n_rows)]
+    quantities = [
+        cells for cells in columns if any(_breaks(cells[row]) for row in ends) and _are_quantities(cells[body])
+    ]
+
+    def is_apart(row: int) -> bool:
+        cells = [column[row] for column in columns]
+        filled = [cell for cell in cells if not _is_missing(cell)]
+        n_broken = sum(_breaks(column[row]) for column in quantities)
+        if n_broken > 1 or (n_broken and len(filled) == 1):
+            return True
+        if row == 0 or not filled:
+            return False
+        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
+            return True
+        if not cells[0] and "" not in columns[0][: n_rows - margin] and _are_sums(columns, row):
+            return True
+        if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
+            return False
+        above = zip(*(column[: n_rows - margin] for column in columns), strict=True)
+        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
+
+    top = 1 if has_header and margin and is_apart(0) else 0
+    end = n_rows
+    while end > n_rows - margin and is_apart(end - 1):
+        end -= 1
+    left = [row for row in ends if top <= row < end]
+    if any(_breaks(cells[row]) for cells in quantities for row in left):
+        return columns, []
+    notes = []
+    if top:
+        notes.append(f"line {lines[0]} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
+    if end < n_rows:
+        cut = f"line {lines[end]} was" if end == n_rows - 1 else f"lines {lines[end]} to {lines[n_rows - 1]} were"
+        notes.append(f"{cut} not read, as below the table ({_excerpt(columns, end)}); {AS_IS} reads every line")
+    return [cells[top:end] for cells in columns], notes
+
+
+def _breaks(cell: str) -> bool:
+    return not (_is_missing(cell) or is_quantity(cell))
+
+
+def _are_quantities(cells: Sequence[str]) -> bool:
+    """True for a column of numbers or dates; the first cells are looked at first, which is quick."""
+    if any(map(_breaks, cells[:ROWS_COMPARED])):
+        return False
+    present = {cell for cell in cells if not _is_missing(cell)}
+    return len(present) >= FEWEST_QUANTITIES and not any(map(_breaks, present))
+
+
+def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
+    """True if every filled cell of a row is the sum of its column above."""
+    filled = [column[: row + 1] for column in columns if column[row]]
+    if not all(is_number(cell) for column in filled for cell in column if cell):
+        return False
+    sums = (math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled)
+    return all(math.isclose(total, float(column[-1]), abs_tol=0.01) for total, column in zip(sums, filled, strict=True))
+
+
+def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:
+    return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
+
+
+# --- a whole file -----------------------------------------------------------------------------------------------------
+
+
+def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
+    """Read a CSV. Raises DataError for text that is no table."""
+    has_quotes = read_as.quotes != "plain"
+    named = _SEP.match(text) if read_as.skip_lines is None else None
+    skipped = (read_as.skip_lines or 0) + (1 if named else 0)
+    body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
+    if not body.strip():
+        raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
+    given = read_as.delimiter or (named and named[1])
+    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
+    records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
+    reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
+    grid = read_below_titles(records, reading, name, read_as)
+    called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
+    notes = (
+        f"its first line names {called} as the delimiter" if named and delimiter == named[1] else "",
+        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
+        f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
+        "columns look wrong, choose the delimiter"
+        if other != NO_DELIMITER
+        else "",
+        _backslash_note(body, delimiter, skipped) if has_quotes else "",
+        _swallowed_note(body, grid.multiline, delimiter, skipped + 1),
+    )
+    return replace(grid, notes=(*filter(None, notes), *grid.notes))
+
+
+def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
+    seen = list(islice(records, SAMPLE_RECORDS))
+    start = table_start(seen) if read_as.skip_lines is None else 0
+    top, notes = seen[start:], []
+    why = why_no_header(top) if read_as.header is None else ""
+    header = not why if read_as.header is None else read_as.header
+    width = 0 if header else max((len(record.cells) for record in top), default=1)
+    if start:
+        first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
+        more = f" and {start - 1} more" if start > 1 else ""
+        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+    if header and not read_as.as_is and _has_row_names(top):
+        width = len(top[1].cells)
+        notes.append("the header lacks the name of the first column, as R leaves out that of its row names")
+    grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts=not read_as.as_is)
+    if not header:
+        names = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+        reason = f"{why}, so the first line was read as data; " if why else ""
+        notes.append(f"{reason}the columns are called {names}")
+    skipped = seen[start].line - 1 if start else reading.skipped_lines
+    reading = replace(reading, header=header, skipped_lines=skipped)
+    return replace(grid, reading=reading, notes=(*notes, *grid.notes))

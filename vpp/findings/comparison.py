@@ -3,19 +3,18 @@
 Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Evaluated, Votes
+from vpp.events import Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
-from vpp.findings.options import has_effect, name_of
-from vpp.findings.scores import Score, rows_of, score, score_text
-from vpp.findings.status import other_scores_text, steps_text
+from vpp.findings.options import OPTIONS, has_effect, name_of
+from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text
+from vpp.findings.status import steps_text
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
@@ -38,10 +37,6 @@ from vpp.show.words import (
 
 CODES = ascii_uppercase
 HASHED = 12
-SIGN_TEST = (
-    "p: how often a fair coin would split the rows on which the two differ at least as unevenly. One in twenty "
-    "comparisons falls below 0.05 by chance, and another seed is another draw."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,51 +56,40 @@ class Candidate:
         return self.snapshot.spec.config
 
     @property
-    def test(self) -> Evaluated | None:
-        return self.view.evaluated.get("test")
+    def standing(self) -> "Standing | None":
+        test = self.view.evaluated.get("test")
+        return standing_of(test.averaged, rows_of(test, self.dataset), self.dataset) if test else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
+    """How well a run, or a simple model, does on test rows."""
+
     rows: tuple[Row, ...]
-    answers: Votes
-    """(N,) averaged predictions of a run, or answers of a simple model."""
     losses: tuple[float, ...]
     """(N,) an abstention is wrong, or an error of the range of the training targets."""
     score: Score
 
 
-def standing(run: Candidate) -> Standing | None:
-    test = run.test
-    return _standing(rows_of(test, run.dataset), test.averaged, run.dataset) if test else None
-
-
-def standing_of(model: SimpleModel, dataset: Dataset) -> Standing:
-    return _standing(dataset.test, model.answers, dataset)
-
-
-def _standing(rows: tuple[Row, ...], answers: Votes, dataset: Dataset) -> Standing:
+def standing_of(answers: Votes, rows: tuple[Row, ...], dataset: Dataset) -> Standing:
     losses = losses_of(dataset, answers, [row.target for row in rows])
-    return Standing(rows=rows, answers=answers, losses=tuple(losses.tolist()), score=score(answers, rows, dataset))
+    return Standing(rows=rows, losses=tuple(losses.tolist()), score=score(answers, rows, dataset))
 
 
 def same_rows(rows: Sequence[Row], others: Sequence[Row]) -> bool:
-    """True for the same rows in any order: equal ids, targets and cells of the common columns."""
+    """True for the same rows in any order: equal ids, targets and cells of the common columns, at least one."""
+
+    def is_same(row: Row, other: Row) -> bool:
+        cells, others = dict(row.inputs), dict(other.inputs)
+        shared = cells.keys() & others.keys()
+        return bool(shared) and row.target == other.target and all(cells[name] == others[name] for name in shared)
+
     by_id = {row.id: row for row in others}
-    return len(rows) == len(others) and all(row.id in by_id and same_row(row, by_id[row.id]) for row in rows)
+    return len(rows) == len(others) and all(row.id in by_id and is_same(row, by_id[row.id]) for row in rows)
 
 
-def same_row(row: Row, other: Row) -> bool:
-    """True if the targets and all cells of at least one common column agree."""
-    cells, others = dict(row.inputs), dict(other.inputs)
-    shared = cells.keys() & others.keys()
-    return bool(shared) and row.target == other.target and all(cells[name] == others[name] for name in shared)
-
-
-def against(one: Standing, other: Standing) -> PairedDifference | None:
-    """Paired difference of losses, `one` minus `other`; None if the rows differ."""
-    if not same_rows(one.rows, other.rows):
-        return None
+def against(one: Standing, other: Standing) -> PairedDifference:
+    """Paired difference of losses, `one` minus `other`, on the same rows."""
     losses = {row.id: loss for row, loss in zip(other.rows, other.losses, strict=True)}
     return paired_difference(one.losses, [losses[row.id] for row in one.rows])
 
@@ -124,31 +108,18 @@ class Comparison:
         return self.runs[self.reference]
 
     @cached_property
-    def comparable(self) -> tuple[int, ...]:
+    def comparable(self) -> Mapping[int, Standing]:
+        """Standings of the runs with the reference's test rows, by place."""
         base, pairs = self.standings[self.reference], zip(self.runs, self.standings, strict=True)
-        return tuple(
-            place
+        return {
+            place: own
             for place, (run, own) in enumerate(pairs)
             if own and base and run.dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
-        )
-
-    @property
-    def elsewhere(self) -> tuple[int, ...]:
-        return tuple(i for i, own in enumerate(self.standings) if own is not None and i not in self.comparable)
-
-    @property
-    def unanswered(self) -> tuple[int, ...]:
-        return tuple(place for place, own in enumerate(self.standings) if own is None)
-
-    def difference(self, place: int) -> PairedDifference | None:
-        own, base = self.standings[place], self.standings[self.reference]
-        if own is None or base is None or place == self.reference or place not in self.comparable:
-            return None
-        return against(own, base)
+        }
 
 
 def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
-    return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
+    return Comparison(runs=tuple(runs), reference=reference, standings=tuple(run.standing for run in runs))
 
 
 # What came out
@@ -162,31 +133,29 @@ def state_words(run: Candidate) -> str:
 
 def outcome(comparison: Comparison, simple: Baselines | None) -> Say:
     """Say which run is best, and what the best simple model reaches. simple: on the reference's test rows."""
-    base, reference = comparison.standings[comparison.reference], CODES[comparison.reference]
-    if base is None:
+    reference, own = CODES[comparison.reference], comparison.comparable
+    if not own:
         why = "were not evaluated yet" if comparison.base.dataset.test else "do not exist"
         return Say(f"The test rows of {reference} {why}, so there is nothing to compare.")
-    if len(comparison.comparable) == 1:
-        return Say(f"{reference}: {_reached(base)}.")
-    model = simple.best if simple else None
-    beside = f" The best simple model reaches {score_text(model.score)}." if model else ""
-    return Say(f"{_ranked(comparison, base)}{beside}")
+    if len(own) == 1:
+        return Say(f"{reference}: {_reached(own[comparison.reference])}.")
+    beside = f" The best simple model reaches {score_text(simple.best.score)}." if simple else ""
+    return Say(f"{_ranked(comparison)}{beside}")
 
 
-def _ranked(comparison: Comparison, base: Standing) -> str:
-    own = {place: comparison.standings[place] for place in comparison.comparable}
-    errors = {place: standing.score.error if standing else math.inf for place, standing in own.items()}
-    tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
-    who, reference = listed([CODES[place] for place in tied]), comparison.reference
+def _ranked(comparison: Comparison) -> str:
+    own, reference = comparison.comparable, comparison.reference
+    least = min(each.score.error for each in own.values())
+    tied = [place for place, each in own.items() if each.score.error - least < EQUAL]
+    best, who = own[tied[0]], listed([CODES[place] for place in tied])
     if reference in tied and len(tied) > 1:
-        return f"{who} do equally well: {_reached(base)}."
-    other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
-    is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
-    lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
-    best, second = own[tied[0]] or base, own[other] or base
-    against_other = f"{_reached(best)}, against {score_text(second.score)} of {CODES[other]}"
-    difference = against(best, second)
-    return f"{lead}{who} {is_better}: {against_other}. {paired_sentence(difference) if difference else ''}".rstrip()
+        return f"{who} do equally well: {_reached(best)}."
+    rest = [place for place in own if place not in tied]
+    other = reference if reference in rest else min(rest, key=lambda place: own[place].score.error)
+    is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(own) == 2 else 'best'}"
+    lead = f"Of {in_words(len(own))} runs on the same test rows, " if len(own) > 2 else ""
+    reached = f"{_reached(best)}, against {score_text(own[other].score)} of {CODES[other]}"
+    return f"{lead}{who} {is_better}: {reached}. {paired_sentence(against(best, own[other]))}"
 
 
 def _reached(own: Standing) -> str:
@@ -199,45 +168,38 @@ def _reached(own: Standing) -> str:
 def paired_sentence(difference: PairedDifference) -> str:
     """`Not significant: better on 5 rows, worse on 2 (p = 0.45).`"""
     better, worse = difference.better, difference.worse
-    if better + worse == 0:
-        return f"Neither is better on any of the {counted(difference.n, 'row')}."
-    if better == worse:
-        return f"Each is better on {integer(better)} of {counted(difference.n, 'row')}."
     significant = "Significant" if difference.p < CHANCE else "Not significant"
-    lead = significant if better > worse else "Yet it is worse on more rows"
+    lead = significant if better >= worse else "Yet it is worse on more rows"
     return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p = {p_text(difference.p)})."
 
 
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
     """Yield the runs with the reference's test rows, then the simple models, each against the reference."""
-    base, reference = comparison.standings[comparison.reference], CODES[comparison.reference]
+    base, reference = comparison.comparable.get(comparison.reference), CODES[comparison.reference]
     if base is None:
         return
-    is_label = base.score.n_correct is not None
-    rows = [
-        (f"{CODES[place]} · {comparison.runs[place].label}", *_standing_cells(own, comparison.difference(place)))
-        for place in comparison.comparable
-        if (own := comparison.standings[place])
-    ]
+    dataset, named = comparison.base.dataset, comparison.comparable.items()
+    rows = [(f"{CODES[place]} · {comparison.runs[place].label}", *_cells(own, base)) for place, own in named]
     for model in simple.models:
-        own = standing_of(model, comparison.base.dataset)
-        rows.append((model_name(model), *_standing_cells(own, against(own, base))))
-    score_head = ("right", "95 % interval") if is_label else ("mean squared error", "other scores")
+        rows.append((model_name(model), *_cells(standing_of(model.answers, dataset.test, dataset), base)))
+    score_head = ("right", "95 % interval") if dataset.classes else ("mean squared error", "other scores")
     head = ("run or model", *score_head, f"better, worse than {reference}", "p")
     yield Heading("Result", f"{counted(base.score.n, 'test row')} · one line a run, then simple models")
     yield Table(head=head, rows=rows, right=(1, 2, 3, 4), name="Standings")
-    left_out = f" {left_out_text(simple)}" if simple.left_out else ""
-    yield Note(f"{SIGN_TEST} Simple models are fitted on {reference}’s training rows.{left_out}")
+    yield Note(
+        "p: how often a fair coin would split the rows on which the two differ at least as unevenly. Simple models are "
+        f"fitted on {reference}’s training rows. {left_out_text(simple)}".rstrip()
+    )
 
 
-def _standing_cells(own: Standing, difference: PairedDifference | None) -> tuple[str, str, str, str]:
-    """difference: from the reference; None for the reference itself."""
+def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
     n_right, n = own.score.n_correct, own.score.n
     scores = (score_text(own.score), other_scores_text(own.score))
     if n_right is not None:
         scores = (f"{integer(n_right)} of {integer(n)}, {percent(n_right / n, 1)}", interval_text(n_right, n))
-    if difference is None:
+    if own is base:
         return (*scores, "", "")
+    difference = against(own, base)
     p = p_text(difference.p) if difference.better + difference.worse else ""
     return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
 
@@ -256,14 +218,16 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    runs, reference = comparison.runs, CODES[comparison.reference]
-    if elsewhere := [CODES[place] for place in comparison.elsewhere]:
+    """Yield which runs are not compared with the reference, and why."""
+    runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
+    compared = [CODES[place] for place in comparison.comparable]
+    if elsewhere := [code for code, _, own in runs if own and code not in compared]:
         has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
         other = f"{has} other test rows than {reference} (another table, or another split of it)"
         yield Note(f"{listed(elsewhere)} {other} and {are} not compared with it.")
-    if without := [CODES[place] for place in comparison.unanswered if not runs[place].dataset.test]:
+    if without := [code for code, run, _ in runs if not run.dataset.test]:
         yield Note(f"{listed(without)} {'has' if len(without) == 1 else 'have'} no test rows.")
-    if waiting := [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered if runs[i].dataset.test]:
+    if waiting := [f"{code} ({state_words(run)})" for code, run, own in runs if run.dataset.test and not own]:
         yield Note(f"Test rows not evaluated yet: {listed(waiting)}. They are evaluated when a run ends.")
 
 
@@ -279,10 +243,9 @@ _SERVER = (
 
 def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
     """Return what differs and can change a result: values by name, one a run. labels: of runs, by id."""
-    by_run = [{name: _text(value) for name, value in _settings_of(run, labels or {}).items()} for run in runs]
-    used = {name for name, own in _OPTIONS.items() for run in runs if has_effect(own, run.config, run.dataset.task)}
-    names = (name for name in by_run[0] if name not in _OPTIONS or name in used)
-    found = {name: tuple(each.get(name, "unknown") for each in by_run) for name in names}
+    used = [name for name in OPTIONS if any(has_effect(name, run.config, run.dataset.task) for run in runs)]
+    by_run = [_settings_of(run, used, labels or {}) for run in runs]
+    found = {name: tuple(str(each.get(name, "unknown")) for each in by_run) for name in by_run[0]}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
@@ -297,24 +260,19 @@ def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block |
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-_OPTIONS = {
-    name_of(each.name) if each.name != "prior" else "prior, in plain words": each.name for each in fields(Config)
-}
-"""Options of the method by their names in the table; `particles` stands there as K."""
-
-
-def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
+def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return settings by the names in the table. used: options of the method that have an effect."""
     config, spec, data = run.config, run.snapshot.spec, run.dataset
-    facts: dict[str, Any] = {name: getattr(config, own) for name, own in _OPTIONS.items() if own != "particles"}
+    facts: dict[str, Any] = {name_of(name): getattr(config, name) for name in used}
     facts |= {
-        "hypotheses K": config.size,
+        name_of("particles"): config.size,
         "file": data.provenance.file,
         "target": data.target,
         "task": data.task,
-        "inputs": data.inputs,
-        "kinds": tuple(f"{column.name} {column.kind}" for column in data.columns),
-        "labels": data.classes,
-        "descriptions": tuple(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
+        "inputs": ", ".join(data.inputs),
+        "kinds": ", ".join(f"{column.name} {column.kind}" for column in data.columns),
+        "labels": ", ".join(data.classes),
+        "descriptions": ", ".join(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
         "split": data.provenance.split,
         "training rows": len(data.train),
         "test rows": len(data.test),
@@ -323,17 +281,10 @@ def _settings_of(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
         "characters shown of a cell": spec.cell_limit or "all",
         **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
-    started = run.view.started
-    facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()} if started else {}
-    facts["seed sentence"] = started.seed_text if started else "unknown"
-    facts["demo model"] = started.versions.get("demo", "none") if started else "unknown"
+    if started := run.view.started:
+        facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
+        facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
     return facts
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def cost(comparison: Comparison) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset
-from vpp.findings.status import cut_columns_sentence
+from vpp.findings.status import cut_cells_text
 from vpp.inference.plan import plan
 from vpp.llm.prompts import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns
@@ -24,7 +24,7 @@ from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
-from vpp.show.words import counted, fixed, integer, number, seconds
+from vpp.show.words import counted, integer, number, seconds
 
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
@@ -73,8 +73,8 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None)
         rows.append(("Money", money(expected.cost.about), money(expected.cost.high)))
     if pace is not None:
         rows.append(("Time", seconds(time_s(expected.plan, pace)), "\N{EN DASH}"))
-    notes = (*_cells(spec, dataset), *_programs(spec, dataset), ASSUMED, _time(expected, pace), *_cap(expected, spec))
-    return [Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost"), *map(Note, notes)]
+    table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
+    return [table, *map(Note, _notes(expected, spec, dataset, pace))]
 
 
 def _row(what: str, span: Span) -> tuple[str, ...]:
@@ -88,45 +88,31 @@ def more_rows_words(config: Config, n: int, *, base: int, n_test: int) -> str:
     return "about as many calls" if abs(factor - 1) < ALIKE else f"about {number(factor, 2)} × the calls"
 
 
-def cells_words(spec: RunSpec, dataset: Dataset) -> str:
-    """Say which cells are shown in part, with names of columns, to be escaped; empty if all are whole."""
+def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Iterator[str]:
     limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
-    cut = cut_columns_sentence(dataset, limit)
-    return f"By estimate, {cut}" if cut and not spec.cell_limit else cut
-
-
-def _cells(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
-    longest = longest_cell(dataset)
-    if cut := cells_words(spec, dataset):
-        yield cut
-    elif not (spec.cell_limit or spec.endpoint.context_length) and longest > LEAST_SHOWN:
-        yield (
-            f"The longest cell has {counted(longest, 'character')}. The run reads the models' context lengths at its "
-            "start, and shows cells in part only if they are too short for whole ones."
-        )
-
-
-def _programs(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
-    if not spec.config.has_programs:
-        return
-    words = ["A program answers every row without a call"]
-    if Columns(dataset).texts:
-        words.append("a question that it asks about texts costs a call a text, which no plan can know")
-    if spec.config.reading == "auto":
-        calls = counted(sum(dataset.sizes.values()), "call")
-        words.append(f"each hypothesis that cannot be a program costs up to {calls} instead")
-    yield f"{'; '.join(words)}."
-
-
-def _time(expected: Estimate, pace: Pace | None) -> str:
+    if cut := cut_cells_text(dataset, limit):
+        yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
+    elif not spec.endpoint.context_length and longest_cell(dataset) > LEAST_SHOWN:
+        yield "The run reads the models' context lengths at its start, and shows long cells in part if these are short."
+    if spec.config.has_programs:
+        words = ["A program answers every row without a call"]
+        if Columns(dataset).texts:
+            words.append("a question that it asks about texts costs a call a text, which no plan can know")
+        if spec.config.reading == "auto":
+            calls = counted(sum(dataset.sizes.values()), "call")
+            words.append(f"each hypothesis that cannot be a program costs up to {calls} instead")
+        yield f"{'; '.join(words)}."
+    yield ASSUMED
     rounds = counted(expected.plan.rounds, "sequential round")
     if pace is None:
-        return f"{rounds}. Test the endpoint to see how long that takes."
-    rates = [f"{fixed(pace.round_trip_s)} s a {'round' if pace.waits_after else 'call'}"] if pace.round_trip_s else []
-    if rate := pace.calls_per_s:
-        rates += [f"{integer(round(rate)) if rate >= 10 else fixed(rate, 1)} calls a second at once"]
-    about = seconds(time_s(expected.plan, pace))
-    return f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
+        yield f"{rounds}. Test the endpoint to see how long that takes."
+    else:
+        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.known}."
+    if words_of_cap := cap_words(spec.cap):
+        yield f"The run pauses at {words_of_cap}, keeps its result so far, and continues with a higher cap."
+    if 0 < spec.cap.calls < expected.plan.least_calls:
+        least = integer(expected.plan.least_calls)
+        yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
@@ -139,11 +125,3 @@ def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: in
     """`about 45 s`: a run of the demo model, by the same estimate as every other."""
     endpoint = replace(EndpointSpec(), demo=True, demo_latency_ms=latency_ms)
     return f"about {seconds(time_s(plan(config, n_train=n_train, n_test=n_test), demo_pace(endpoint)))}"
-
-
-def _cap(expected: Estimate, spec: RunSpec) -> Iterator[str]:
-    if words := cap_words(spec.cap):
-        yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
-    if 0 < spec.cap.calls < expected.plan.least_calls:
-        least = integer(expected.plan.least_calls)
-        yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."

@@ -1,14 +1,11 @@
 """Experiments beside a run: another text for a hypothesis, and the trial of what the model does with one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from pydantic import TypeAdapter
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
-from vpp.data.dataset import Dataset, Row
-from vpp.data.labelling import input_key
 from vpp.findings.ruled_out import inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
@@ -16,7 +13,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_or_refuse
+from vpp.runs.disk import write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -24,35 +21,33 @@ from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.cards import Version, Versions
 from vpp.show.words import counted, fixed, integer, interval_text, listed, number, percent, value_text
 
+# Another text beside a hypothesis
+
 MOST_NAMED = 12
-HEAD = ("row", "true", "before", "your text", "outcome", "inputs")
 MOST_OPEN = 6
 
 
 def rows_name(view: RunView, config: Config) -> str:
-    """Name the rows that the population was last scored on: `training rows`, `rows of the buffer` or `batch rows`."""
+    """Name the rows that the population was last scored on: `training rows`, `last rows` or `rows of this step`."""
     is_final = view.final is not None and is_final_on_train(config)
     return "training rows" if is_final else scored_rows(config)
 
 
 def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> Iterator[str]:
     """Sentences: the acceptance probability, both log-likelihoods, and the rows that changed. rows: their name."""
-    chance = f"Acceptance probability {percent(compared.acceptance)}"
+    how = "an accept step would take your text with this probability. No random number is drawn here."
     if compared.log_alpha == 0:
-        yield f"{chance}: your text is at least as likely. An accept step takes it."
-    else:
-        yield f"{chance}: an accept step would take your text with this probability. No random number is drawn here."
+        how = "your text is at least as likely. An accept step takes it."
+    yield f"Acceptance probability {percent(compared.acceptance)}: {how}"
     again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
     tempered = "" if reworded.exponent == 1 else f", times φ = {number(reworded.exponent, 3)}"
     against = f"against {fixed(compared.log_likelihood)} of the one it would replace{tempered}"
     yield f"Log-likelihood {fixed(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}."
-    won, lost = _named("won", compared.won), _named("lost", compared.lost)
-    yield f"{won}. {lost}. {_named('without a readable answer', compared.unread)}."
-
-
-def _named(what: str, ids: Sequence[int]) -> str:
-    names = listed(sorted(ids), most=MOST_NAMED)
-    return f"{counted(len(ids), 'row')} {what} ({names})" if ids else f"No row {what}"
+    named = (("won", compared.won), ("lost", compared.lost), ("without a readable answer", compared.unread))
+    yield " ".join(
+        f"{counted(len(ids), 'row')} {what} ({listed(sorted(ids), most=MOST_NAMED)})." if ids else f"No row {what}."
+        for what, ids in named
+    )
 
 
 def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, seed_text: str) -> Iterator[object]:
@@ -62,28 +57,26 @@ def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, s
     old, new = (text.removeprefix(seed_text).strip() for text in (reworded.old, reworded.new))
     yield Versions((Version(when="your text", before=old, after=new),))
     outcome = dict.fromkeys(compared.lost, "lost") | dict.fromkeys(compared.won, "won")
-    lines = {
-        row.id: (
-            str(row.id),
-            *map(value_text, (row.target, old.value, new.value)),
-            outcome[row.id],
-            inputs_words(row, reworded.new),
-        )
-        for row, old, new in zip(compared.rows, compared.old, compared.new, strict=True)
-        if row.id in outcome
-    }
+    lines = {}
+    for row, before, after in zip(compared.rows, compared.old, compared.new, strict=True):
+        if row.id in outcome:
+            answers = map(value_text, (row.target, before.value, after.value))
+            lines[row.id] = (str(row.id), *answers, outcome[row.id], inputs_words(row, reworded.new))
     if lines:
+        head = ("row", "true", "before", "your text", "outcome", "inputs")
         fold = f"{counted(len(lines), 'row')} won or lost" if len(lines) > MOST_OPEN else ""
-        yield Table(head=HEAD, rows=list(lines.values()), name="rows won and lost", fold=fold)
+        yield Table(head=head, rows=list(lines.values()), name="rows won and lost", fold=fold)
 
 
 def keeping_words(preparation: Preparation, old: str) -> str:
     """Sentences on the run that keeps the new text. old: the text that it replaces."""
-    spec, copies = preparation.spec, preparation.spec.start.count(old)
-    rest = f" {counted(copies, 'copy keeps', 'copies keep')} the old text." if copies else ""
-    begins = "your text" if len(spec.start) == 1 else f"these {integer(len(spec.start))} hypotheses and your text"
+    start = preparation.spec.start
+    rest = f" {counted(n, 'copy keeps', 'copies keep')} the old text." if (n := start.count(old)) else ""
+    begins = "your text" if len(start) == 1 else f"these {integer(len(start))} hypotheses and your text"
     return f"A new run begins with {begins} on the same rows.{rest} This run stays as it is."
 
+
+# The trial
 
 FILE = "trial.json"
 
@@ -182,7 +175,7 @@ _CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
 
 def keep(directory: RunDirectory, trial: Trial) -> None:
     """Write trial.json. Raises DiskRefused."""
-    write_or_refuse(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
+    write_atomically(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
 
 
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
@@ -194,25 +187,9 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     return trial if trial.step == view.last_step else None
 
 
-def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
-    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
-    known = {input_key(row) for row in dataset.labelled}
-    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
-    new = {input_key(row): row for row in rows if input_key(row) not in known}
-    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
-
-
-def trial_json(run: str, trial: Trial) -> dict[str, Any]:
-    """Return the object that `vpp trial --json` prints: the content of trial.json, and the run."""
-    return {"run": run, **to_jsonable_python(trial, inf_nan_mode="strings")}
-
-
-# In words
+# The trial in words
 
 MOST_PAIRS = 8
-HEAD = ("", "weight", "answers that must change", "answers that must stay", "improvement over no rule", "rows improved")
-CLAUSE_HEAD = ("clause", "loss without it", "rows that need it")
-PAIR_HEAD = ("one cell changed", "answer of one", "of another")
 INTERVALS = (
     "In brackets: 95 % intervals (Wilson). Improvement and loss: log-likelihood in nats over these rows. A clause "
     "helps or hurts if the sign test, corrected for the number of clauses, is below 0.05."
@@ -238,31 +215,40 @@ def trial_verdict(trial: Trial) -> str:
 
 def trial_blocks(trial: Trial, seed_text: str) -> Iterator[object]:
     yield Say(trial_verdict(trial))
-    yield Table(head=HEAD, rows=[(str(n), *_figures(each)) for n, each in enumerate(trial.ideas, 1)], right=(1, 4))
+    head = ("", "weight", "answers that must change", "answers that must stay")
+    lines = [
+        (
+            str(n),
+            percent(min(each.weight, 1.0)),
+            rate_words(each.must_change),
+            rate_words(each.must_stay),
+            fixed(each.gain_over_no_rule, 1),
+            rate_words(each.over_no_rule, "none differ"),
+        )
+        for n, each in enumerate(trial.ideas, 1)
+    ]
+    yield Table(head=(*head, "improvement over no rule", "rows improved"), rows=lines, right=(1, 4))
     yield Note(INTERVALS)
     for n, each in enumerate(trial.ideas, 1):
         alone = () if each.clauses else ("no program of several branches, so no clause was left out",)
-        yield Quote(sentence_of(each, seed_text), (f"hypothesis {n} of the trial", *alone))
+        yield Quote(each.text.removeprefix(seed_text).strip(), (f"hypothesis {n} of the trial", *alone))
         if each.clauses:
-            yield Table(head=CLAUSE_HEAD, rows=clause_rows(each, trial), right=(1,), name=f"clauses of hypothesis {n}")
+            rows, name = clause_rows(each, trial), f"clauses of hypothesis {n}"
+            yield Table(head=("clause", "loss without it", "rows that need it"), rows=rows, right=(1,), name=name)
     if pairs := _pairs(trial.pairs):
         yield Note("One cell changed, and two hypotheses part:")
-        yield Table(head=PAIR_HEAD, rows=pairs)
-
-
-def _figures(each: TriedIdea) -> tuple[str, ...]:
-    weight, changed, kept = percent(min(each.weight, 1.0)), rate_words(each.must_change), rate_words(each.must_stay)
-    return weight, changed, kept, fixed(each.gain_over_no_rule, 1), rate_words(each.over_no_rule, "none differ")
+        yield Table(head=("one cell changed", "answer of one", "of another"), rows=pairs)
 
 
 def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
-    found = (f"{rate_words(each.rows, 'none')}: {FINDINGS[trial.sign(each)]}" for each in idea.clauses)
-    costs = ((each.text, fixed(each.log_likelihood_lost, 1)) for each in idea.clauses)
-    return [(*cost, rows) for cost, rows in zip(costs, found, strict=True)]
-
-
-def sentence_of(idea: TriedIdea, seed_text: str) -> str:
-    return idea.text.removeprefix(seed_text).strip()
+    return [
+        (
+            each.text,
+            fixed(each.log_likelihood_lost, 1),
+            f"{rate_words(each.rows, 'none')}: {FINDINGS[trial.sign(each)]}",
+        )
+        for each in idea.clauses
+    ]
 
 
 def _pairs(pairs: Sequence[MinimalPair]) -> list[tuple[str, str, str]]:

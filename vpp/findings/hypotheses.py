@@ -1,26 +1,43 @@
-"""The posterior's hypotheses: those that nearly agree merged, as cards with their history; and what their weights say.
+"""The posterior's hypotheses: particles with equal answers are one idea, ideas that nearly agree one hypothesis.
+
+Similarities of answers lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1
+minus the root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an
+abstention and an answer differ by the most that is possible, for numbers the full range, as when it is scored.
+
+Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
+So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
 
 A particle's ancestors are its parent in every step since the initial population, which is step -1.
 """
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
-from vpp.data.dataset import Dataset
+import numpy as np
+
+from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.events import INITIAL_STEP, Proposed, hypothesis_id
-from vpp.findings.ideas import Idea, Ideas, Wording, groups_at
+from vpp.events import INITIAL_STEP, Evaluated, Votes, hypothesis_id
 from vpp.findings.programs import ProgramReading, program_folds
-from vpp.findings.result import constant_answer
-from vpp.findings.scores import Score
+from vpp.findings.scores import (
+    RecordedAnswers,
+    Score,
+    behaviour,
+    grouped,
+    noise,
+    recorded_answers,
+    rows_by_id,
+    score,
+    totals,
+)
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.problem import is_final_on_train
-from vpp.runs.view import RunView, StepView, constant_weight
+from vpp.runs.view import RunView, StepView, constant_weight, priors
 from vpp.settings import Config
 from vpp.show.blocks import Fold, Note, Quote
 from vpp.show.cards import Card, Deck, Version, Versions
@@ -32,19 +49,221 @@ from vpp.show.words import (
     counted,
     in_words,
     integer,
-    listed,
     nth_step,
     number,
     percent,
-    prior_text,
     short_percent,
-    target_text,
 )
 
+Origin = Literal["drawn", "continued", "yours"]
+Basis = Literal["evaluations", "step", "text"]
+"""Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
+MOST = 50
+"""Most ideas whose similarity is compared; the heaviest are."""
+NEAR = 0.95
+"""Agreement from which ideas count as one explanation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    text: str
+    weight: float
+    first_step: int
+    """First step that ended with it; -1 is the initial population."""
+    origin: Origin = "drawn"
+    """Origin of a first hypothesis; `drawn` for a later text too."""
+    prior: float | None = None
+    """Prior probability of a sentence that is only weighed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idea:
+    """Particles with the same answers to all rows compared."""
+
+    weight: float
+    """All weights and the constant answer's sum to 1."""
+    wordings: tuple[Wording, ...]
+    """Distinct texts, heaviest first."""
+    slots: tuple[int, ...]
+    answers: Votes = field(default=(), repr=False)
+    """Answers to the rows compared, in their order."""
+    test: Score | None = None
+    """None before the test rows are evaluated."""
+    train: Score | None = None
+    """None before all training rows are evaluated."""
+    noise: Noise | None = None
+    """Estimated from the training rows; None before these are evaluated."""
+    compared: Score | None = None
+    """On the rows compared; None if there are none."""
+
+    @property
+    def text(self) -> str:
+        return self.wordings[0].text
+
+    @property
+    def prior(self) -> float | None:
+        """Of its wordings together."""
+        priors = [wording.prior for wording in self.wordings if wording.prior is not None]
+        return sum(priors) if priors else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ideas:
+    all: tuple[Idea, ...]
+    """Heaviest first."""
+    by: Basis = "text"
+    rows: tuple[int, ...] = ()
+    """Ids of the rows compared, each once; empty if only equal texts were merged."""
+
+    def __iter__(self) -> Iterator[Idea]:
+        return iter(self.all)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
+
+    def of_slot(self, slot: int) -> int:
+        return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """The last population, and what tells its particles apart: the one rule on every page."""
+
+    population: tuple[str, ...]
+    """Hypothesis id by slot."""
+    keys: tuple[Hashable, ...]
+    """By slot: equal for the same answers to all rows compared; without such rows, for the same text."""
+    by: Basis
+    rows: tuple[int, ...]
+    evaluations: tuple[Evaluated, ...]
+    known: RecordedAnswers
+
+
+def compare(view: RunView) -> Compared | None:
+    """Tell the last population's particles apart; None before the first step is finished.
+
+    Compare the answers of all evaluations that cover every text; else those to the rows that the last step, the one
+    begun since, or the final weights asked every text about; else the texts.
+    """
+    if view.last_step is None or not view.population:
+        return None
+    population = tuple(state.hypothesis for state in view.population)
+    judged = (each for each in view.evaluated.values() if each.split != "calibration")
+    evaluations = tuple(each for each in judged if set(population) <= set(each.hypotheses))
+    last, begun = view.steps[view.last_step], view.steps.get(view.last_step + 1, StepView(step=view.last_step + 1))
+    scored = (*last.scored.values(), *last.proposals_scored.values(), *begun.scored.values())
+    known = recorded_answers(evaluations or (*scored, *view.final_scored.values()))
+    answered = [known.get(hypothesis, {}) for hypothesis in population]
+    rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))
+    return Compared(
+        population=population,
+        keys=tuple(behaviour(answers[row] for row in rows) for answers in answered) if rows else population,
+        by="evaluations" if evaluations else "step" if rows else "text",
+        rows=rows,
+        evaluations=evaluations,
+        known=known,
+    )
+
+
+def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
+    """Group the last population by `compare`; None before there is one."""
+    found = compare(view)
+    if found is None:
+        return None
+    population, weights = found.population, view.weights
+    rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
+    by_id, before, first = rows_by_id(dataset), priors(view), dict[str, int]()
+    for held in view.finished_steps:
+        for state in held.population:
+            first.setdefault(state.hypothesis, held.step)
+    origins: dict[str, Origin] = {drawn.hypothesis: drawn.origin for drawn in reversed(view.drawn.values())}
+
+    def wording(hypothesis: str, weight: float) -> Wording:
+        prior = [before[slot] for slot, text in enumerate(population) if text == hypothesis] if before else []
+        return Wording(
+            text=view.texts[hypothesis],
+            weight=weight,
+            first_step=first[hypothesis],
+            origin=origins.get(hypothesis, "drawn") if first[hypothesis] == INITIAL_STEP else "drawn",
+            prior=sum(prior) if before else None,
+        )
+
+    def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
+        ids = rows.get(name, ())
+        return tuple(found.known[hypothesis][row] for row in ids), [by_id[row] for row in ids]
+
+    def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
+        answers, scored = answers_on(name, hypothesis)
+        return score(answers, scored, dataset) if answers else None
+
+    ideas = []
+    for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values():
+        shares, some = totals((population[slot], weights[slot]) for slot in slots), population[slots[0]]
+        by_weight = sorted(shares.items(), key=lambda each: -each[1])
+        idea = Idea(
+            weight=sum(shares.values()),
+            wordings=tuple(wording(each, share) for each, share in by_weight),
+            slots=tuple(slots),
+            answers=tuple(found.known[some][row] for row in found.rows),
+            test=score_on("test", some),
+            train=score_on("train", some),
+            noise=noise(*answers_on("train", some), dataset) if "train" in rows else None,
+            compared=score_on("compared", some),
+        )
+        ideas.append(idea)
+    heaviest_first = tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots)))
+    return Ideas(all=heaviest_first, by=found.by, rows=found.rows)
+
+
+# Agreement between ideas
+
+
+def similarity(ideas: Ideas, dataset: Dataset) -> Floats | None:
+    """(n, n) between 0 and 1, of the heaviest ideas, at most `MOST`; None if only texts were compared."""
+    if not ideas.rows:
+        return None
+    answers = [idea.answers for idea in ideas.all[:MOST]]
+    return share_alike(answers) if dataset.classes else closeness(answers, span=dataset.target_range)
+
+
+def share_alike(answers: Sequence[Votes]) -> Floats:
+    """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
+    _, flat = np.unique([repr(answer) for votes in answers for answer in votes], return_inverse=True)
+    codes = flat.reshape(len(answers), -1)
+    return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
+
+
+def closeness(answers: Sequence[Votes], *, span: float) -> Floats:
+    """(n, n) 1 minus the root mean squared difference in units of `span`, at least 0. answers: n of N numbers each.
+
+    An abstention is a span off any answer. With a span of 0 it is 1 for no difference and else 0.
+    """
+    f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
+    silent = np.isnan(f)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = (np.where(silent | own, span * (silent != own), f - f[i]) for i, own in enumerate(silent))
+        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+        d = np.array([np.sqrt(np.mean(np.square(each), axis=1)) for each in apart])
+        return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
+
+
+def groups_at(similarity: Floats, *, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:
+    """Members by group; any two members of a group are at least `threshold` similar. similarity: (n, n) symmetric."""
+    groups, alike = [[place] for place in range(len(similarity))], np.array(similarity)
+    np.fill_diagonal(alike, -1.0)
+    while len(groups) > 1 and alike.max() >= threshold:
+        one, other = sorted(divmod(int(alike.argmax()), len(groups)))
+        groups[one] += groups.pop(other)
+        alike[one] = alike[:, one] = np.minimum(alike[one], alike[other])
+        alike = np.delete(np.delete(alike, other, axis=0), other, axis=1)
+    return tuple(tuple(sorted(members)) for members in groups)
+
+
 MOST_MEMBERS = 12
-MILLION = 1e6
-"""Odds from which no number is given."""
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)")
 
 
@@ -154,27 +373,20 @@ def right_words(score: Score | None, row: str) -> str:
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
     """Yield further scores and the noise, and the other texts."""
-    first, idea = each.texts[0], each.members[0]
+    idea = each.members[0]
     facts = [right_words(idea.test, "test row")]
     if idea.noise:
         facts.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
     unread = sum(score.n_abstained for score in (idea.test, idea.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
-    facts += [_origin(first) + prior_text(idea.prior)]
-    yield Note(". ".join(map(capitalised, filter(None, facts))) + ".")
+    facts += [] if idea.prior is None else [f"prior {percent(idea.prior)}"]
+    if said := list(map(capitalised, filter(None, facts))):
+        yield Note(f"{'. '.join(said)}.")
     for other in each.texts[1:MOST_MEMBERS]:
         weight = [f"weight {percent(other.weight)}"] if config.is_weighted else []
-        facts = [*weight, _origin(other) + prior_text(other.prior)]
-        yield Quote(other.text.removeprefix(seed_text).strip() or other.text, tuple(facts))
+        yield Quote(other.text.removeprefix(seed_text).strip() or other.text, tuple(weight))
     if (left := len(each.texts) - MOST_MEMBERS) > 0:
         yield Note(f"{counted(left, 'more text')}.")
-
-
-def _origin(text: Wording) -> str:
-    if text.first_step >= 0:
-        return f"written in {nth_step(text.first_step)}"
-    given = {"continued": "taken over from the earlier run", "yours": "yours, given at the start"}
-    return given.get(text.origin, "from the first draw")
 
 
 def noise_words(noise: Noise, *, is_label: bool) -> str:
@@ -203,8 +415,6 @@ class Node:
     """With the seed sentence."""
     changed: bool
     """True if the text differs from its parent's, and without a parent."""
-    weight: float
-    """Weight assigned by the next step, in the last population the one that predictions use; 1/K without weights."""
     parent: int | None
     """Parent's slot at the step before; None for a first hypothesis."""
     happened: Happened
@@ -227,33 +437,25 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
 
 
 def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
-    proposed, following, hypothesis = at.proposed.get(slot), view.steps.get(at.step + 1), at.population[slot].hypothesis
-    weights = view.weights if at.step == view.last_step else at.weights
-    if at.step != view.last_step and following and following.reweighted:
-        weights = following.reweighted.weights
+    proposed, hypothesis = at.proposed.get(slot), at.population[slot].hypothesis
     parent = came_from(at, slot) if earlier else None
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
+    happened: Happened = "not rewritten"
+    if parent is None:
+        happened = "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
+    elif proposed:
+        decided: Happened = "accepted" if proposed.accepted else "rejected"
+        happened = decided if proposed.why == "likelihood" else proposed.why
     return Node(
         step=at.step,
         slot=slot,
         hypothesis=hypothesis,
         text=view.texts[hypothesis],
         changed=before != hypothesis,
-        weight=weights[slot],
         parent=parent,
-        happened=_happened(view, slot, proposed, is_first=parent is None),
+        happened=happened,
         is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
     )
-
-
-def _happened(view: RunView, slot: int, proposed: Proposed | None, *, is_first: bool) -> Happened:
-    if is_first:
-        return "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
-    if proposed is None:
-        return "not rewritten"
-    if proposed.why == "likelihood":
-        return "accepted" if proposed.accepted else "rejected"
-    return proposed.why
 
 
 def came_from(at: StepView, slot: int) -> int | None:
@@ -286,74 +488,36 @@ def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
 
 
 def order_words(every: Sequence[Hypothesis], config: Config) -> str:
-    """`heaviest first; the second fits the training rows better, but has 19 copies, the first 36`."""
+    """`heaviest first; the second fits the training rows better, but has fewer copies`."""
     if len(every) == 1:
         return ""
-    first, *others = every
+    first, second, *_ = every
     if not config.is_weighted:
         return "most chains first" if len(first.slots) > 1 else "best fit first"
-    better = (
-        n for n, each in enumerate(others, 1) if each.fit and first.fit and each.fit.error < first.fit.error - EQUAL
-    )
-    n = next(better, 0)
-    if not n or n >= len(ORDINALS) or first.weight - every[n].weight < EQUAL:
+    is_better = second.fit and first.fit and second.fit.error < first.fit.error - EQUAL
+    if not is_better or first.weight - second.weight < EQUAL:
         return "heaviest first"
     # Rescored weights count each text once, the others each copy.
-    counts = [len(each.texts) if config.is_rescored else len(each.slots) for each in (every[n], first)]
-    fewer, more = counts
-    why = ""
-    if fewer < more:
-        things = ("text", "texts") if config.is_rescored else ("copy", "copies")
-        why = f", but has {counted(fewer, *things)}, the first {integer(more)}"
-    elif not is_final_on_train(config):
-        why = ", but not on the last rows, which weigh"
-    return f"heaviest first; the {ORDINALS[n]} fits the training rows better{why}"
+    counts = [len(each.texts) if config.is_rescored else len(each.slots) for each in (second, first)]
+    why = "" if is_final_on_train(config) else ", but not on the last rows, which weigh"
+    if counts[0] < counts[1]:
+        why = f", but has fewer {'texts' if config.is_rescored else 'copies'}"
+    return f"heaviest first; the second fits the training rows better{why}"
 
 
 def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> str:
     """`One hypothesis has 95 % of the weight; four others share the rest.`"""
-    n, weights = len(every), [each.weight for each in every]
-    constant = constant_weight(view) if config.is_weighted else 0.0
+    n, first = len(every), every[0].weight
+    others = "another has" if n == 2 else f"{in_words(n - 1)} others share"
     if not config.is_weighted:
         chain, found = "chain" if config.method == "mh" else "run", f"{in_words(n)} hypothes{'is' if n == 1 else 'es'}"
         ended = f"{capitalised(in_words(config.size))} {chain}s end in {found}; each {chain} counts alike."
         return ended if config.size > 1 else "There is one hypothesis."
-    if constant >= NOTICEABLE:
-        others = "the one hypothesis has the rest" if n == 1 else f"{in_words(n)} hypotheses share the rest"
-        return f"A constant answer has {percent(constant)} of the weight; {others}."
-    if n == 1 or weights[1] == 0:
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        others = "the one hypothesis has" if n == 1 else f"{in_words(n)} hypotheses share"
+        return f"A constant answer has {percent(constant)} of the weight; {others} the rest."
+    if n == 1 or every[1].weight == 0:
         return "One hypothesis has all of the weight."
-    if weights[0] - weights[-1] < EQUAL:
-        return f"{capitalised(in_words(n))} hypotheses have equal weight, {percent(weights[0])} each."
-    if weights[0] > MAJORITY:
-        others = "another has" if n == 2 else f"{in_words(n - 1)} others share"
-        return f"One hypothesis has {percent(min(weights[0], 1 - EQUAL))} of the weight; {others} the rest."
-    return f"No hypothesis has a majority: the heaviest of {in_words(n)} has {percent(weights[0])} of the weight."
-
-
-def odds_words(view: RunView, config: Config, dataset: Dataset) -> str:
-    """`The data are about 40 times more probable under the heaviest hypothesis than under always answering “no”.`
-
-    Empty before the odds are known.
-    """
-    constant = constant_answer(view, config, dataset)
-    if constant is None:
-        return ""
-    odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
-    times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    answer = constant.constant.answer
-    words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
-    two = ("the heaviest hypothesis", f"always answering {words}")
-    likely, other = two if constant.log_odds >= 0 else two[::-1]
-    nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
-    return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"
-
-
-def compared_words(ideas: Ideas) -> str:
-    if ideas.by == "text":
-        return "Compared by their words only: they have not all answered the same rows yet."
-    if ideas.by == "step":
-        return f"Compared on the {counted(ideas.n_rows, 'training row')} that all have answered."
-    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
-    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
-    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}."
+    if first > MAJORITY:
+        return f"One hypothesis has {percent(min(first, 1 - EQUAL))} of the weight; {others} the rest."
+    return f"No hypothesis has a majority: the heaviest of {in_words(n)} has {percent(first)} of the weight."

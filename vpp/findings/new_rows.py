@@ -2,28 +2,26 @@
 
 from collections.abc import Sequence
 
-from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import Field
 from vpp.findings.points import Point, is_unknown, voices
 from vpp.findings.rows import (
     answer_words,
-    answers_of,
     cells_of,
     columns_by_use,
     own_words,
     possible_sentence,
     reason_words,
+    rivals_of,
     vote_of,
 )
 from vpp.inference.plan import Plan
-from vpp.posterior.prediction import Value
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Metric, Metrics, Note, Say, Table, count_metric
 from vpp.show.matrix import RowBrief
-from vpp.show.words import capitalised, counted, cut, fixed, in_words, integer, listed, seconds, shortest, value_text
+from vpp.show.words import capitalised, counted, cut, fixed, in_words, integer, listed, seconds, value_text
 
 MOST_INPUTS = 6
 MOST_NOTES, MOST_NAMED = 4, 4
@@ -40,34 +38,29 @@ BRIEF = 3
 def answer_blocks(
     point: Point, answers: Answers, dataset: Dataset, fields: Sequence[Field], seed_text: str, *, is_weighted: bool
 ) -> tuple[object, ...]:
-    """Return the answer with its share, the vote, rival hypotheses, and what each says."""
+    """Return the answer with its share, the vote, and the hypotheses with different answers."""
     decimals, conformal = dataset.target_decimals, point.reject.conformal
     words = (
         possible_sentence(point, conformal, decimals) if conformal and voices(point) else "",
         outside_words(fields, point.row),
         _known(point.row, dataset),
-        reason_words(point.said[0]) if len(point.said) == 1 else "",
     )
     bar = [vote_of(point, decimals)] if len(point.shares) > 1 else []
     texts = [own_words(text, seed_text) for text in answers.texts]
-    measure = "weight" if is_weighted else "hypotheses"
-    say = Say(answer_words(point, decimals, is_weighted=is_weighted))
-    found = answers_of(point, texts, decimals, measure=measure, why=lambda slot: reason_words(point.said[slot]))
-    return (say, *bar, *map(Note, filter(None, words)), *found)
+    why = [reason_words(said) for said in point.said]
+    rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)
+    return (Say(answer_words(point, decimals)), *bar, *map(Note, filter(None, words)), *rivals)
 
 
 def outside_words(fields: Sequence[Field], row: Row) -> str:
     """Warn of inputs beyond the training rows, `a is 99; the training rows have 1 to 12.`; empty without any."""
-    notes = []
-    for field, name, cell in outside_cells(fields, row):
-        if field.column.kind == "category":
-            notes.append(f"{name} is “{cell}”, which no training row has.")
-        elif is_number(cell):
-            notes.append(f"{name} is {cell}; the training rows have {field.low} to {field.high}.")
-        else:
-            notes.append(f"{name} is “{cell}”, where the training rows have numbers.")
-    more = [f"And {counted(len(notes) - MOST_NOTES, 'other input')}."] if len(notes) > MOST_NOTES else []
-    return " ".join(("Outside the data:", *notes[:MOST_NOTES], *more)) if notes else ""
+    notes = [
+        f"{name} is “{cell}”, which no training row has."
+        if field.low is None
+        else f"{name} is {cell}; the training rows have {field.low} to {field.high}."
+        for field, name, cell in outside_cells(fields, row)[:MOST_NOTES]
+    ]
+    return " ".join(("Outside the data:", *notes)) if notes else ""
 
 
 def outside_cells(fields: Sequence[Field], row: Row) -> list[tuple[Field, str, str]]:
@@ -134,20 +127,16 @@ def outside_sentence(fields: Sequence[Field], votes: Sequence[Point]) -> str:
 def pool_words(dataset: Dataset, *, n_found: int, n_made_up: int, made_up: bool) -> str:
     """Return where the rows come from. n_found: rows of the table. made_up: whether made-up ones were asked for."""
     n_free = len(dataset.unlabelled) + len(dataset.unused)
-    own = (
-        f"{integer(n_found)} of the {counted(n_free, 'row')} of your table that this run does not use."
-        if n_free
-        else ""
-    )
-    if not made_up:
-        return own or "This run uses every row of your table: ask for made-up rows."
-    others = f"{counted(n_made_up, 'made-up row')}: leave out impossible ones."
-    return f"{own} {others if n_made_up else 'No made-up row would be new.'}".strip()
+    rows = counted(n_free, "row")
+    own = [f"{integer(n_found)} of the {rows} of your table that this run does not use."] if n_free else []
+    if made_up:
+        made = counted(n_made_up, "made-up row")
+        own.append(f"{made}: leave out impossible ones." if n_made_up else "No made-up row would be new.")
+    return " ".join(own) or "This run uses every row of your table: ask for made-up rows."
 
 
 def labels_words(found: Sequence[Point]) -> str:
-    telling = sum(question.bits >= LITTLE for question in found)
-    n = len(found)
+    n, telling = len(found), sum(question.bits >= LITTLE for question in found)
     if not telling:
         return f"On {'the one row' if n == 1 else f'all {integer(n)} rows'} nearly all agree: ask about others."
     return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first."
@@ -169,21 +158,13 @@ def columns_of(view: RunView, dataset: Dataset) -> tuple[str, ...]:
 
 
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
-    spec, n_train = preparation.spec, len(preparation.dataset.train)
-    n = len(spec.start)
+    config, n, n_train = preparation.spec.config, len(preparation.spec.start), len(preparation.dataset.train)
     start = "this hypothesis" if n == 1 else f"these {integer(n)} hypotheses"
     begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more, {integer(n_train)} in all"
-    if spec.config.is_weighing:
-        return f"{begins}. It weighs them anew."
-    if spec.config.method != "smc":
-        return f"{begins}. Its chains go on from there."
-    return f"{begins}. It weighs them anew, and its test rows are the same."
+    goes_on = "It weighs them anew" if config.is_weighing or config.method == "smc" else "Its chains go on from there"
+    return f"{begins}. {goes_on}."
 
 
 def plan_blocks(plan: Plan) -> tuple[Table, Note]:
     rows = [*((what, integer(calls)) for what, calls in plan.items), ("At most", integer(plan.calls))]
     return Table(head=("work", "calls"), rows=rows, right=(1,)), Note("Repeated and cached questions cost nothing.")
-
-
-def truth_words(value: Value) -> str:
-    return shortest(value) if isinstance(value, float) else value

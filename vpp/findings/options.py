@@ -13,42 +13,18 @@ from vpp.show.words import listed
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """Condition under which an option has an effect."""
-
-    words: str
-    holds: Callable[[Config], bool]
-
-
-@dataclass(frozen=True, slots=True)
 class Option:
     """An option of the method on a form."""
 
     label: str
     group: str = ""
     """Heading under which a form asks for it; empty for those that come first."""
-    needs: Condition | None = None
-    """None if it always has an effect."""
+    needs: Callable[[Config], bool] = lambda _: True
+    """Whether it has an effect."""
     task: Task | None = None
     """The one kind of target for which it has an effect."""
     values: Mapping[str, str] = field(default_factory=dict)
 
-
-_DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
-_SMC = Condition("smc", lambda c: c.method == "smc")
-_LEARNS = Condition("every method but weigh", lambda c: not c.is_weighing)
-_MH_BY_ROW = Condition("mh that reads row by row", lambda c: c.method == "mh" and not c.has_programs)
-_FILTERED = Condition("mh, and smc that filters", lambda c: c.is_filtered)
-_BUFFERED = Condition(
-    "rows read one by one, in smc with the paper’s tempering and mh that compares on the buffer",
-    lambda c: c.scored_on == "buffer",
-)
-_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.schedule != "adaptive")
-_PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
-_JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
-_WHOLE = Condition("answers without probabilities", lambda c: replace(c, reading="auto").has_programs)
-_PROGRAMS = Condition("hypotheses read as programs", lambda c: c.has_programs)
-_SAMPLED = Condition("programs, and every method but weigh", lambda c: c.has_programs and not c.is_weighing)
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
 _WEIGHTS = "Weights and tempering"
@@ -68,26 +44,26 @@ _GRADING = {"labels": "labels, as in the paper", "logprobs": "label probabilitie
 
 OPTIONS: Mapping[str, Option] = {
     "method": Option("Method"),
-    "particles": Option("Particles K", needs=_DRAWN),
-    "epochs": Option("Epochs", needs=_LEARNS),
-    "batch_size": Option("Batch M", needs=_LEARNS),
+    "particles": Option("Particles K", needs=lambda c: c.draws_initial),
+    "epochs": Option("Epochs", needs=lambda c: not c.is_weighing),
+    "batch_size": Option("Batch M", needs=lambda c: not c.is_weighing),
     "seed": Option("Seed"),
-    "reading": Option("How hypotheses are read", needs=_WHOLE, values=_READ),
+    "reading": Option("How hypotheses are read", needs=lambda c: replace(c, reading="auto").has_programs, values=_READ),
     "prior": Option("What you already believe, in plain words (optional)"),
-    "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, _SAMPLED),
-    "certify": Option("Rows that certify a program", _OF_PROGRAMS, _PROGRAMS),
-    "mutate": Option("Rewrite", _PROPOSALS, _PAPER, values=_REWRITTEN),
-    "mh_rows": Option("Compare on", _ACCEPT, _MH_BY_ROW, values=_COMPARED),
-    "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
-    "tempering": Option("Tempering", _WEIGHTS, _SMC, values=_TEMPERING),
-    "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
-    "final_weights": Option("Final weights", _WEIGHTS, _SMC, values=_FINAL),
-    "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
-    "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
-    "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
-    "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
-    "epsilon": Option("Classification’s ε", _LIKELIHOOD, None, "classification"),
-    "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, None, "classification"),
+    "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, lambda c: c.has_programs and not c.is_weighing),
+    "certify": Option("Rows that certify a program", _OF_PROGRAMS, lambda c: c.has_programs),
+    "mutate": Option("Rewrite", _PROPOSALS, lambda c: c.method == "smc" and not c.is_telescoping, values=_REWRITTEN),
+    "mh_rows": Option("Compare on", _ACCEPT, lambda c: c.method == "mh" and not c.has_programs, values=_COMPARED),
+    "restart": Option("Chance of a fresh draw", _ACCEPT, lambda c: c.is_filtered),
+    "tempering": Option("Tempering", _WEIGHTS, lambda c: c.method == "smc", values=_TEMPERING),
+    "beta_start": Option("First β", _WEIGHTS, lambda c: c.method == "smc" and c.schedule != "adaptive"),
+    "final_weights": Option("Final weights", _WEIGHTS, lambda c: c.method == "smc", values=_FINAL),
+    "buffer_size": Option("Buffer B", _WEIGHTS, lambda c: c.scored_on == "buffer"),
+    "tau": Option("Regression’s τ", _LIKELIHOOD, lambda c: c.is_weighted or c.is_filtered, "regression"),
+    "likelihood": Option("Likelihood uses", _LIKELIHOOD, task="classification", values=_GRADING),
+    "learner_samples": Option("Answers per row", _LIKELIHOOD, task="classification"),
+    "epsilon": Option("Classification’s ε", _LIKELIHOOD, task="classification"),
+    "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, task="classification"),
     "coverage": Option("Coverage of calibrated answers", _DOUBT),
 }
 """Every option of Config, in the order of a form."""
@@ -123,12 +99,8 @@ def value_words(option: str, value: str) -> str:
 
 def has_effect(option: str, config: Config, task: Task | None = None) -> bool:
     """True if an option changes a run with these options, on targets of this kind."""
-    needs = OPTIONS[option].needs
-    return _fits(option, task) and (needs is None or needs.holds(config))
-
-
-def _fits(option: str, task: Task | None) -> bool:
-    return task is None or OPTIONS[option].task in (None, task)
+    own = OPTIONS[option]
+    return own.needs(config) and (task is None or own.task in (None, task))
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
@@ -162,10 +134,6 @@ def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None)
 
 
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    idle: dict[str, list[str]] = {}
-    for name in (each.name for each in fields(config) if each.name in given):
-        if not has_effect(name, config, task):
-            option = OPTIONS[name]
-            needs = option.needs.words if option.needs and _fits(name, task) else str(option.task)
-            idle.setdefault(needs, []).append(f"--{name.replace('_', '-')}")
-    return "; ".join(f"{listed(names)} (for {to})" for to, names in idle.items())
+    """`--particles and --tempering`: options that were given and change nothing."""
+    names = (each.name for each in fields(config) if each.name in given)
+    return listed([f"--{name.replace('_', '-')}" for name in names if not has_effect(name, config, task)])

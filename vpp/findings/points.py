@@ -33,6 +33,8 @@ SAME = 1e-9
 """Relative tolerance within which numbers are equal."""
 SURE = 0.95
 """Share of the weight that makes an answer sure; with less behind a label, the hypotheses are split."""
+RANGE = 0.9
+"""Weight of the hypotheses' central range of numbers."""
 CLOSE = 0.1
 """The same for numbers: the largest spread, in standard deviations of the training targets."""
 APART = 0.5
@@ -290,9 +292,11 @@ def possible_range(point: Point) -> tuple[float, float] | None:
 
 
 def holds_truth(point: Point) -> bool:
-    if (ends := possible_range(point)) is not None:
-        return ends[0] <= float(point.row.target or 0.0) <= ends[1]
-    return point.row.target in possible_labels(point)
+    """True if the truth is a possible label; for numbers, if it is in the possible range, or in the interval."""
+    if point.is_label:
+        return point.row.target in possible_labels(point)
+    low, high = possible_range(point) or point.interval or (-math.inf, math.inf)
+    return low <= float(point.row.target or 0.0) <= high
 
 
 def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
@@ -86,13 +86,10 @@ class ProgramReading:
     questions: tuple[QuestionShare, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        certificate = self.certificate
-        found = asdict(replace(self, program=None))
+        certificate = asdict(self.certificate) | {"n_alike": self.certificate.n_alike} if self.certificate else None
+        found = asdict(self) | {"code": self.program.code if self.program else None, "certificate": certificate}
         del found["program"]
-        return found | {
-            "code": self.program.code if self.program else None,
-            "certificate": asdict(certificate) | {"n_alike": certificate.n_alike} if certificate else None,
-        }
+        return found
 
 
 def program_readings(
@@ -212,9 +209,6 @@ def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[
 # In words, which quote models
 
 
-NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
-
-
 def branch_rows(branch: BranchScore) -> str:
     """`12 of 14 rows right`, `14 rows, off by 0.52 on average`, or `no training row`."""
     if not branch.n:
@@ -249,7 +243,6 @@ def apart_words(certificate: Certificate) -> str:
     ]
     more = len(certificate.apart) - MOST_APART
     parts += [f"{counted(more, 'more row')}."] if more > 0 else []
-    parts += [NUMBERS_ALIKE] if any(isinstance(each.program, float) for each in certificate.apart) else []
     return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
 
 

@@ -10,32 +10,18 @@ from statistics import mean, pstdev
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Scored
-from vpp.findings.ideas import Names, held
-from vpp.findings.scores import rows_by_id, totals
-from vpp.findings.status import cache_sentence, faults_sentence, loading_words, model_name, refused_sentence
-from vpp.posterior.metric import mean_squared_error
+from vpp.findings.scores import rows_by_id, score, totals
+from vpp.findings.status import loading_words, model_name, server_sentences
+from vpp.findings.step import Names, held
 from vpp.posterior.weights import ess
 from vpp.runs.budget import cap_words, ending_share, money, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE, Config
-from vpp.show.blocks import Figure, Metric, Table
-from vpp.show.figures import Curve
-from vpp.show.theme import stacked_shares
-from vpp.show.words import (
-    EQUAL,
-    cached_words,
-    capitalised,
-    counted,
-    fixed,
-    in_words,
-    integer,
-    number,
-    percent,
-    seconds,
-    shortest,
-)
+from vpp.show.blocks import Metric
+from vpp.show.figures import HUES, Curve
+from vpp.show.words import EQUAL, capitalised, counted, fixed, in_words, integer, number, percent, seconds, shortest
 
 # By step
 
@@ -60,18 +46,12 @@ def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
 def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
     if not at.scored or not (at.reweighted or at.finished):
         return None
-    targets = rows_by_id(dataset)
-    own: dict[str, float] = {}
+    by_id, own = rows_by_id(dataset), dict[str, float]()
 
     def figure(scored: Scored) -> float:
         if scored.hypothesis not in own:
-            truth = [targets[row].target for row in scored.rows]
-            if dataset.task == "classification":
-                right = sum(p is not None and p == y for p, y in zip(scored.predictions, truth, strict=True))
-                own[scored.hypothesis] = right / len(truth)
-            else:
-                error = mean_squared_error(scored.predictions, truth, abstention_error=dataset.target_range)
-                own[scored.hypothesis] = math.sqrt(error)
+            found = score(scored.predictions, [by_id[row] for row in scored.rows], dataset)
+            own[scored.hypothesis] = found.value if found.n_correct is not None else math.sqrt(found.value)
         return own[scored.hypothesis]
 
     values = [figure(scored) for scored in at.scored.values()]
@@ -138,42 +118,33 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
     )
 
 
-MOST_LAYERS = 6
-"""Hypotheses with a layer of their own: those that had most weight at some step."""
-
-
-def weights_figure(view: RunView) -> Figure | None:
-    """Draw the weight of each hypothesis by step, numbered as on Watch; None with fewer than two steps of weights."""
-    names, moments = Names(view), list[tuple[str, Mapping[int, float]]]()
+def weights_curve(view: RunView) -> Curve | None:
+    """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
+    names, moments = Names(view), dict[int, Mapping[int, float]]()
     for step, at in sorted(view.steps.items()):
         if at.reweighted:
             numbers = names.at((step, "weigh")).numbers
-            shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
-            moments.append((str(step + 1), shares))
+            moments[step + 1] = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
     if len(moments) < 2:
         return None
     if view.has_ended and view.weights:
-        numbers = names.at("end").numbers
-        pairs = zip(view.population, view.weights, strict=True)
-        moments.append(("end", totals((numbers[state.hypothesis], weight) for state, weight in pairs)))
-    steps, every = [step for step, _ in moments], {number for _, shares in moments for number in shares}
-
-    def shares_of(number: int) -> list[float]:
-        return [shares.get(number, 0.0) for _, shares in moments]
-
-    peaks = sorted(every, key=lambda number: (-max(shares_of(number)), number))[:MOST_LAYERS]
-    layers = {f"hypothesis {n}": shares_of(n) for n in sorted(peaks, key=lambda n: -shares_of(n)[-1])}
-    rest = [max(0.0, sum(shares.values()) - sum(shares.get(n, 0.0) for n in peaks)) for _, shares in moments]
-    layers |= {"others": rest} if len(every) > len(peaks) else {}
-    rows = [(name, *map(percent, shares)) for name, shares in layers.items()]
-    return Figure(
+        numbers, pairs = names.at("end").numbers, zip(view.population, view.weights, strict=True)
+        moments[view.total_steps + 1] = totals((numbers[state.hypothesis], weight) for state, weight in pairs)
+    every = {number for shares in moments.values() for number in shares}
+    peaks = sorted(every, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
+    _, last = max(moments.items())
+    heaviest = max(last, key=lambda number: last[number])
+    lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
+    return Curve(
         title="Weight by step",
-        caption="numbered as on Watch",
-        alt=f"Of {counted(len(every), 'hypothesis', 'hypotheses')} in all, {next(iter(layers))} ends heaviest",
-        chart=partial(stacked_shares, layers, steps),
-        table=Table(
-            head=("hypothesis", *steps), rows=rows, right=range(1, len(steps) + 1), name="Weights", fold="Show as table"
-        ),
+        words="Numbered as on Watch",
+        alt=f"Weight by step. Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
+        lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
+        names=[str(n) for n in reversed(peaks)],
+        low=(0.0, percent(0.0)),
+        high=(1.0, percent(1.0)),
+        total=view.total_steps,
+        at=None,
     )
 
 
@@ -208,19 +179,12 @@ def activity_words(view: RunView, config: Config) -> str:
         return f"writing the first hypotheses: {len(view.drawn)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
     if last == view.total_steps - 1:
-        return _ending_words(view, config)
+        return "final weights and evaluation"
     if at.reweighted or at.proposed:
         return f"rewriting: {len(at.proposed)} of {size}"
     if config.has_programs and last == INITIAL_STEP:
         return f"writing programs: {len(at.scored)} of {size}"
     return "scoring"
-
-
-def _ending_words(view: RunView, config: Config) -> str:
-    if "train" in view.evaluated and config.has_programs and config.certify:
-        return "reading some rows without the programs"
-    has_test = view.started is None or view.started.dataset.get("n_test")
-    return "final weights and test rows" if has_test else "training rows, for the summary"
 
 
 def asking_words(snapshot: Snapshot) -> str:
@@ -279,7 +243,7 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     usage, spec = snapshot.usage, snapshot.spec
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     parts = [
-        f"{cached_words(usage.cached, of=usage.calls)}, {integer(usage.failed)} failed, "
+        f"{integer(usage.cached)} from the cache, {integer(usage.failed)} failed, "
         f"{counted(usage.unparsable, 'answer')} not readable{refused}",
         f"{integer(usage.prompt_tokens + usage.completion_tokens)} tokens",
     ]
@@ -287,8 +251,7 @@ def calls_metric(snapshot: Snapshot) -> Metric:
         parts.append(f"{money(usage.cost)} spent")
     if words := cap_words(spec.cap):
         parts.append(f"{integer(usage.sent)} sent, cap {words}")
-    faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
-    words = " ".join(filter(None, (capitalised(f"{'; '.join(parts)}."), *faults)))
+    words = " ".join((capitalised(f"{'; '.join(parts)}."), *server_sentences(usage)))
     return Metric(name="Calls", value=integer(usage.calls), words=words)
 
 
@@ -308,7 +271,7 @@ def health(view: RunView, dataset: Dataset, names: Names) -> str:
     if words := _no_better(scores[-1], dataset):
         return words
     heaviest, share = names.heaviest(scores[-1].step)
-    if share > ALL_WEIGHT and len(names.numbers_at(scores[-1].step)) > 1:
+    if share > ALL_WEIGHT and len(set(names.at((scores[-1].step, "weigh")).numbers.values())) > 1:
         return "One hypothesis has all the weight"
     last = (scores[-1].best, heaviest)
     same = takewhile(lambda each: (each.best, names.heaviest(each.step)[0]) == last, reversed(scores))

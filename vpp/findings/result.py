@@ -4,7 +4,7 @@ Sentences are plain text; those on how good the result is are in verdict.py.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,19 +12,19 @@ from pydantic_core import to_jsonable_python
 
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
-from vpp.events import Constant, Evaluated, Scored, Usage
+from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.points import calibration_result
 from vpp.findings.programs import program_readings
-from vpp.findings.scores import averaged_score, rows_of, score, score_text, totals, weighed_log_likelihoods
-from vpp.findings.status import (
-    cache_sentence,
-    cut_cells_text,
-    cut_sentences,
-    is_key_refused,
+from vpp.findings.scores import (
+    averaged_score,
     other_scores_text,
-    rows_sentence,
-    steps_text,
+    rows_of,
+    score,
+    score_text,
+    totals,
+    weighed_log_likelihoods,
 )
+from vpp.findings.status import cut_cells_text, is_key_refused, server_sentences, steps_text
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -37,22 +37,10 @@ from vpp.runs.journal import AnswerReader
 from vpp.runs.prompts import is_structured
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, StepView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
+from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
-from vpp.show.words import (
-    EQUAL,
-    MAJORITY,
-    cached_words,
-    capitalised,
-    counted,
-    fixed,
-    in_words,
-    integer,
-    number,
-    percent,
-    seconds,
-)
+from vpp.show.words import MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
 
 # The numbers
 
@@ -73,10 +61,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "status": directory.state(view),
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
-        "cells": {
-            "limit": spec.cell_limit,
-            "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
-        },
+        "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
         "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
@@ -224,47 +209,30 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
 
 def weights_words(snapshot: Snapshot) -> str:
     """Say how the current weights were made."""
-    view, config, n_train = snapshot.view, snapshot.spec.config, snapshot.spec.dataset["n_train"]
+    view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
-    last = view.finished_steps[-1]
-    if config.is_weighing and last.reweighted:
-        prior, rows = "The given" if snapshot.spec.start_prior else "Equal", counted(n_train, "row")
-        return f"{prior} prior weights times the likelihood of all {rows}; a constant answer has half of the prior."
-    if config.is_weighted and view.final:
+    if not config.is_weighted:
+        every = counted(view.size, "hypothesis", "hypotheses")
+        return f"Each of the {every} counts alike." if view.size > 1 else "One hypothesis holds all the weight."
+    last, rows = view.finished_steps[-1], counted(snapshot.spec.dataset["n_train"], "training row")
+    if config.is_weighing:
+        prior = "The given" if snapshot.spec.start_prior else "Equal"
+        every = counted(snapshot.spec.dataset["n_train"], "row")
+        return f"{prior} prior weights times the likelihood of all {every}; a constant answer has half of the prior."
+    if view.final:
         n = len(next(iter(view.final_scored.values())).rows)
         rows = counted(n, "training row") if is_final_on_train(config) else f"last {counted(n, 'row')}"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
-        words = f"Each different hypothesis counts once, scored on the {rows}, from which it was written.{tempered}"
-        return f"{words}{_repeats(view.final_scored)}"
-    if config.is_weighted:
-        return _step_weights(last, config, counted(n_train, "training row"))
-    if view.size == 1:
-        return "There is one hypothesis, and it holds all the weight."
-    each = ("chain", "chains") if config.method == "mh" else ("hypothesis", "hypotheses")
-    return f"Each of the {counted(view.size, *each)} counts alike."
-
-
-def _step_weights(last: StepView, config: Config, rows: str) -> str:
-    """Name the weights carried to the last step, or the paper's w_T, made before that step rewrote the hypotheses."""
-    if last.reweighted is None:
-        return "No weights have been made yet."
+        return f"Each different hypothesis counts once, scored on the {rows}, from which it was written.{tempered}"
     if last.resampled:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
-    beta = last.reweighted.beta
+    beta = last.reweighted.beta if last.reweighted else 1.0
     if config.is_telescoping:
-        words = f"Ratios of tempered posteriors on all {rows}, carried from step to step, up to the exponent φ = 1/β ="
-        return f"{words} {number(1 / beta)}."
-    words = f"Those of step {last.step + 1}, β = {fixed(beta)}, as in the paper: made before that step rewrote the"
-    return f"{words} hypotheses.{_repeats(last.scored)}"
-
-
-def _repeats(scored: Mapping[int, Scored]) -> str:
-    rows = next((each.rows for each in scored.values()), ())
-    n = len(rows) - len(set(rows))
-    if not n:
-        return ""
-    return f" {integer(n)} of the {counted(len(rows), 'row')} are repeats, and each repeat counts as new evidence."
+        phi = f"up to the exponent φ = 1/β = {number(1 / beta)}"
+        return f"Ratios of tempered posteriors on all {rows}, carried from step to step, {phi}."
+    made = f"Those of step {last.step + 1}, β = {fixed(beta)}, as in the paper"
+    return f"{made}: made before that step rewrote the hypotheses."
 
 
 def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
@@ -280,10 +248,6 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     yield Metric(name="Log evidence", value=f"{fixed(value)}, {estimate['label']}", words=words)
 
 
-_REFINED = (
-    "Proposals are refined from the data, and the acceptance ratio leaves out their densities. So hypotheses that the "
-    "optimizer likes to write are too frequent: the result is near the posterior, not exactly the posterior."
-)
 _JUDGED_ON = {
     "batch": "one batch, a new one each step, so there is no common target",
     "buffer": "the last rows, which change each step, so there is no common target",
@@ -310,17 +274,14 @@ def target_words(config: Config) -> str:
     weights = "" if config.method == "mh" else "The weights approximate a posterior, tempered. "
     if config.is_telescoping:
         weights = "The weights are ratios of successive tempered posteriors. "
-    return f"{weights}Every change passes an accept step on {_JUDGED_ON[config.scored_on]}. {_draws_words(config)}"
-
-
-def _draws_words(config: Config) -> str:
+    judged = f"{weights}Every change passes an accept step on {_JUDGED_ON[config.scored_on]}."
     # Only fresh draws, judged on fixed rows by a function of one row and one text, have an exact acceptance ratio.
     if config.restart == 1 and config.scored_on == "train" and config.learner_samples == 1:
-        return (
-            "Every proposal is drawn afresh from the prior: the acceptance rule is exact for these draws as the prior."
-        )
-    fresh = f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. " if config.restart else ""
-    return f"{fresh}{_REFINED}"
+        return f"{judged} Every proposal is drawn afresh from the prior: the acceptance rule is exact for such draws."
+    return (
+        f"{judged} Proposals are refined from the data, and the acceptance ratio leaves out their densities: the "
+        "hypotheses that the optimizer likes are too frequent. So the result is near the posterior, not exactly it."
+    )
 
 
 # Limits of the result
@@ -330,32 +291,24 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     view, config, n_train = snapshot.view, snapshot.spec.config, len(dataset.train)
     if view.phase != "finished":
         yield f"The run is incomplete: {steps_text(view)} are done."
-    yield from _test_rows(view)
+    test = view.evaluated.get("test")
+    if test and test.step != view.last_step:
+        yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
+    answers = [answer for each in test.predictions for answer in each] if test else []
+    if n := answers.count(None):
+        counts_as = "wrong" if dataset.classes else "off by the whole range of the training targets"
+        yield (
+            f"{integer(n)} of {integer(len(answers))} answers on the test rows are missing: a program failed there, or "
+            f"the model's answer could not be read. They abstain in the average, and count as {counts_as}."
+        )
     yield target_words(config)
     if (pool := n_pool(config, n_train)) < n_train:
         rows = f"{integer(pool)} of the {integer(n_train)} training rows, drawn at random"
         yield f"The steps use {rows}; the final weights use all."
     yield from _faults(snapshot.usage, view)
-    yield from _cuts(view, dataset, snapshot.spec)
-    if dataset.provenance.n_left_out:
-        yield rows_sentence(dataset)
+    yield from _cuts(dataset, snapshot.spec)
     if not config.is_weighing:
         yield "This is one run with one seed: other seeds show how much of it is luck."
-
-
-def _test_rows(view: RunView) -> Iterator[str]:
-    test = view.evaluated.get("test")
-    if test is None:
-        return
-    if test.step != view.last_step:
-        yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
-    answers = [answer for each in test.predictions for answer in each]
-    if n := answers.count(None):
-        counts_as = "wrong" if test.metric == "accuracy" else "off by the whole range of the training targets"
-        yield (
-            f"{integer(n)} of {integer(len(answers))} answers on the test rows are missing: a program failed there, or "
-            f"the model's answer could not be read. They abstain in the average, and count as {counts_as}."
-        )
 
 
 def _faults(usage: Usage, view: RunView) -> Iterator[str]:
@@ -374,8 +327,7 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
         yield f"{capitalised(first)}: the optimizer's first answer could not be read, or was refused."
 
 
-def _cuts(view: RunView, dataset: Dataset, spec: RunSpec) -> Iterator[str]:
-    yield from cut_sentences(view)
+def _cuts(dataset: Dataset, spec: RunSpec) -> Iterator[str]:
     if cells := cut_cells_text(dataset, spec.cell_limit):
         yield f"Of the longest texts the models saw only the beginning: {cells}."
 
@@ -392,7 +344,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         return
     spec, dataset, usage = directory.spec(), known_rows(directory), view.usage
     yield from blocks(run_verdict(directory, view))
-    calls = f"{counted(usage.calls, 'call')}, {cached_words(usage.cached, of=usage.calls)}"
+    calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {seconds(view.wall_s)}, {calls}")
     for split, name in (("test", "test rows"), ("train", "training rows")):
         evaluated = view.evaluated.get(split)
@@ -400,8 +352,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    yield from map(Note, (*_faults(usage, view), *(_cuts(view, dataset, spec) if dataset else ())))
-    yield from map(Note, filter(None, [cache_sentence(usage)]))
+    yield from map(Note, (*_faults(usage, view), *(_cuts(dataset, spec) if dataset else ()), *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
     elif view.population:
@@ -433,7 +384,5 @@ def heaviest(view: RunView, config: Config) -> Quote:
         return Quote(view.texts[ids[0]], (alike,))
     weights = totals(zip(ids, view.weights, strict=True))
     first = max(weights, key=lambda hypothesis: weights[hypothesis])
-    n_alike = sum(weights[first] - weight < EQUAL for weight in weights.values())
-    which = "heaviest hypothesis" if n_alike == 1 else f"one of {n_alike} heaviest hypotheses"
     copies = [f"{n} copies"] if (n := ids.count(first)) > 1 else []
-    return Quote(view.texts[first], (which, f"{percent(weights[first])} of the weight", *copies))
+    return Quote(view.texts[first], ("heaviest hypothesis", f"{percent(weights[first])} of the weight", *copies))

@@ -1,18 +1,22 @@
-"""Rows with the hypotheses' answers: where they are split, what each says, and what is possible."""
+"""Rows with the hypotheses' answers: where they are split, what each says, what is possible, and when to trust them."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import mean, quantiles
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
 from vpp.findings.points import (
+    RANGE,
     SURE,
     Point,
     Side,
     by_answers,
+    holds_truth,
     is_unknown,
     points,
     possible_labels,
@@ -22,19 +26,22 @@ from vpp.findings.points import (
     voices,
 )
 from vpp.findings.programs import ProgramReading, branch_of
-from vpp.findings.scores import grouped
+from vpp.findings.scores import Score, averaged_score
+from vpp.findings.verdict import FEW_ROWS
 from vpp.posterior.calibration import Conformal
+from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Note, Say, Table
-from vpp.show.figures import VoteBar
+from vpp.show.blocks import Metric, Metrics, Note, Say, Table, count_metric
+from vpp.show.figures import Kind, Part, PartsBar, VoteBar
 from vpp.show.matrix import AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
 from vpp.show.words import (
     ROW_OF,
     counted,
+    fixed,
     in_words,
     integer,
     interval_text,
@@ -66,8 +73,8 @@ class Rows:
     points: tuple[Point, ...]
     """The most divided first; at least one."""
     dataset: Dataset
-    measure: str
-    """What a share is a share of: `weight`, `chains`, `hypotheses`, or `probability`."""
+    is_weighted: bool
+    """Whether a share is one of the weight, else of the hypotheses."""
     texts: tuple[str, ...]
     """(K,) hypotheses without the seed sentence."""
     columns: tuple[str, ...]
@@ -78,14 +85,9 @@ class Rows:
         return len(self.test.weights) == 1
 
     @property
-    def alike(self) -> tuple[Side, ...]:
-        """Hypotheses with the same answers to all rows, heaviest first."""
-        return by_answers(self.test)
-
-    @property
     def heads(self) -> tuple[Side, ...]:
-        """Those of `alike` that have a column in the table."""
-        first, *others = self.alike[:MOST_ANSWERS]
+        """The heaviest hypotheses with the same answers to all rows: those that have a column in the table."""
+        first, *others = by_answers(self.test)[:MOST_ANSWERS]
         return first, *(side for side in others if side.weight >= LEAST)
 
     def which(self, which: Which) -> list[Point]:
@@ -106,7 +108,7 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
         test=test,
         points=tuple(points(test, dataset, reject_option(view, config, dataset, of=test))),
         dataset=dataset,
-        measure="probability" if test.noise and dataset.classes else measure(config),
+        is_weighted=config.is_weighted,
         texts=texts,
         columns=columns_by_use(texts, test.weights, dataset.inputs),
     )
@@ -115,11 +117,6 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
 def own_words(hypothesis: str, seed_text: str) -> str:
     """Return a hypothesis without the seed sentence; the seed sentence alone if nothing else was written."""
     return hypothesis.removeprefix(seed_text).strip() or hypothesis
-
-
-def measure(config: Config) -> str:
-    """Return what a share of the hypotheses is a share of."""
-    return "weight" if config.is_weighted else "chains" if config.method == "mh" else "hypotheses"
 
 
 def columns_by_use(texts: Sequence[str], weights: Sequence[float], inputs: Sequence[str]) -> tuple[str, ...]:
@@ -149,41 +146,30 @@ def shown_cell(cell: str | None) -> str:
 
 def headline(rows: Rows) -> tuple[Say | Note, ...]:
     """Say on how many rows the hypotheses are split, and on how many the answer is “I don't know”."""
-    n, row = len(rows.points), ROW_OF[rows.test.split]
-    of = f"{integer(n)} {row}{'' if n == 1 else 's'}"
-    unknown = _unknown(rows)
+    of, reject = counted(len(rows.points), ROW_OF[rows.test.split]), rows.points[0].reject
+    split, is_label = sum(point.is_split for point in rows.points), rows.points[0].is_label
+    unknown = ""
+    if n := sum(point.is_undecided for point in rows.points):
+        why = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
+        unknown = f" On {in_words(n)} the answer is “I don’t know”: {why}."
     if rows.is_alone:
         alone = "" if rows.test.shares or unknown else ": it cannot be split, and says nothing of how sure it is"
         return (Say(f"There is one hypothesis{alone}.{unknown}"),)
-    split, is_label = sum(point.is_split for point in rows.points), rows.points[0].is_label
-    whole = f"{percent(SURE)} of {'their weight' if rows.measure != 'chains' else 'the chains'}"
+    whole = f"{percent(SURE)} of {'their weight' if rows.is_weighted else 'them'}"
     if not split:
         agreed = f", with at least {whole}" if is_label else ", nearly"
         return (Say(f"The hypotheses agree on all {of}{agreed}.{unknown}"),)
-    rule = f"no label has {whole}"
-    if not is_label:
-        rule = "their answers spread by more than a tenth of the target’s own spread"
+    rule = f"no label has {whole}" if is_label else "their answers spread by more than a tenth of the target’s spread"
     return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
 
 
-def _unknown(rows: Rows) -> str:
-    unknown = sum(point.is_undecided for point in rows.points)
-    if not unknown:
-        return ""
-    reject = rows.points[0].reject
-    rule = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
-    return f" On {in_words(unknown)} the answer is “I don’t know”: {rule}."
-
-
-def asked_when(test: Evaluated, snapshot: Snapshot, *, is_live: bool) -> str:
-    """Return when the rows were asked, if that was not at the end."""
+def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
+    """Return when the rows were asked, if the run has gone on since."""
     now = snapshot.view.last_step
-    if not is_live and test.step == now:
+    if now is None or now <= test.step:
         return ""
     when = "before the first step" if test.step < 0 else f"after step {test.step + 1}"
-    at = f" The run is at step {now + 1}." if now is not None and now > test.step else ""
-    again = " They are asked again at the end." if is_live else ""
-    return f"The {ROW_OF[test.split]}s as answered {when}.{at}{again}"
+    return f"Asked {when}. The run is at step {now + 1}: the rows are asked again at its end."
 
 
 # The table
@@ -209,10 +195,9 @@ def table_words(rows: Rows) -> str:
     """Explain the columns of the table."""
     if rows.is_alone:
         return ""
-    n, other = len(rows.heads), len(rows.columns) - MOST_COLUMNS
-    heads = "the heaviest hypothesis" if n == 1 else f"the {in_words(n)} heaviest hypotheses that differ on any row"
-    rest = f" An opened row has the other {counted(other, 'input')}." if other > 0 else ""
+    rest = " An opened row has the other inputs." if len(rows.columns) > MOST_COLUMNS else ""
     far = "" if rows.dataset.classes else " Marked: far from the mean."
+    heads = "the heaviest hypotheses that differ on any row"
     return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
 
 
@@ -261,11 +246,11 @@ def mean_words(point: Point, decimals: int | None) -> str:
 def opened_row(
     rows: Rows, point: Point, *, reasons: Reasons, readings: Mapping[str, ProgramReading]
 ) -> tuple[object, ...]:
-    """Return the row's inputs, its answer and the truth, the rival hypotheses, and what each says.
+    """Return the row's inputs, its answer and the truth, and the hypotheses with different answers.
 
     readings: how hypotheses are read, by id, if they may be programs.
     """
-    test = rows.test
+    test, decimals = rows.test, rows.dataset.target_decimals
 
     def branch(slot: int) -> str:
         """Return the branch of a program that answered; empty if the learner read the hypothesis itself."""
@@ -274,47 +259,43 @@ def opened_row(
 
     def why(slot: int) -> str:
         prediction = reasons.get((test.hypotheses[slot], point.row.id))
-        return reason_words(prediction) if prediction else branch(slot)
+        return reason_words(prediction) if prediction else ""
 
-    measure = "weight" if rows.measure == "probability" else rows.measure
-    inputs = Inputs(cells_of(point.row, rows.columns))
-    answers = answers_of(point, rows.texts, rows.dataset.target_decimals, measure=measure, why=why, branch=branch)
-    return (inputs, Note(outcome(point, rows.dataset.target_decimals)), *answers)
+    rivals = rivals_of(point, rows.texts, decimals, is_weighted=rows.is_weighted, why=why, branch=branch)
+    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals)
 
 
-def answers_of(
+def rivals_of(
     point: Point,
     texts: Sequence[str],
     decimals: int | None,
     *,
-    measure: str,
+    is_weighted: bool,
     why: Callable[[int], str],
     branch: Callable[[int], str] = lambda slot: "",
-) -> Iterator[Rivals | Table]:
-    """Yield hypotheses with different answers side by side, and a line for each. texts, and of the functions: by slot.
+) -> Iterator[Rivals | Note]:
+    """Yield the hypotheses with different answers side by side, and why the others have none.
 
-    measure: what a share is a share of.
+    texts, why, branch: by slot.
     """
-    is_alone, weights = len(point.votes) == 1, point.weights
-    rivals = []
-    for side in sides(point, weights):
-        n = f" · the heaviest of {counted(len(side.slots), 'copy', 'copies')}" if len(side.slots) > 1 else ""
-        facts = "" if is_alone else f"{percent(min(side.weight, 1.0))} of the {measure}{n}"
-        text, code = texts[side.speaker], branch(side.speaker)
-        rivals.append(Rival(answer=side.name, facts=facts, hypothesis=text, code=code))
+    rivals, measure = [], "weight" if is_weighted else "hypotheses"
+    for side in sides(point, point.weights):
+        slot, n = side.speaker, len(side.slots)
+        copies = f" · the heaviest of {counted(n, 'copy', 'copies')}" if n > 1 else ""
+        rivals.append(
+            Rival(
+                answer=side.name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {side.name}",
+                facts="" if len(point.votes) == 1 else f"{percent(min(side.weight, 1.0))} of the {measure}{copies}",
+                hypothesis=texts[slot],
+                code=branch(slot),
+                reason=why(slot),
+            )
+        )
     if rivals:
         yield Rivals(tuple(rivals))
-    if is_alone:
-        return
-    said = ((value_of(vote, decimals), why(slot), texts[slot]) for slot, vote in enumerate(point.votes))
-    groups = grouped(zip(said, range(len(texts)), strict=True))
-    shares = {words: math.fsum(weights[slot] for slot in slots) for words, slots in groups.items()}
-    lines = [
-        (percent(min(shares[words], 1.0)), integer(len(groups[words])), *words)
-        for words in sorted(groups, key=lambda words: -shares[words])
-    ]
-    head = ("share", "copies", "answer", "reason", "hypothesis")
-    yield Table(head=head, rows=lines, right=(0, 1), name=f"answers to row {point.row.id}", fold="What each says")
+    if silent := [slot for slot, vote in enumerate(point.votes) if vote is None and point.weights[slot] > 0]:
+        share = percent(min(1.0, math.fsum(point.weights[slot] for slot in silent)))
+        yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
 def reason_words(prediction: Prediction) -> str:
@@ -325,7 +306,7 @@ def reason_words(prediction: Prediction) -> str:
     return f"{', '.join(f'{label} {percent(share)}' for label, share in likeliest_first)}. {why}".strip()
 
 
-def answer_words(point: Point, decimals: int | None, *, is_weighted: bool = True) -> str:
+def answer_words(point: Point, decimals: int | None) -> str:
     """`yes (99 %)`, `2.7 (2 to 4)`, `I don’t know: yes leads (60 %)`. decimals: of the training targets."""
     if not voices(point):
         return "No hypothesis with weight gave a readable answer" if point.votes else ""
@@ -336,8 +317,6 @@ def answer_words(point: Point, decimals: int | None, *, is_weighted: bool = True
     if len(point.votes) == 1 and not point.mixture.noise:
         return f"{point.prediction}"
     share = percent(point.behind)
-    if not is_weighted and not point.mixture.noise:
-        share = f"{integer(sum(vote == point.prediction for vote in point.votes))} of {integer(len(point.votes))}"
     if point.leader is None:
         return f"I don’t know: {listed(leaders(dict(point.shares)))} are tied ({share} each)"
     return f"I don’t know: {point.leader} leads ({share})" if point.is_undecided else f"{point.decision} ({share})"
@@ -400,3 +379,148 @@ def promise_sentence(conformal: Conformal) -> str:
         f"With {rows}, the truth is possible for at least {level} of {new} on average; one draw of them "
         f"typically gives {percent(low)} to {percent(high)}."
     )
+
+
+# When to trust the answers
+
+FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
+MOST_LABELS = 8
+"""Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
+DONT_KNOW = "“I don’t know”"
+
+
+def _judged(n_right: int, n: int, sure: float) -> str:
+    """Compare a claimed share with Wilson's 95 % interval of how often it is right."""
+    low, high = wilson(n_right, n)
+    return SURER if sure > high else LESS if sure < low else FITS
+
+
+def calibration(points: Sequence[Point]) -> Metric | None:
+    """Set the mean probability of the leading label beside how often it is right; None if no row has one."""
+    led = [(point, share) for point in points if point.leader is not None and (share := point.confidence) is not None]
+    if not led:
+        return None
+    n, n_right = len(led), sum(point.leader == point.row.target for point, _ in led)
+    sure = math.fsum(share for _, share in led) / n
+    words = f"{percent(sure)} sure on average, right on {percent(n_right / n)}.{_few(len(points))}"
+    return Metric(name="Calibration", value=_judged(n_right, n, sure), words=words)
+
+
+def tiles(rows: Rows) -> Metrics:
+    """Return three figures at most."""
+    found = _label_tiles(rows) if rows.points[0].is_label else _number_tiles(rows.points)
+    if rows.test.split != "test":
+        found = [replace(found[0], words="On the rows that the weights were made from: new rows may differ.")]
+    return Metrics(tuple(found))
+
+
+def _label_tiles(rows: Rows) -> list[Metric]:
+    points = rows.points
+    n, n_answered = len(points), sum(not point.is_undecided for point in points)
+    n_right = sum(point.is_right for point in points)
+    name = "Right where answered"
+    found = [Metric(name=name, value="–", words="No row is answered.")]
+    if n_answered:
+        words = f"{percent(n_right / n_answered)}; on more such rows {interval_text(n_right, n_answered)}."
+        found = [count_metric(name, n_right, n_answered, words)]
+    if not rows.is_alone or points[0].reject.conformal:
+        others = "The answer to the others is “I don’t know”." if n_answered < n else "None is “I don’t know”."
+        found.append(count_metric("Rows answered", n_answered, n, others))
+    if (by := calibration(points)) and (not rows.is_alone or rows.test.shares):
+        found.append(by)
+    return found
+
+
+def _few(n: int) -> str:
+    return " Few rows: this tells little." if n < FEW_ROWS else ""
+
+
+def _number_tiles(points: Sequence[Point]) -> list[Metric]:
+    off = [float(p.prediction) - float(p.row.target or 0.0) for p in points if p.prediction is not None]
+    typical = math.hypot(*off) / math.sqrt(len(off)) if off else 0.0
+    own = f"Typical distance from the truth; the targets spread by {number(points[0].scale, 3)}."
+    found = [Metric(name="Off by", value=number(typical, 3), words=own)]
+    conformal = points[0].reject.conformal
+    n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
+    verdict = _judged(n_inside, len(points), level)
+    words = f"The truth is in the range of {percent(level)} on {integer(n_inside)} of {counted(len(points), 'row')}."
+    if any(point.doubt for point in points):
+        found.append(Metric(name="Calibration", value=verdict, words=words + _few(len(points))))
+    return found
+
+
+def sure_and_right(rows: Rows) -> tuple[PartsBar, ...]:
+    """Return rows by sure and right as one bar; empty for one hypothesis, and for numbers."""
+    points = rows.points
+    if rows.test.split != "test" or not points[0].is_label or (rows.is_alone and not rows.test.shares):
+        return ()
+
+    kinds: dict[tuple[bool, bool], Kind] = {
+        (True, True): "good",
+        (True, False): "bad",
+        (False, True): "unsure good",
+        (False, False): "unsure bad",
+    }
+    is_sure = [not point.is_split and not point.is_undecided for point in points]
+    counts = Counter(zip(is_sure, (point.leader == point.row.target for point in points), strict=True))
+    parts = []
+    for (sure, right), kind in kinds.items():
+        name, n = f"{'sure' if sure else 'unsure'} and {'right' if right else 'wrong'}", counts[sure, right]
+        parts.append(Part(name=name, value=counted(n, "row"), size=n, kind=kind))
+    return (PartsBar(name="How sure, and how right", parts=tuple(parts)),)
+
+
+# Mistakes
+
+
+def mistakes(rows: Rows) -> Iterator[Table | Note]:
+    """Yield a confusion matrix, or of numbers the errors, and the score in a sentence."""
+    own, which = averaged_score(rows.test, rows.dataset), ROW_OF[rows.test.split]
+    yield from _confusion(rows, own, which) if own.n_correct is not None else _errors(rows, own, which)
+
+
+def _confusion(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+    labels = rows.dataset.classes
+    counts = Counter((str(p.row.target), DONT_KNOW if p.is_undecided else str(p.decision)) for p in rows.points)
+    answers = [*labels, DONT_KNOW] if any(answer == DONT_KNOW for _, answer in counts) else [*labels]
+    if len(labels) <= MOST_LABELS:
+        lines = [(truth, *(integer(counts[truth, answer]) for answer in answers)) for truth in labels]
+        yield Table(head=("true label", *answers), rows=lines, right=range(1, len(answers) + 1), name="Confusion")
+    else:
+        wrong = [(pair, n) for pair, n in counts.most_common() if pair[0] != pair[1]]
+        lines = [(truth, answer, integer(n)) for (truth, answer), n in wrong[:MOST_LABELS]]
+        yield Table(head=("true label", "answer", "rows"), rows=lines, right=(2,), name="Commonest mistakes")
+    interval = f"{interval_text(own.n_correct or 0, own.n)} (Wilson, 95 %)"
+    balanced = f"; mean per-class recall {percent(own.labels.balanced.value, 1)}" if own.labels else ""
+    likeliest = "By the likeliest label, " if DONT_KNOW in answers else ""
+    yield Note(
+        f"{likeliest}{percent(own.value, 1)} of {counted(own.n, which)} are right, which means {interval}{balanced}."
+    )
+
+
+def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
+    errors = [float(p.prediction) - float(p.row.target or 0.0) for p in rows.points if p.prediction is not None]
+    if not errors:
+        yield Note("No row has a readable answer.")
+        return
+    off = sorted(map(abs, errors))
+    deciles = quantiles(off, n=10, method="inclusive") if len(off) > 1 else off * 9
+    lines = [
+        ("half of the rows are off by at most", number(deciles[4], 3)),
+        ("nine of ten rows", number(deciles[8], 3)),
+        ("the worst row", number(off[-1], 3)),
+        ("on average too high (too low, if negative)", number(mean(errors), 3)),
+        ("root of the mean squared error", number(math.sqrt(own.mse or 0.0), 3)),
+    ]
+    yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
+    r2 = own.numbers.r2 if own.numbers else None
+    yield Note(f"On {counted(own.n, which)}{'' if r2 is None else f'; R² {fixed(r2, 3)}'}.")
+
+
+def calibrated(rows: Rows) -> tuple[Note, ...]:
+    """Return what the calibration promises and whether it held; empty without calibration rows."""
+    conformal = rows.points[0].reject.conformal
+    if conformal is None:
+        return ()
+    held = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
+    return (Note(f"{promise_sentence(conformal)} The truth was possible on {held}."),)

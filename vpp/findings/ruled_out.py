@@ -146,8 +146,6 @@ def _unread(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 
 # In words
 
-PLACE = "ruled-out"
-"""Element id, for links to the section."""
 MOST_ROWS = 6
 MOST_INPUTS = 4
 HEAD = ("row", "true", "its answer", "the rival", "inputs")
@@ -159,7 +157,7 @@ def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[o
         return
     counts = Counter(entry.reason for entry in entries)
     caption = listed([f"{integer(counts[each])} {MARKS[each][1]}" for each in MARKS if counts[each]])
-    yield Heading("Ruled out", caption, PLACE)
+    yield Heading("Ruled out", caption)
     if not entries:
         yield Note("Nothing so far: no proposal was rejected, and no hypothesis was dropped.")
 

@@ -12,8 +12,8 @@ from vpp.posterior.likelihood import Noise, RowLikelihood
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Answer, Value
 from vpp.posterior.weights import Floats
-from vpp.problem import batch_length, integrated, likelihood_of, n_pool
-from vpp.runs.view import RunView, StepView
+from vpp.problem import integrated, likelihood_of
+from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.words import number, percent
 
@@ -127,6 +127,16 @@ def score_text(score: Score) -> str:
     return number(score.mse or 0.0)
 
 
+def other_scores_text(score: Score) -> str:
+    """Figures shown next to the metric: `balanced 95.1 %`, or `MAE 0.81, R² 0.92` for numbers."""
+    if score.labels:
+        return f"balanced {percent(score.labels.balanced.value, decimals=1)}"
+    if score.numbers is None:
+        return ""
+    r2 = score.numbers.r2
+    return f"MAE {number(score.numbers.mae.value)}" + ("" if r2 is None else f", R² {number(r2, 3)}")
+
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 RecordedAnswers = dict[str, dict[int, Value | None]]
@@ -170,20 +180,6 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
     return {key: sum(weights) for key, weights in grouped(pairs).items()}
-
-
-def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int) -> list[int]:
-    """Places of the step's batch among the rows scored, by the last occurrence of each row.
-
-    An unfinished step has not recorded its batch: return the end of the buffer, or nothing if all rows were scored.
-    """
-    last = {row: i for i, row in enumerate(scored.rows)}
-    if view.finished:
-        return [last[row] for row in view.finished.batch if row in last]
-    if config.scored_on == "train":
-        return []
-    length = batch_length(view.step, n_train=n_pool(config, n_train), batch_size=config.batch_size)
-    return list(range(len(scored.rows)))[-length:]
 
 
 def scored_rows(config: Config) -> str:

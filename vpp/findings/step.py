@@ -1,17 +1,22 @@
 """What a step of a run shows: the cards of its hypotheses in each phase, and what happened, in two lines.
 
-The card of a step shows the text after the step's rewriting, with the changes marked.
+A step weighs the particles on the last rows, may copy the heavy ones in place of the light ones, and rewrites each.
+Particles with the same answers are one hypothesis. It gets its number when it first appears. The shortest of its texts
+stands for it, and stays while a particle holds it. The card of a step shows the text after the step's rewriting, with
+the changes marked.
 """
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
-from vpp.findings.ideas import Held, Named, Names, Phase, compare, held, phases
-from vpp.findings.scores import batch_places, grouped, rows_by_id, scored_rows
+from vpp.findings.hypotheses import compare
+from vpp.findings.scores import answers_of, grouped, rows_by_id, scored_rows, totals
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.prompts import PromptMaker
@@ -29,6 +34,141 @@ GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
 
+# The particles in each phase of a step, and the number that every hypothesis keeps for the whole run
+
+Phase = Literal["weigh", "copy", "rewrite"]
+Moment = tuple[int, Phase] | Literal["first", "end"]
+Groups = Sequence[Sequence[str]]
+"""Hypothesis ids with the same answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    slot: int
+    hypothesis: str
+    parent: str
+    """The hypothesis that it was when the step weighed it."""
+    scored: Scored | None
+    """None if it is not scored yet, as a text that a method without an accept step has just taken."""
+    weight: float | None
+    """None before the first weights, and of a chain."""
+    proposed: Proposed | None = None
+    """The rewriting of this slot, in the last phase."""
+
+
+def phases(at: StepView) -> tuple[Phase, ...]:
+    """Return the phases that a step has begun, in order; a chain has the last alone."""
+    if not at.scored:
+        return ()
+    if at.reweighted is None:
+        return ("rewrite",)
+    copied: tuple[Phase, ...] = ("copy",) if at.resampled else ()
+    return ("weigh", *copied, *(("rewrite",) if at.proposed else ()))
+
+
+def held(at: StepView, phase: Phase) -> list[Held]:
+    weights = at.reweighted.weights if at.reweighted else None
+    if phase == "weigh" or at.resampled is None:
+        ancestors: Sequence[int] = sorted(at.scored)
+    else:
+        ancestors, weights = at.resampled.ancestors, (1 / len(at.resampled.ancestors),) * len(at.resampled.ancestors)
+    found = []
+    for place, ancestor in enumerate(ancestors):
+        scored = at.scored[ancestor]
+        slot = ancestor if at.resampled is None or phase == "weigh" else place
+        proposed = at.proposed.get(slot) if phase == "rewrite" else None
+        weight = weights[slot] if weights else None
+        now: Scored | None = scored
+        hypothesis = parent = scored.hypothesis
+        if proposed and proposed.accepted and proposed.proposal:
+            hypothesis, now = proposed.proposal, at.proposals_scored.get(slot)
+        found.append(
+            Held(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    numbers: Mapping[str, int]
+    """By hypothesis id: that of the hypothesis with its answers."""
+    faces: Mapping[int, str]
+    """Id of the text that stands for each."""
+
+
+class Names:
+    def __init__(self, view: RunView) -> None:
+        self._view = view
+        self._own: dict[str, int] = {}
+        self._faces: dict[int, str] = {}
+        first = dict.fromkeys(each.hypothesis for each in view.drawn.values())
+        self._moments: dict[Moment, Named] = {"first": self._take([[text] for text in first])}
+        for step, at in sorted(view.steps.items()):
+            for phase in phases(at):
+                if phase != "copy":
+                    self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(_groups, at, phase)))
+
+    def at(self, moment: Moment) -> Named:
+        if moment == "end" and moment not in self._moments:
+            found = compare(self._view)
+            keyed = zip(found.population, found.keys, strict=True) if found else ()
+            self._moments["end"] = self._take(_grouped(keyed))
+        return self._moments[(moment[0], "weigh") if not isinstance(moment, str) and moment[1] == "copy" else moment]
+
+    def before(self, step: int) -> Named:
+        """Return the names at the end of the step before, or of the first hypotheses."""
+        return self._moments.get((step - 1, "rewrite")) or self._moments["first"]
+
+    def heaviest(self, step: int) -> tuple[int | None, float]:
+        """Return the number of the heaviest hypothesis of a step, and its weight; (None, 0) without weights."""
+        at = self._view.steps[step]
+        if at.reweighted is None:
+            return None, 0.0
+        numbers = self.at((step, "weigh")).numbers
+        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+        number = max(shares, key=lambda each: (shares[each], -each))
+        return number, shares[number]
+
+    def _take(self, groups: Groups) -> Named:
+        numbers: dict[str, int] = {}
+        faces: dict[int, str] = {}
+        group_of = {text: place for place, group in enumerate(groups) for text in group}
+        for place, group in enumerate(groups):
+            number = self._number(place, group, group_of, faces)
+            if self._faces.get(number) not in group:
+                self._faces[number] = min(group, key=lambda each: (len(self._view.texts[each]), each))
+            faces[number] = self._faces[number]
+            numbers |= dict.fromkeys(group, number)
+        return Named(numbers, faces)
+
+    def _number(self, place: int, group: Sequence[str], group_of: Mapping[str, int], taken: Iterable[int]) -> int:
+        """Return the number of a group: the first of its texts' own, unless another group holds what stands for it."""
+        own = sorted({self._own[text] for text in group if text in self._own})
+        free = [n for n in own if n not in taken and group_of.get(self._faces[n], place) == place]
+        number = free[0] if free else len(self._faces) + 1
+        for text in group:
+            if not free or text not in self._own:
+                self._own[text] = number
+        return number
+
+
+def _groups(at: StepView, phase: Phase) -> Groups:
+    """Return the hypotheses of a phase by their answers; one that is not scored yet is alone."""
+    particles = held(at, phase)
+    return _grouped((each.hypothesis, answers_of(each.scored) if each.scored else each.slot) for each in particles)
+
+
+def _grouped(keyed: Iterable[tuple[str, Hashable]]) -> Groups:
+    """Group hypotheses by their keys. One that was scored on several sets of rows counts with the first."""
+    keys: dict[str, Hashable] = {}
+    for hypothesis, key in keyed:
+        keys.setdefault(hypothesis, key)
+    return list(grouped((key, hypothesis) for hypothesis, key in keys.items()).values())
+
+
+# What there is to see
+
+
 def shown_step(view: RunView) -> int | None:
     """Return the newest step with something to show: weights for smc, all decisions for other methods."""
     steps = view.steps.items()
@@ -40,6 +180,9 @@ def step_title(view: RunView, step: int | None) -> str:
     if step is not None:
         return f"Step {step + 1} of {view.total_steps}"
     return "First hypotheses" if shown_step(view) is None else "Hypotheses at the end"
+
+
+# A card for each hypothesis
 
 
 class Cards:
@@ -70,21 +213,22 @@ class Cards:
     def end(self) -> list[StepCard]:
         """Cards of the last population with the weights that predictions use."""
         view, found, named = self._view, compare(self._view), self._names.at("end")
-        last = self._names.before((view.last_step or 0) + 1)
-        scores = self._last_scores()
+        last = view.steps.get(view.last_step or 0, StepView(step=0))
+        events = (*last.scored.values(), *last.proposals_scored.values(), *view.final_scored.values())
+        scores, train = {each.hypothesis: each for each in events}, view.evaluated.get("train")
         weights = view.weights if self._config.is_weighted else (None,) * view.size
         particles = [
             Held(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
             for slot, text in enumerate(found.population if found else ())
         ]
-        at = StepView(step=view.total_steps)
-        cards = (self._ended(card, named) for card, _ in self._pairs(particles, named, last, at))
+        cards = []
+        for card, _ in self._pairs(particles, named, self._names.before(last.step + 1)):
+            if train and card.id in train.hypotheses:
+                answers = train.predictions[train.hypotheses.index(card.id)]
+                card = self._scored(card, train.rows, answers, "training rows")
+            # Final weights count each text once, however many copies it has.
+            cards.append(replace(card, copies=1 if view.final else card.copies))
         return _sorted(cards)
-
-    def _ended(self, card: StepCard, named: Named) -> StepCard:
-        # Final weights count each text once, however many copies it has.
-        copies = 1 if self._view.final else card.copies
-        return replace(self._end_score(card, named.faces[card.key]), hits=(), copies=copies)
 
     def at(self, step: int, phase: Phase | None = None) -> list[StepCard]:
         """Cards of a step in a phase; without one, in the last that it has begun."""
@@ -95,17 +239,12 @@ class Cards:
         named = self._names.at((step, phase))
         before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighted else self._names.before(step)
         copies = Counter(before.numbers[each.hypothesis] for each in held(at, "weigh")) if phase == "copy" else None
-        cards = (
-            self._with_fate(card, particles, at, phase, copies)
-            for card, particles in self._pairs(held(at, phase), named, before, at)
-        )
-        return _sorted(cards)
+        pairs = self._pairs(held(at, phase), named, before)
+        return _sorted(self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
 
     # A card
 
-    def _pairs(
-        self, particles: Sequence[Held], named: Named, before: Named, at: StepView
-    ) -> Iterator[tuple[StepCard, list[Held]]]:
+    def _pairs(self, particles: Sequence[Held], named: Named, before: Named) -> Iterator[tuple[StepCard, list[Held]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
@@ -118,7 +257,9 @@ class Cards:
                 is_chain=not self._config.is_weighted,
                 origins=tuple(origins),
             )
-            yield _valued(self._score(card, front.scored, at), own, front), own
+            if scored := front.scored:
+                card = self._scored(card, scored.rows, scored.predictions, scored_rows(self._config))
+            yield _valued(card, own, front), own
 
     def _with_fate(
         self, card: StepCard, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
@@ -160,41 +301,14 @@ class Cards:
         text = self._view.texts[hypothesis]
         return text.removeprefix(self._view.seed_text).strip() or text
 
-    # Scores
-
-    def _score(self, card: StepCard, scored: Scored | None, at: StepView) -> StepCard:
-        """Add a particle's score in a step, with a square for each row of its batch."""
-        if scored is None:
-            return card
-        card = self._score_of(card, scored.rows, scored.predictions, scored_rows(self._config))
-        # Of all training rows, those of a step's batch say little: the count alone is shown.
-        is_shown = card.hits and self._config.scored_on != "train"
-        places = batch_places(at, scored, self._config, n_train=len(self._dataset.train)) if is_shown else ()
-        return replace(card, hits=tuple(card.hits[i] for i in places))
-
-    def _score_of(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
-        truth = [self._rows[row].target for row in rows]
+    def _scored(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
+        """Add how many rows it has right, or how far off it is. where: the name of the rows."""
+        truth, of = [self._rows[row].target for row in rows], integer(len(rows))
         if self._dataset.task == "regression":
             error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
-            off = f"off by {number(math.sqrt(error), 3)}"
-            return replace(card, score=off, rows=f"on {integer(len(rows))} {where}")
-        hits = tuple(None if value is None else value == target for value, target in zip(answers, truth, strict=True))
-        n, of = integer(hits.count(True)), integer(len(rows))
-        return replace(card, score=f"{n}/{of}", rows=f"{n} of {of} {where} right", hits=hits)
-
-    def _last_scores(self) -> dict[str, Scored]:
-        """Return the newest score of every text, by its id."""
-        last = self._view.steps.get(self._view.last_step or 0, StepView(step=0))
-        events = (*last.scored.values(), *last.proposals_scored.values(), *self._view.final_scored.values())
-        return {each.hypothesis: each for each in events}
-
-    def _end_score(self, card: StepCard, hypothesis: str) -> StepCard:
-        """Add how many training rows a hypothesis has right, if they are evaluated; else its last score."""
-        train, last = self._view.evaluated.get("train"), self._last_scores().get(hypothesis)
-        if train and hypothesis in train.hypotheses:
-            answers = train.predictions[train.hypotheses.index(hypothesis)]
-            return self._score_of(card, train.rows, answers, "training rows")
-        return self._score_of(card, last.rows, last.predictions, scored_rows(self._config)) if last else card
+            return replace(card, score=f"off by {number(math.sqrt(error), 3)}", rows=f"on {of} {where}")
+        n = integer(sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)))
+        return replace(card, score=f"{n}/{of}", rows=f"{n} of {of} {where} right")
 
     # Folds
 
@@ -236,15 +350,12 @@ def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
 
 
 def _marks(own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
-    if front is None or not front.accepted:
-        waiting = not at.finished and any(each.proposed is None for each in own)
-        if waiting:
-            return (("live", "being rewritten"),)
-        return (outcome(front),) if front and front.why != "unchanged" else ()
-    return (outcome(front), *_gain(front))
+    if (front is None or not front.accepted) and not at.finished and any(each.proposed is None for each in own):
+        return (("live", "being rewritten"),)
+    return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
 
 
-def _sorted(cards: Iterator[StepCard]) -> list[StepCard]:
+def _sorted(cards: Iterable[StepCard]) -> list[StepCard]:
     return sorted(cards, key=lambda card: (-card.bar, card.key))
 
 
@@ -269,28 +380,16 @@ def outcome(proposed: Proposed) -> tuple[Mark, str]:
     return "rej", "new draw rejected" if is_fresh else "rewrite rejected"
 
 
-def _gain(proposed: Proposed) -> Marks:
-    """Badge on how an accepted text fits beside the one before."""
-    own, new = proposed.log_likelihood, proposed.log_likelihood_proposal
-    if own is None or new is None:
-        return ()
-    if math.isclose(own, new, abs_tol=1e-9):
-        return (("same", "fits alike"),)
-    return (("up", "fits better"),) if new > own else (("down", "fits worse"),)
-
-
 def decision_words(proposed: Proposed) -> str:
     """Eq. 9 in numbers; empty where nothing was compared."""
-    own, new, log_alpha, u = (
-        proposed.log_likelihood, proposed.log_likelihood_proposal, proposed.log_alpha, proposed.u,
-    )  # fmt: skip
-    if own is None or new is None or log_alpha is None or u is None:
+    own, new, log_alpha = proposed.log_likelihood, proposed.log_likelihood_proposal, proposed.log_alpha
+    if own is None or new is None or log_alpha is None or proposed.u is None:
         return ""
     chance = percent(math.exp(min(0.0, log_alpha)), decimals=1)
     outcome_word = "accepted" if proposed.accepted else "rejected"
     return (
         f"Log-likelihood {fixed(new)}, before {fixed(own)}. Acceptance probability {chance}, drew "
-        f"{percent(u, decimals=1)}: {outcome_word}."
+        f"{percent(proposed.u, decimals=1)}: {outcome_word}."
     )
 
 
@@ -319,9 +418,7 @@ def _beginning(view: RunView, config: Config) -> str:
     parts = [
         f"{in_words(n)} {'hypothesis' if n == 1 else 'hypotheses'} {origins[origin]}" for origin, n in counts.items()
     ]
-    different = len({each.hypothesis for each in drawn})
-    unlike = "" if different == len(drawn) else f"; {in_words(different)} of them differ"
-    return capitalised(f"{', '.join(parts)}{unlike}.")
+    return capitalised(f"{', '.join(parts)}.")
 
 
 def _weighing(at: StepView, names: Names) -> Iterator[str]:
@@ -361,7 +458,3 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
         yield f"The last hypotheses were weighed once more, each text once, on {where}."
     if (constant := constant_weight(view)) >= NOTICEABLE:
         yield f"A constant answer holds {percent(constant)} of the weight."
-    if view.started and not view.started.dataset.get("n_test", 1):
-        yield "The run has no test rows."
-    elif (test := view.evaluated.get("test")) is None or test.step != last:
-        yield "The test rows were not evaluated."

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import Point, holds_truth, points, reject_option
+from vpp.findings.points import RANGE, Point, holds_truth, points, reject_option
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
@@ -33,8 +33,6 @@ CERTAIN = 0.95
 FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 DIGITS = 3
-RANGE = 0.9
-"""Weight of the hypotheses' central range of numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,22 +149,18 @@ def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:
 
 def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     """Only a constant answer that does as well on the training rows is a verdict there."""
-    words = "There are no test rows: nothing says how good it is on new rows."
-    if dataset.test:
-        words = "The test rows were not evaluated: nothing says how good it is on new rows."
-    train = view.evaluated.get("train")
+    missing = "The test rows were not evaluated" if dataset.test else "There are no test rows"
+    words, train = f"{missing}: nothing says how good it is on new rows.", view.evaluated.get("train")
     if dataset.test or train is None or not train.rows:
         return Verdict(grade="unknown", sentences=(words,))
-    rows = rows_of(train, dataset)
+    rows, is_label = rows_of(train, dataset), dataset.task == "classification"
     own, constant = _losses(dataset, train.averaged, rows), _losses(dataset, (dataset.constant,) * len(rows), rows)
-    is_label = dataset.task == "classification"
-    n_right = sum(loss == 0 for loss in own) if is_label else None
-    is_nothing = any(own) and sum(own) >= sum(constant)
-    if is_nothing:
-        words = f"On the training rows it is no better than {_constant_words(dataset)}. {words}"
+    n_right = own.count(0) if is_label else None
+    grade: Grade = "unknown"
+    if any(own) and sum(own) >= sum(constant):
+        words, grade = f"On the training rows it is no better than {_constant_words(dataset)}. {words}", "nothing"
     elif n_right is not None:
         words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
-    grade: Grade = "nothing" if is_nothing else "unknown"
     return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
 
 
@@ -248,33 +242,34 @@ def _labels(case: _Case) -> Verdict:
         lead = f"If it had to answer all {integer(case.n)} rows, it would be right on {integer(case.own.count(0))}. "
         difference, value, part = every, case.theirs.count(0), ""
     grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
+    n_certain, n_certain_wrong, is_overconfident, sure = _confidence(case)
+    first = _share_sentence(n_right, len(answered), "test row", n_unknown)
     return replace(
         facts,
         grade=grade,
-        sentences=(_share_sentence(n_right, len(answered), "test row", n_unknown), lead + beside, *_confidence(case)),
+        sentences=(first, lead + beside, *filter(None, [sure])),
         p=difference.p,
-        **_certainty(case),
+        n_certain=n_certain,
+        n_certain_wrong=n_certain_wrong,
+        is_overconfident=is_overconfident,
     )
 
 
 def _numbers(case: _Case) -> Verdict:
     own, other = (math.fsum(errors) / case.n for errors in (case.own, case.theirs))
-    difference = paired_difference(case.own, case.theirs)
+    difference, missed = paired_difference(case.own, case.theirs), _missed(case)
     grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
+    first = f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}."
     return Verdict(
         grade=grade,
-        sentences=(
-            f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}.",
-            beside,
-            *_range_words(case),
-        ),
+        sentences=(first, beside, *filter(None, [ALONE if case.is_alone else missed])),
         rows="test",
         n=case.n,
         error=own,
         model=case.model.name,
         model_value=other,
         p=difference.p,
-        is_overconfident=_n_missed(case) > 0,
+        is_overconfident=bool(missed),
     )
 
 
@@ -323,22 +318,17 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
 # Confidence
 
 
-def _certainty(case: _Case) -> dict[str, Any]:
+def _confidence(case: _Case) -> tuple[int, int, bool, str]:
+    """Return the rows it was certain of, those of them that are wrong, whether these are too many, and a sentence."""
     certain = [point for point in case.points if point.shares and point.shares[0][1] >= CERTAIN]
-    wrong = sum(point.shares[0][0] != point.row.target for point in certain)
-    is_beyond = wrong > 0 and tail(wrong, len(certain), 1 - CERTAIN) < CHANCE
-    return {"n_certain": len(certain), "n_certain_wrong": wrong, "is_overconfident": is_beyond and not case.is_alone}
-
-
-def _confidence(case: _Case) -> tuple[str, ...]:
+    n, wrong = len(certain), sum(point.shares[0][0] != point.row.target for point in certain)
     if case.is_alone:
-        return (ALONE,)
-    n, wrong, is_overconfident = _certainty(case).values()
-    if is_overconfident:
-        return (f"It was certain and wrong on {counted(wrong, 'row')}: do not trust its confidence.",)
+        return n, wrong, False, ALONE
+    if wrong and tail(wrong, n, 1 - CERTAIN) < CHANCE:
+        return n, wrong, True, f"It was certain and wrong on {counted(wrong, 'row')}: do not trust its confidence."
     if wrong:
-        return (f"It was certain on {counted(n, 'row')}, and wrong on {integer(wrong)} of them.",)
-    return ("It was never certain and wrong.",) if n else ()
+        return n, wrong, False, f"It was certain on {counted(n, 'row')}, and wrong on {integer(wrong)} of them."
+    return n, wrong, False, "It was never certain and wrong." if n else ""
 
 
 def tail(k: int, n: int, p: float) -> float:
@@ -351,29 +341,11 @@ def tail(k: int, n: int, p: float) -> float:
     return min(1.0, math.fsum(math.exp(log_mass(i)) for i in range(k, n + 1)))
 
 
-def _level(case: _Case) -> float:
+def _missed(case: _Case) -> str:
+    """Say that more truths are outside the ranges than these allow; empty if they hold."""
     conformal = case.points[0].reject.conformal
-    return conformal.level if conformal else RANGE
-
-
-def _n_missed(case: _Case) -> int:
-    """Count the truths outside the range, if they are too many for it; else 0."""
-    missed = sum(not _holds_truth(point) for point in case.points)
-    is_beyond = not case.is_alone and missed > 0 and tail(missed, case.n, 1 - _level(case)) < CHANCE
-    return missed if is_beyond else 0
-
-
-def _range_words(case: _Case) -> tuple[str, ...]:
-    if case.is_alone:
-        return (ALONE,)
-    if not (missed := _n_missed(case)):
-        return ()
+    level, missed = conformal.level if conformal else RANGE, sum(not holds_truth(point) for point in case.points)
+    if case.is_alone or not missed or tail(missed, case.n, 1 - level) >= CHANCE:
+        return ""
     inside = f"{integer(case.n - missed)} of {counted(case.n, 'row')}"
-    return (f"Its {percent(_level(case))} ranges hold the truth on {inside}: do not trust them.",)
-
-
-def _holds_truth(point: Point) -> bool:
-    if point.reject.conformal:
-        return holds_truth(point)
-    low, high = point.interval or (-math.inf, math.inf)
-    return low <= float(point.row.target or 0.0) <= high
+    return f"Its {percent(level)} ranges hold the truth on {inside}: do not trust them."

@@ -1,4 +1,10 @@
-"""VPP-MH (Section 3.2, Algorithm 1): K independent chains; an accept step on a likelihood ratio filters proposals."""
+"""K independent chains: VML (Eq. 1) takes every proposal; VPP-MH (Section 3.2, Algorithm 1) has an accept step.
+
+One chain of VML is `vml`, five are `vml5`. K chains of it that begin like those of Algorithm 1 are its ablation
+`always-accept` (Section 5.4).
+"""
+
+from dataclasses import replace
 
 from vpp.inference.ahead import Ahead
 from vpp.inference.population import Chain, Outcome
@@ -23,3 +29,13 @@ async def move(chain: Chain, *, ahead: Ahead) -> Outcome:
     return Outcome(
         slot=chain.slot, particle=decided.particle.settled(chain.slot), events=(*current.events, *decided.events)
     )
+
+
+async def revise(chain: Chain) -> Outcome:
+    """One optimizer step on Eq. 1, for one hypothesis."""
+    # y^_m <- f(x_m; theta_{t-1})                                                   forward pass
+    current = await score(chain, chain.batch, role="forward")
+    # theta_t <- f_opt(theta_{t-1}, {x_m, y^_m, y_m})
+    candidate = await propose(chain.of(current.particle), temperature=PROPOSAL_TEMPERATURE)
+    theta = replace(current.particle, text=candidate.text or chain.particle.text)
+    return Outcome(slot=chain.slot, particle=theta.settled(chain.slot), events=(*current.events, candidate.taken()))

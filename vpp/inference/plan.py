@@ -1,6 +1,6 @@
 """Plan of a run: upper bounds of its calls and sequential rounds, before anything is sent."""
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 
 from vpp.inference.sampling import MOST_CERTIFIED
@@ -15,6 +15,7 @@ SCORED = {
     "train": "Predictions, all training rows",
 }
 """Name of the calls that score particles, by the rows that they are scored on."""
+AHEAD = "Predictions ahead, not needed"
 NEW: dict[str, float] = {"smc": 0.5, "mh": 0.85}
 """Share of the learner calls between the fewest and the most that a run makes; 1 for methods without repeated texts.
 
@@ -70,14 +71,14 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     """
     steps = config.epochs * -(-n_pool(config, n_train) // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
-    first_batch = 0 if _is_blind(config) else config.learner_samples * min(config.batch_size, n_train)
-    by_program = _by_program(config, n_train, steps)
-    by_row = _by_row(config, n_train, n_test, n_calibration, steps)
-    every = (
-        ("Predictions, first batch", first_batch * (drawn > 0)),
-        ("First hypotheses", drawn),
-        *(by_program if config.has_programs else by_row),
-    )
+    shows_batch = drawn > 0 and not _is_blind(config)
+    n_shown = min(config.batch_size, n_train) * shows_batch
+    items = Counter({"Predictions, first batch": config.learner_samples * n_shown, "First hypotheses": drawn})
+    for step in range(steps):
+        items.update(step_items(config, step, n_train=n_train))
+    ahead = items.pop(AHEAD, 0)
+    items.update(_ending_items(config, n_train, n_test, n_calibration))
+    items[AHEAD] = ahead
     least = config.size if config.is_weighing else 1
     if not config.has_programs:
         least *= config.learner_samples * (n_train + n_test + n_calibration)
@@ -85,46 +86,50 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     rounds += sum(step_rounds(config, step, n_train=n_train) for step in range(steps))
     return Plan(
         steps=steps,
-        items=tuple((what, calls) for what, calls in every if calls),
-        optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
+        items=tuple((what, calls) for what, calls in items.items() if calls),
+        optimizer_calls=sum(items[what] for what in OPTIMIZER),
         least_learner_calls=least,
         new=NEW.get(config.method, 1.0),
         rounds=rounds,
     )
 
 
-def _by_program(config: Config, n_train: int, steps: int) -> Sequence[tuple[str, int]]:
-    """Parts of a run whose hypotheses are programs: one translation a text, and no call a row."""
-    return (
-        (TRANSLATIONS, sum(_translations(config, step) for step in range(steps))),
-        ("Proposals", _proposals(config) * steps),
-        ("Rows for certificates of programs", certificate_calls(config, n_train, texts=config.size)),
-    )
+def step_items(config: Config, step: int, *, n_train: int) -> dict[str, int]:
+    """Calls of one step at most, by what they are for.
+
+    Programs take one translation a text, the first hypotheses' in the first step, and no call a row.
+    """
+    proposals = 0 if config.is_weighing else config.size
+    if config.has_programs:
+        return {TRANSLATIONS: proposals + config.size * (step == 0), "Proposals": proposals}
+    each, rows = config.size * config.learner_samples, _scored_rows(config, step, n_train)
+    batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
+    if config.scored_on == "train":
+        n_scored = n_train * (step == 0)
+    elif config.method == "smc" and config.is_filtered and step:
+        n_scored = batch  # the accept step of the step before has scored each text on its buffer
+    else:
+        n_scored = max(rows, batch)
+    return {
+        SCORED[config.scored_on]: each * n_scored,
+        "Proposals": proposals,
+        "Predictions, each proposal": each * rows * config.is_filtered,
+        AHEAD: each * rows * (step > 0 and _asks_both(config)),
+    }
 
 
-def _by_row(config: Config, n_train: int, n_test: int, n_calibration: int, steps: int) -> Sequence[tuple[str, int]]:
-    """Parts of a run whose learner reads each hypothesis for each row."""
-    k, each = config.size, config.size * config.learner_samples
-    return (
-        (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
-        ("Proposals", _proposals(config) * steps),
-        ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
-        ("Final weights", k * _final_calls(config, n_train)),
-        ("Test rows", each * n_test),
-        ("Calibration rows", each * n_calibration),
-        ("Training rows, for the summary", 0 if config.is_weighing else each * n_train),
-        ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
-    )
-
-
-def _proposals(config: Config) -> int:
-    """Of one step."""
-    return 0 if config.is_weighing else config.size
-
-
-def _translations(config: Config, step: int) -> int:
-    """Texts new in a step: its proposals, and at the first step the first hypotheses."""
-    return _proposals(config) + (config.size if step == 0 else 0)
+def _ending_items(config: Config, n_train: int, n_test: int, n_calibration: int) -> dict[str, int]:
+    if config.has_programs:
+        return {"Rows for certificates of programs": certificate_calls(config, n_train, texts=config.size)}
+    each, n_final = config.size * config.learner_samples, 0
+    if config.is_rescored and config.scored_on != "train":
+        n_final = n_train if config.final_weights == "train" else min(config.buffer_size, n_train)
+    return {
+        "Final weights": each * n_final,
+        "Test rows": each * n_test,
+        "Calibration rows": each * n_calibration,
+        "Training rows, for the summary": each * n_train * (not config.is_weighing),
+    }
 
 
 def certificate_calls(config: Config, n_train: int, *, texts: int) -> int:
@@ -163,11 +168,6 @@ def _asks_both(config: Config) -> bool:
     return config.method == "mh" and config.scored_on != "train"
 
 
-def _unneeded_calls(config: Config, step: int, n_train: int) -> int:
-    """Calls at most for a forward pass of the text that lost in the step before."""
-    return config.learner_samples * _scored_rows(config, step, n_train) if step and _asks_both(config) else 0
-
-
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
@@ -187,32 +187,3 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
         seen = epochs * n_train + min(batches * config.batch_size, n_train)
         return min(seen, config.buffer_size, seen if config.final_weights == "paper" else n_train)
     return batch
-
-
-def _scoring_calls(config: Config, step: int, n_train: int) -> int:
-    if config.scored_on == "train":
-        return config.learner_samples * n_train if step == 0 else 0
-    batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    if config.method == "smc" and config.is_filtered and step:
-        # The accept step of the step before has scored each text on its buffer: the batch alone is new.
-        return config.learner_samples * batch
-    return config.learner_samples * max(_scored_rows(config, step, n_train), batch)
-
-
-def _judging_calls(config: Config, step: int, n_train: int) -> int:
-    return config.learner_samples * _scored_rows(config, step, n_train) if config.is_filtered else 0
-
-
-def _final_calls(config: Config, n_train: int) -> int:
-    if not config.is_rescored or config.scored_on == "train":
-        return 0
-    seen = n_train * config.epochs if config.final_weights == "paper" else n_train
-    return config.learner_samples * (n_train if config.final_weights == "train" else min(config.buffer_size, seen))
-
-
-def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
-    """(learner, optimizer) calls of one step at most."""
-    if config.has_programs:
-        return _translations(config, step), _proposals(config)
-    each = (_scoring_calls, _judging_calls, _unneeded_calls)
-    return config.size * sum(calls(config, step, n_train) for calls in each), _proposals(config)

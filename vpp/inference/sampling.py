@@ -11,7 +11,7 @@ import numpy as np
 
 from vpp.data.dataset import Part, Row
 from vpp.events import INITIAL_STEP, Certified, Constant, Evaluated, Event, ParticleDrawn, hypothesis_id, mixture_of
-from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
+from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered
 from vpp.inference.ahead import Ahead, Chains, Round, completed, together
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
@@ -66,7 +66,7 @@ def _move(config: Config, ahead: Ahead) -> Phase:
         return tempered.step
     if config.method == "smc":
         return partial(sequential_monte_carlo.step, ahead=ahead)
-    move = partial(metropolis_hastings.move, ahead=ahead) if config.method == "mh" else vml.revise
+    move = partial(metropolis_hastings.move, ahead=ahead) if config.method == "mh" else metropolis_hastings.revise
     return Chains(ahead, move).step
 
 

@@ -22,10 +22,8 @@ from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.experiments import Trial
-from vpp.findings.hypotheses import Node, ancestry
-from vpp.findings.ideas import Idea, merge_ideas
+from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.findings.progress import weights_figure
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
@@ -47,12 +45,11 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.markup import markdown_table, markdown_text, one_line
-from vpp.show.words import NBSP, particles, prior_text, weight_text
-from vpp.trials.trial import TrialAsking, TrialSize
+from vpp.show.words import NBSP, counted, percent, prior_text
+from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
     from xarray import DataTree
 
 FILE = "file:"  # prefix of an endpoint that is a model file on this machine
@@ -140,11 +137,6 @@ class _Recorded:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
         return ancestry(self.view, slot)
 
-    def chart(self) -> "go.Figure | None":
-        """Return the weight of each hypothesis by step as a Plotly figure; None with fewer than two such steps."""
-        figure = weights_figure(self.view)
-        return figure.chart("light") if figure else None
-
     def __repr__(self) -> str:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
 
@@ -153,7 +145,7 @@ class _Recorded:
 
     def _repr_markdown_(self) -> str:
         rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        table = markdown_table(("weight", "on test", "particles", "hypothesis"), rows)
+        table = markdown_table(("weight", "on test", "copies", "hypothesis"), rows)
         return f"{markdown_text(self._headline)}\n\n{table}"
 
     @property
@@ -164,9 +156,9 @@ class _Recorded:
     def _lines(self) -> list[tuple[str, ...]]:
         return [
             (
-                weight_text(idea.weight) + prior_text(idea.prior),
+                percent(idea.weight) + prior_text(idea.prior),
                 score_text(idea.test) if idea.test else "not evaluated",
-                particles(idea.slots),
+                counted(len(idea.slots), "copy", "copies"),
                 one_line(idea.text),
             )
             for idea in self.ideas
@@ -372,7 +364,7 @@ def fit(
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. missing: words for a missing cell, with commas, in place of the usual ones; COLUMN=WORDS for one column; or
     several of these. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}};
-    they replace those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or
+    they replace those in NAME.columns.csv beside a file. split: random, group:COLUMN or
     time:COLUMN. test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on
     which “I don’t know” is calibrated. start: sentences that the first particles hold; the others are drawn.
     start_prior: their weights, with `weigh` alone.

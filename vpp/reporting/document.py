@@ -14,17 +14,15 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from vpp.data.dataset import PARTS, Dataset
+from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text
-from vpp.findings.hypotheses import Hypothesis, hypotheses, right_words
-from vpp.findings.ideas import merge_ideas, similarity
+from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_words, similarity
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import Rows, evaluated_rows, headline, row_table
+from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, sure_and_right, tiles
 from vpp.findings.scores import averaged_score, score_text
-from vpp.findings.status import steps_done
-from vpp.findings.trust import calibrated, mistakes, sure_and_right, tiles
+from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -36,19 +34,17 @@ from vpp.runs.view import RunView, constant_weight
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
-from vpp.show.markup import markdown_text, plain, text
-from vpp.show.render import html, markdown
+from vpp.show.markup import html, markdown, markdown_text, plain, text
 from vpp.show.words import (
     NOTICEABLE,
     ROW_OF,
     capitalised,
     counted,
     cut,
-    fixed,
     in_words,
     integer,
-    listed,
     percent,
+    short_percent,
     value_text,
 )
 
@@ -79,7 +75,11 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         yield Heading("Right and wrong")
         yield from mistakes(rows)
         yield Heading("Rows in doubt or wrong")
-        yield from doubtful_rows(rows)
+        yield from headline(rows)
+        # The most divided, then those answered wrongly.
+        first = [*rows.which("Split"), *(each for each in rows.which("Wrong") if each not in rows.which("Split"))]
+        if first:
+            yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
     yield Heading("Method and data")
     yield method(snapshot)
     yield data(dataset)
@@ -99,7 +99,7 @@ def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
     shares.sort(key=lambda share: -share[0])
     yield Deck(
         tuple(
-            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
+            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
             for place, (weight, words, facts) in enumerate(shares)
         )
     )
@@ -112,17 +112,9 @@ def _facts(each: Hypothesis) -> Iterator[str]:
     first, copies = each.members[0], len(each.slots)
     yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
     if first.prior is not None:
-        yield f"prior {fixed(first.prior, 3)}"
+        yield f"prior {percent(first.prior)}"
     if copies > 1:
         yield f"{integer(copies)} copies"
-
-
-def doubtful_rows(rows: Rows) -> Iterator[object]:
-    """Yield five rows: the most divided, then those answered wrongly."""
-    first = [*rows.which("Split"), *(point for point in rows.which("Wrong") if point not in rows.which("Split"))]
-    yield from headline(rows)
-    if first:
-        yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
 
 
 def method(snapshot: Snapshot) -> Table:
@@ -160,15 +152,13 @@ def _likelihood(config: Config, task: str) -> str:
 
 
 def data(dataset: Dataset) -> Table:
-    source, verbs = dataset.provenance, {"calibration": "calibrate"}
-    parts = [f"{integer(len(rows))} {verbs.get(part, part)}" for part in PARTS if (rows := dataset.part(part))]
-    left = f"; {integer(source.n_left_out)} not used" if source.n_left_out else ""
+    source = dataset.provenance
     kind, _, column = source.split.partition(":")
-    split = f"; {SPLITS[kind].format(column)}" if dataset.test else ""
+    split = f" {capitalised(SPLITS[kind].format(column))}." if dataset.test else ""
     labels = f"labels {', '.join(dataset.classes)}" if dataset.classes else "a number"
     lines = (
         ("file", f"{source.file}, {counted(source.n_rows, 'row')}, SHA-256 {source.sha256[:HASH]}."),
-        ("rows", f"{listed(parts)}{left}{split}."),
+        ("rows", f"{rows_sentence(dataset)}{split}"),
         ("columns", f"{dataset.target} ({cut(labels, LONGEST_CELL)}) from {cut(', '.join(dataset.inputs), 300)}."),
     )
     return Table(head=("data", "in this run"), rows=lines)
@@ -206,12 +196,11 @@ def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterato
     if not dataset.test:
         return
     simple, test = with_prompted(baselines(dataset), reader.directory, dataset), view.evaluated.get("test")
-    lines = [(MODEL_NAMES[model.name], score_text(model.score), model.about) for model in simple.models]
+    lines = [(MODEL_NAMES[model.name], score_text(model.score)) for model in simple.models]
     if test:
-        own = score_text(averaged_score(test, dataset))
-        lines.insert(0, ("this run", own, "The averaged prediction of its hypotheses."))
+        lines.insert(0, ("this run", score_text(averaged_score(test, dataset))))
     score = "right on test rows" if dataset.classes else "mean squared error"
-    yield Table(head=("model", score, "what it is"), rows=lines, right=(1,))
+    yield Table(head=("model", score), rows=lines, right=(1,))
     yield from map(Note, filter(None, [left_out_text(simple)]))
 
 
@@ -226,15 +215,11 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
 
 def options(snapshot: Snapshot) -> Iterator[object]:
     """Yield the options that differ from the defaults, and the words that every hypothesis begins with."""
-    config, endpoint, usual = snapshot.spec.config, snapshot.spec.endpoint, Config()
-    names = [each.name for each in fields(Config)]
-    pairs = [(name.replace("_", " "), getattr(config, name), getattr(usual, name)) for name in names]
-    pairs += [
-        ("structured answers", endpoint.structured, "auto"),
-        ("thinking effort", endpoint.reasoning_effort, ""),
-        ("characters shown of a cell", snapshot.spec.cell_limit, 0),
-    ]
-    lines = [(name, str(own), str(other)) for name, own, other in pairs if own != other]
+    spec, usual = snapshot.spec, Config()
+    pairs = [(each.name, getattr(spec.config, each.name), getattr(usual, each.name)) for each in fields(Config)]
+    pairs += [("structured answers", spec.endpoint.structured, "auto")]
+    pairs += [("thinking effort", spec.endpoint.reasoning_effort, ""), ("cell limit", spec.cell_limit, 0)]
+    lines = [(name.replace("_", " "), str(own), str(other)) for name, own, other in pairs if own != other]
     yield Table(head=("option", "here", "default"), rows=lines) if lines else Note("Every option is as by default.")
     if snapshot.view.started:
         yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))

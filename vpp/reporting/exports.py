@@ -12,7 +12,7 @@ import numpy as np
 from vpp import __version__
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.findings.ideas import merge_ideas
+from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import evidence
 from vpp.findings.scores import final_answers, log_likelihood_terms, totals
 from vpp.llm.protocol import short_reason

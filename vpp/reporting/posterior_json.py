@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from vpp.findings.hypotheses import Node, ancestry
-from vpp.findings.ideas import Ideas, merge_ideas, similarity
+from vpp.findings.hypotheses import Ideas, Node, ancestry, merge_ideas, similarity
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.findings.result import finite, result
 from vpp.findings.ruled_out import RuledOut, ruled_out

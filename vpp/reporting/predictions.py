@@ -1,12 +1,10 @@
 """Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about; and sheets to label.
 
-A line has the row, the inputs, other columns that came with it, the truth of a test row, what `_cells` names, each
-particle's answer, and its reason where asked for. The spread is the particles' alone, the range includes noise. An
-abstention is an empty cell. An own column whose name an input has gets a `_`. Every cell, the header's too, is safe to
-open in a spreadsheet: see `vpp.show.markup`, which also undoes it.
-
-A labelling sheet has rows to label, most informative first; a new run continues with the labels. Its columns: the
-inputs, the target, and the expected information gain in bits.
+A line has the row, the inputs, columns that came with it, the truth of a test row, what `_cells` names, each particle's
+answer, and its reason where asked for. The spread is the particles' alone, the range includes noise. An abstention is
+an empty cell. An own column whose name an input has gets a `_`. Every cell is safe to open in a spreadsheet: see
+`vpp.show.markup`, which also undoes it. A labelling sheet has the inputs, the target, and the expected information gain
+in bits of rows to label, the most informative first.
 """
 
 import csv
@@ -21,7 +19,6 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.findings.experiments import parting_rows, read_trial
 from vpp.findings.points import Point, points, possible_labels, possible_range, questions, reject_option, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
@@ -141,14 +138,13 @@ BITS = "information_bits"
 
 
 def sheet_rows(reader: RunReader, view: RunView, *, n: int, made_up: bool = True, draw: int = 0) -> tuple[Row, ...]:
-    """Return at most n rows to ask about: of the table in no part first, then of a trial, then made-up ones.
+    """Return at most n rows to ask about: of the table in no part first, then made-up ones.
 
     made_up: whether rows that are not in the table may follow. draw: number of the draw.
     """
     dataset, seed = reader.dataset(), reader.directory.spec().config.seed
     found = list(candidate_rows(dataset, source="file", n=n, seed=seed, draw=draw))
     if made_up and len(found) < n:
-        found += parting_rows(read_trial(reader.directory, view), dataset, n)
         found += candidate_rows(dataset, source="made up", n=n, seed=seed, draw=draw)
     distinct = list({input_key(row): row for row in reversed(found)}.values())[::-1][:n]
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}

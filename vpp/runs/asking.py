@@ -30,7 +30,7 @@ from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.disk import write_or_refuse
+from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
@@ -198,17 +198,16 @@ class Background(Generic[Q]):
     """Questions asked in another thread; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
-        async def go() -> None:
-            await asking.go(keys=keys, cache_dir=cache_dir)
-
         self.asking = asking
-        self._began_at = time.monotonic()
-        self._ended_at: float | None = None
-        self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
-        self._future.add_done_callback(self._end)
+        self._began_at, self._ended_at = time.monotonic(), 0.0
 
-    def _end(self, _: object) -> None:
-        self._ended_at = time.monotonic()
+        async def go() -> None:
+            try:
+                await asking.go(keys=keys, cache_dir=cache_dir)
+            finally:
+                self._ended_at = time.monotonic()
+
+        self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
 
     @property
     def is_running(self) -> bool:
@@ -239,7 +238,7 @@ class Background(Generic[Q]):
         """Cancel the calls in flight and keep the answers; no effect once it has ended."""
         self._future.cancel()
 
-    def wait(self, timeout_s: float | None = None) -> bool:
+    def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)
         return not self.is_running
 
@@ -296,17 +295,12 @@ def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
         raise InputError(f"there is no particle {slot}: give one from 0 to {view.size - 1}")
     new = whole_text(text, view.seed_text, name="the new text")
     at, old = last_finished(view), view.texts[view.population[slot].hypothesis]
-    held = {view.texts[state.hypothesis] for state in view.population} if config.is_weighing else {old}
-    if new in held:
-        who = f"particle {slot}" if new == old else "another particle"
-        raise InputError(f"{who} says this already: change a word")
-    return Rewording(
-        slot=slot,
-        old=old,
-        new=new,
-        rows=rows,
-        exponent=at.finished.exponent if at.finished and config.is_telescoping else 1.0,
-    )
+    if new == old:
+        raise InputError(f"particle {slot} says this already: change a word")
+    if config.is_weighing and new in (view.texts[state.hypothesis] for state in view.population):
+        raise InputError("another particle says this already: change a word")
+    exponent = at.finished.exponent if at.finished and config.is_telescoping else 1.0
+    return Rewording(slot=slot, old=old, new=new, rows=rows, exponent=exponent)
 
 
 def last_rows(view: RunView) -> tuple[int, ...]:
@@ -420,34 +414,24 @@ def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
 class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
-    def __init__(
-        self,
-        directory: RunDirectory,
-        *,
-        calls: int | None = None,
-        examples: int | None = None,
-        view: RunView | None = None,
-    ) -> None:
+    def __init__(self, directory: RunDirectory, *, calls: int | None = None, examples: int | None = None) -> None:
         """calls: learner calls of the vote; as many as the run's if not given. examples: most in a prompt, or all.
 
-        view: the folded journal, read here if not given. Raises InputError for a run without calls or test rows.
+        Raises InputError for a run without calls or test rows.
         """
         for name, value in (("calls", calls), ("examples", examples)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}: give at least 1")
-        self._run_calls = (view or JournalReader(directory.journal).read()).usage.learner
         self._directory, self._spec = directory, directory.spec()
+        self._run_calls = JournalReader(directory.journal).read().usage.learner
         n_rows = self._spec.dataset["n_test"]
         if not self._run_calls:
             raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-        a_draw = self._spec.config.learner_samples * n_rows
-        self._draws = max(1, (calls or self._run_calls) // a_draw)
-        self._most, self._counters = examples, Counters()
-        self.calls = (self._draws + 1) * a_draw
-        """Calls needed if every answer can be read."""
-        self.total = (self._draws + 1) * n_rows
+        n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * n_rows))
+        self._draws, self._most, self._counters = range(n_draws), examples, Counters()
+        self.total = (n_draws + 1) * n_rows
         self.done = 0
 
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> PromptedBaselines:
@@ -469,13 +453,13 @@ class PromptedAsking:
             raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
         rows = tuple(row.id for row in dataset.test)
         found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        write_or_refuse(self._directory.path / FILE, _CONTENT.dump_json(found))
+        write_atomically(self._directory.path / FILE, _CONTENT.dump_json(found))
         return found
 
     async def _ask_all(self, session: Session, dataset: Dataset) -> tuple[Prompted, ...]:
         """Ask without examples, with one draw of them, then with the other draws."""
         seed_text, prompts = problem_of(self._spec, dataset).seed_text, learner_prompts(self._spec, dataset)
-        draws = [self._examples(draw, session, dataset, f"{seed_text} {WITH}") for draw in range(self._draws)]
+        draws = [self._examples(draw, session, dataset, f"{seed_text} {WITH}") for draw in self._draws]
         texts = [f"{seed_text} {WITH}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
         zero = await self._ask(session, dataset, "zero-shot", [f"{seed_text} {WITHOUT}"])
         first = await self._ask(session, dataset, "few-shot", texts[:1])

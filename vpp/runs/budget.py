@@ -13,7 +13,7 @@ from functools import lru_cache
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.events import Usage
-from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_calls
+from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.prompts import prompt_tokens
 from vpp.llm.protocol import Messages
@@ -181,16 +181,19 @@ def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[Span, Span]]:
         "optimizer": (rewrite(text, middle), [rewrite(long_text, longest), *draws]),
         "program": (programs.translation(text), [programs.translation(long_text)]),
     }
-    most, most_of_optimizer = spec.endpoint.learner_max_tokens, spec.endpoint.optimizer_max_tokens
+    most = spec.endpoint.learner_max_tokens
     answers = {
-        "learner": Span(about=1, high=1) if learner.is_lettered else _answer(LEARNER_ANSWER, most),
-        "optimizer": _answer(OPTIMIZER_ANSWER, most_of_optimizer),
-        "program": _answer(LEARNER_ANSWER, max(LEAST_TOKENS, most)),
+        "learner": (1, 1) if learner.is_lettered else (LEARNER_ANSWER, most),
+        "optimizer": (OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens),
+        "program": (LEARNER_ANSWER, max(LEAST_TOKENS, most)),
     }
-    return {
-        kind: (Span(about=_tokens(typical), high=max(map(prompt_tokens, long))), answers[kind])
-        for kind, (typical, long) in prompts.items()
-    }
+    sizes = {}
+    for kind, (typical, long) in prompts.items():
+        tokens = sum(len(turn["content"].encode("utf-8", "replace")) for turn in typical) / BYTES_A_TOKEN
+        usual, limit = answers[kind]
+        prompt = Span(about=tokens, high=max(map(prompt_tokens, long)))
+        sizes[kind] = prompt, Span(about=min(usual, limit), high=limit)
+    return sizes
 
 
 def _hypothesis(seed_text: str, characters: float) -> str:
@@ -199,32 +202,7 @@ def _hypothesis(seed_text: str, characters: float) -> str:
     return f"{seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
 
 
-def _answer(usual: int, most: int) -> Span:
-    return Span(about=min(usual, most), high=most)
-
-
-def _tokens(messages: Messages) -> float:
-    return sum(len(message["content"].encode("utf-8", "replace")) for message in messages) / BYTES_A_TOKEN
-
-
 # What is left of a run under way
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
-    """Totals expected at a running run's end."""
-
-    calls: float
-    """Calls needed in all, including those made."""
-    cost: float
-
-
-def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
-    """Return what is expected once two steps are complete. The cost of a call is the run's own so far."""
-    if view.has_ended or len(_recent(view)) < 2:
-        return None
-    calls = _expected_calls(spec, view, usage)
-    return Outlook(calls=calls, cost=usage.cost * calls / usage.calls)
 
 
 def seconds_left(
@@ -290,4 +268,4 @@ def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | No
 @lru_cache(maxsize=256)
 def _planned(config: Config, n_train: int, first: int, end: int) -> int:
     """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
-    return sum(sum(step_calls(config, step, n_train=n_train)) for step in range(first, end))
+    return sum(sum(step_items(config, step, n_train=n_train).values()) for step in range(first, end))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, InputError, RunError, RunLocked
 from vpp.events import Usage
-from vpp.runs.disk import is_locked, locked, obstacle, sync_folder, write_or_refuse
+from vpp.runs.disk import inherited_lock, is_locked, locked, obstacle, sync_folder, write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
-AMENDED_WITHIN_S = 5.0
 NAME_LENGTH = 120
 _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 
@@ -57,7 +56,7 @@ class RunFiles:
         except OSError as error:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
-            write_or_refuse(self.data, data)
+            write_atomically(self.data, data)
             self._write(spec)
         except RunError:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -65,22 +64,15 @@ class RunFiles:
         sync_folder(self.path.parent)
 
     def amend(self, **fields: Any) -> None:
-        """Change fields of the spec in run.json; changes that others make meanwhile stay.
-
-        Raises RunError if there is no run, another program holds run.json, or the disk refuses.
-        """
-        self.spec()
-        with locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as is_ours:
-            if not is_ours:
-                raise RunError(f"{self.path / 'run.json'} is being written by another program: try again")
-            self._write(replace(self.spec(), **fields))
+        """Change fields of the spec in run.json. Raises RunError if there is no run, or the disk refuses."""
+        self._write(replace(self.spec(), **fields))
 
     def _write(self, spec: RunSpec) -> None:
         try:
             content = _SPEC.dump_json(spec, indent=2)
         except PydanticSerializationError as error:
             raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
-        write_or_refuse(self.path / "run.json", content)
+        write_atomically(self.path / "run.json", content)
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
@@ -145,14 +137,14 @@ class Heartbeat:
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
-"""Seconds that a new worker may take until it holds the run."""
+"""Seconds that may pass until a worker holds a new run."""
 
 
 class RunDirectory(RunFiles):
-    """A command is a file that the worker takes; a request for a worker is one that it removes as it starts."""
+    """A command is a file that the worker takes."""
 
     def send_command(self, command: Command) -> None:
-        write_or_refuse(self.path / "control", to_json(command))
+        write_atomically(self.path / "control", to_json(command))
 
     def take_command(self) -> Command | None:
         """Return the command that waits, once."""
@@ -171,22 +163,9 @@ class RunDirectory(RunFiles):
         beat = self.last_beat() if self.is_held() else None
         return beat.obeying if beat else None
 
-    def request_worker(self) -> None:
-        """Note that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
-        write_or_refuse(self.path / "asked", b"")
-        (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
-
-    def take_request(self) -> bool:
-        """Remove the request for a worker; False if there was none."""
-        with suppress(FileNotFoundError):
-            (self.path / "asked").unlink()
-            return True
-        return False
-
     def beat(self, beat: Heartbeat) -> None:
-        part = self.path / ".heartbeat.part"
-        part.write_bytes(to_json(beat))
-        part.replace(self.path / "heartbeat")
+        """Raises DiskRefused."""
+        write_atomically(self.path / "heartbeat", to_json(beat), sync=False)
 
     def last_beat(self) -> Heartbeat | None:
         with suppress(OSError, ValueError):
@@ -194,19 +173,24 @@ class RunDirectory(RunFiles):
         return None
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the run for one worker. Raises RunLocked if another worker holds it, RunError if it cannot be held."""
-        with locked(self.path / "lock", wait_s=1.0) as is_ours:
-            if not is_ours:
+    def lock(self) -> Iterator[BinaryIO]:
+        """Hold the run for one worker, which may inherit the lock from the process that starts it.
+
+        Raises RunLocked if another worker holds it, RunError if it cannot be held.
+        """
+        path = self.path / "lock"
+        if inherited := inherited_lock(path):
+            with inherited:
+                yield inherited
+            return
+        with locked(path, wait_s=1.0) as file:
+            if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            yield
+            (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
+            yield file
 
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")
-
-    def is_going_on(self) -> bool:
-        """True if a living worker holds the run, or one may still be starting."""
-        return self.is_held() or _is_recent(self.path / "asked", time.time())
 
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
         now = now or time.time()
@@ -217,7 +201,7 @@ class RunDirectory(RunFiles):
             if beat and now - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
-        if _is_recent(self.path / "asked", now) or (view.phase == "queued" and _is_recent(self.data, now)):
+        if view.phase == "queued" and _is_recent(self.data, now):
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 

@@ -6,12 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from vpp.errors import DiskRefused
 
+LOCK = "_VPP_LOCK"
+"""Variable with the descriptor of the lock that a worker inherits."""
 LEAST_FREE = 128 * 1024
 """Bytes that a worker needs at least."""
 _FIXES = {
@@ -51,7 +53,7 @@ def obstacle(folder: Path) -> str:
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
     """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
 
-    sync: make it survive a loss of power.
+    sync: make it survive a loss of power. Raises DiskRefused.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
@@ -63,15 +65,11 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         part.replace(path)
         if sync:
             sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_or_refuse(path: Path, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
     except OSError as error:
         raise DiskRefused(refusal(error, path)) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
@@ -101,16 +99,22 @@ def try_lock(path: Path) -> BinaryIO | None:
 
 
 @contextmanager
-def locked(path: Path, *, wait_s: float = 0) -> Iterator[bool]:
-    """Try to lock a file for `wait_s`; yield True if it is locked. Raises DiskRefused."""
+def locked(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
+    """Try to lock a file for `wait_s`; yield it, or None if another process holds it. Raises DiskRefused."""
     deadline = time.monotonic() + wait_s
     while (file := try_lock(path)) is None and time.monotonic() < deadline:
         time.sleep(0.02)
-    try:
-        yield file is not None
-    finally:
-        if file is not None:
-            file.close()
+    with file or nullcontext():
+        yield file
+
+
+def inherited_lock(path: Path) -> BinaryIO | None:
+    """Return the lock that this process's parent took for it, if it is this file's; only once."""
+    descriptor = os.environ.pop(LOCK, "")
+    with suppress(OSError, ValueError):
+        if os.path.samestat(os.fstat(int(descriptor)), path.stat()):
+            return os.fdopen(int(descriptor), "ab")
+    return None
 
 
 def is_locked(path: Path) -> bool:

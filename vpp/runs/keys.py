@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vpp.environment import Environment
-from vpp.errors import RunError
+from vpp.errors import DiskRefused, RunError
 from vpp.llm.gate import Gate, Headers, exact, headers_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
@@ -118,8 +118,8 @@ class User:
             if not (home / "user.json").is_file():
                 claims = {"issuer": self.issuer, "subject": self.subject, "email": self.email}
                 write_atomically(home / "user.json", json.dumps(claims, indent=2).encode())
-        except OSError as error:
-            raise RunError(f"{home} cannot be made ({error.strerror}): its owner must fix the runs folder") from None
+        except (OSError, DiskRefused):
+            raise RunError(f"{home} cannot be made: its owner must fix the runs folder") from None
         return home
 
 
@@ -130,7 +130,7 @@ def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirect
     """
     if not most:
         return
-    going = sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
     if going >= most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

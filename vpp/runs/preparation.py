@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 
 MOST_STEPS = 100_000
-MOST_PARTICLES = 100_000
 NO_ENDPOINT = "no endpoint: give --base-url and --model (or set OPENAI_BASE_URL and VPP_MODEL), --gguf FILE, or --demo"
 
 
@@ -109,10 +107,8 @@ def check_size(dataset: Dataset, config: Config) -> None:
             f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "
             f"fewer than a batch of {config.batch_size}: add rows, or set the batch size to at most {n_train}"
         )
-    if config.epochs * ceil(n_train / config.batch_size) > MOST_STEPS:
+    if config.epochs * -(-n_train // config.batch_size) > MOST_STEPS:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
-    if config.size > MOST_PARTICLES:
-        raise InputError(f"the run would have more than {MOST_PARTICLES:,} particles: use fewer")
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:

@@ -6,15 +6,17 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, BinaryIO
 
 import vpp
 from vpp.errors import DiskRefused, EndpointUnreachable
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal, try_lock
+from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.runs.disk import LOCK, refusal, try_lock
 from vpp.runs.keys import Keys
 
 SLOT_POLL_S = 0.2
@@ -24,20 +26,35 @@ DEMO_READY_S = 20.0
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
     """Start or resume the run in a detached worker, which outlives this process; return its process id.
 
-    Keys are passed by environment only. Raises DiskRefused.
+    Keys are passed by environment only. Raises RunLocked, DiskRefused.
     """
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
-    directory.request_worker()
-    try:
-        process = start(["vpp", "resume", str(directory.path)], directory.log, variables)
-    except OSError as error:
-        raise DiskRefused(refusal(error, directory.path)) from None
-    threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
-    return process.pid
+    worker = start_worker(directory, variables)
+    threading.Thread(target=worker.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
+    return worker.pid
 
 
-def start(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError."""
+def start_worker(directory: RunDirectory, environment: Mapping[str, str], *options: str) -> "subprocess.Popen[bytes]":
+    """Start `vpp resume` with the run's lock, so that no other worker can begin meanwhile. options: its own.
+
+    Raises RunLocked, DiskRefused.
+    """
+    words = ("vpp", "resume", str(directory.path), *options)
+    with directory.lock() as lock:
+        try:
+            directory.beat(replace(directory.last_beat() or Heartbeat(), at=time.time(), queued=True))
+            return start(words, directory.log, {**environment, LOCK: str(lock.fileno())}, inherit=lock.fileno())
+        except OSError as error:
+            raise DiskRefused(refusal(error, directory.path)) from None
+
+
+def start(
+    words: Sequence[str], log: Path, environment: Mapping[str, str], *, inherit: int
+) -> "subprocess.Popen[bytes]":
+    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError.
+
+    inherit: descriptor of a file that it inherits.
+    """
     with log.open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", *words],
@@ -46,6 +63,7 @@ def start(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> "s
             stderr=output,
             env=child_environment(environment),
             start_new_session=True,
+            pass_fds=[inherit],
         )
 
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
-from vpp.errors import DataError, RunError
+from vpp.errors import DataError, DiskRefused, RunError
 from vpp.events import Scored, Usage
 from vpp.posterior.metric import label_figures
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
@@ -36,12 +36,15 @@ class Snapshot:
     view: RunView
     usage: Usage
     """Calls so far, those of an unfinished round included."""
-    loading_s: float | None = None
-    """Seconds for which the worker has been loading a model file; None if it is not."""
     beat: Heartbeat | None = None
     """The worker's last heartbeat."""
     edition: int = 0
     """Changes with the spec or the view, and differs between readers; use as a cache key."""
+
+    @property
+    def loading_s(self) -> float | None:
+        """Seconds for which the worker has been loading a model file; None if it is not."""
+        return self.beat.loading_s if self.beat and self.state == "queued" else None
 
 
 class RunReader:
@@ -65,15 +68,7 @@ class RunReader:
             beat, usage = self.directory.last_beat(), self._shown.usage
             if beat and state == "running" and beat.usage.calls >= usage.calls:
                 usage = beat.usage
-            return Snapshot(
-                spec=spec,
-                state=state,
-                view=self._shown,
-                usage=usage,
-                loading_s=beat.loading_s if beat and state == "queued" else None,
-                beat=beat,
-                edition=self._edition,
-            )
+            return Snapshot(spec=spec, state=state, view=self._shown, usage=usage, beat=beat, edition=self._edition)
 
     def dataset(self) -> Dataset:
         if self._dataset is None:
@@ -193,7 +188,7 @@ def write_summary(
         cost=view.usage.cost,
         verdict=verdict,
     )
-    with suppress(OSError):
+    with suppress(DiskRefused):
         write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
     return summary
 

@@ -57,17 +57,6 @@ class Access:
     answers: Sequence[Entry] | None = None
     """Answers of an earlier worker, which need no call; None: programs alone, all that were recorded."""
     cap: Cap = NO_CAP
-    on_loading: OnLoading = lambda _: None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
-    """What the endpoints of a run share."""
-
-    counters: Counters
-    budget: Budget
-    cache: ResponseCache | None = None
-    prices: Prices = NO_PRICES
     max_attempts: int = MAX_ATTEMPTS
     on_loading: OnLoading = lambda _: None
 
@@ -97,10 +86,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     async with AsyncExitStack() as stack:
         cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         served = replace(spec.endpoint, concurrency=spec.ceiling)
-        connection = Connection(
-            counters=counters, budget=budget, cache=cache, prices=spec.prices, on_loading=access.on_loading
-        )
-        ends = await open_endpoints(stack, served, access.keys, connection)
+        ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], budget)
         cell_limit, spec = spec.cell_limit, fitted(spec, dataset, limits)
@@ -233,43 +219,44 @@ def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> Respo
 
 
 async def open_endpoints(
-    stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, connection: Connection
+    stack: AsyncExitStack,
+    spec: EndpointSpec,
+    access: Access,
+    budget: Budget,
+    *,
+    cache: ResponseCache | None = None,
+    prices: Prices = NO_PRICES,
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
-    server = await _server(stack, spec, keys, connection.on_loading)
-    learner = _open_endpoint(stack, server, spec, connection, connection.prices.learner)
+    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
+
+    def opened(server: Server, price: Price) -> Endpoint:
+        endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)
+        stack.push_async_callback(endpoint.aclose)
+        return endpoint
+
+    server = await _server(stack, spec, access)
+    learner = opened(server, prices.learner)
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
-    key = keys.optimizer or (None if elsewhere else keys.learner)  # secrets go to no server but their own
-    url, model = spec.optimizer_base_url or spec.base_url, spec.optimizer_model or spec.model
-    headers = () if elsewhere else server.headers
-    other = replace(server, base_url=url, model=model, api_key=key or "", headers=headers)
-    return learner, _open_endpoint(stack, other, spec, connection, connection.prices.of_optimizer)
-
-
-def _open_endpoint(
-    stack: AsyncExitStack, server: Server, spec: EndpointSpec, connection: Connection, price: Price
-) -> Endpoint:
-    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=connection.max_attempts)
-    endpoint = Endpoint(
+    key = access.keys.optimizer or (None if elsewhere else access.keys.learner)  # secrets go to no other server
+    other = replace(
         server,
-        limits=limits,
-        cache=connection.cache,
-        counters=connection.counters,
-        budget=connection.budget,
-        price=price,
+        base_url=spec.optimizer_base_url or spec.base_url,
+        model=spec.optimizer_model or spec.model,
+        api_key=key or "",
+        headers=() if elsewhere else server.headers,
     )
-    stack.push_async_callback(endpoint.aclose)
-    return endpoint
+    return learner, opened(other, prices.of_optimizer)
 
 
-async def _server(stack: AsyncExitStack, spec: EndpointSpec, keys: Keys, on_loading: OnLoading) -> Server:
+async def _server(stack: AsyncExitStack, spec: EndpointSpec, access: Access) -> Server:
     """Return the learner's server, after starting one of ours."""
-    effort = spec.reasoning_effort
+    effort, keys = spec.reasoning_effort, access.keys
     if spec.gguf:
         spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
-        url, address, key = await stack.enter_async_context(model_server(spec, on_loading))
+        url, address, key = await stack.enter_async_context(model_server(spec, access.on_loading))
         return Server(base_url=url, model=spec.model, api_key=key, body=spec.body, effort=effort, cache_address=address)
     if spec.demo:
         url = await stack.enter_async_context(demo_server(spec.demo_latency_ms))
@@ -310,10 +297,8 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
     async with AsyncExitStack() as stack:
         longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
         quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
-        counters = Counters()
-        budget = Budget(counters)
-        connection = Connection(counters=counters, budget=budget, max_attempts=1)
-        learner, optimizer = await open_endpoints(stack, quick, keys, connection)
+        access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
+        learner, optimizer = await open_endpoints(stack, quick, access, Budget(access.counters))
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
         servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
         for endpoint, roles in servers.items():

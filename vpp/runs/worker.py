@@ -75,7 +75,6 @@ class Control:
         self._obeying: Command | None = None
         self._directory = directory
         self._counters = counters
-        self._is_silent = False
 
     def listen_to_signals(self) -> None:
         """Let a signal stop the run; a closed terminal too, unless the worker was started to ignore that."""
@@ -121,7 +120,7 @@ class Control:
             await cancel([task, stop, *others])
 
     def beat(self) -> None:
-        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats."""
+        """Write a heartbeat, if the disk takes it: the run works without."""
         now, (in_flight, age_s) = time.time(), self._counters.flight()
         beat = Heartbeat(
             at=now,
@@ -133,13 +132,8 @@ class Control:
             in_flight=in_flight,
             oldest_at=now - age_s,
         )
-        try:
+        with suppress(DiskRefused):
             self._directory.beat(beat)
-            self._is_silent = False
-        except OSError as error:
-            if not self._is_silent:
-                log.warning("no heartbeat can be written: %s", refusal(error, self._directory.path))
-            self._is_silent = True
 
 
 class Recorder:
@@ -174,17 +168,16 @@ class Recorder:
 
     def end(self, end: Event) -> None:
         """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
-        if not (isinstance(end, RunFailed) and end.reason == "disk"):
+        for _ in range(2):
             try:
-                return self.record(end)
+                self.record(end)
             except OSError as error:
-                end = self.failure(error)
-        self.journal.forget()
-        try:
-            self.record(end)
-        except OSError as error:
-            log.error("the end of the run cannot be recorded: %s", error)
-            self._apply(Record(at=time.time(), usage=self._counters.snapshot(), event=end))
+                self.journal.forget()
+                end = failure = self.failure(error)
+            else:
+                return
+        log.error("the end of the run cannot be recorded: %s", failure.detail)
+        self._apply(Record(at=time.time(), usage=self._counters.snapshot(), event=end))
 
     def failure(self, error: OSError) -> RunFailed:
         return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
@@ -225,8 +218,6 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """
     try:
         with directory.lock():
-            if not directory.take_request():
-                directory.take_command()  # it was for an earlier worker
             view = JournalReader(directory.journal).read()
             if view.phase == "finished":
                 return view

@@ -1,29 +1,22 @@
-"""Blocks of a finding: what it says, without markup. vpp/show/render.py draws them.
+"""Blocks of a finding: what it says, without markup. vpp/show/markup.py draws them.
 
 A finding is a function of vpp/findings that returns a sequence of blocks. All strings are plain text; a renderer
 escapes them. A kind of block that only one page needs has its own module, which registers its renderers there.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from vpp.show.theme import Mode
 from vpp.show.words import integer
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
-Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
+Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "live", "done", ""]
 """Shape of a badge; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
     words: str
-    link: tuple[str, str] = ("", "")
-    """More words, and the id of the section to which they lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +73,6 @@ class Quote:
     facts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A chart, and the same in words and numbers."""
-
-    title: str
-    caption: str
-    alt: str
-    """What it shows, as a sentence without its full stop."""
-    chart: "Callable[[Mode], go.Figure]" = field(repr=False)
-    table: Table
-
-
 @dataclass(frozen=True, slots=True)
 class Code:
     """A text as it is: a program, a prompt, an answer."""
@@ -111,7 +92,7 @@ class Fold:
     """Slot whose prompt the page is asked for once the fold is open (assets/deck.js)."""
 
 
-Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold | Figure
+Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold
 
 
 def count_metric(name: str, n: int, of: int, words: str) -> Metric:

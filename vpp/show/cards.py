@@ -8,16 +8,23 @@ from dataclasses import dataclass
 
 from vpp.show import markup
 from vpp.show.blocks import Fold, Mark
-from vpp.show.markup import badge, hypothesis, is_rewritten, kept_share, markdown_quote, markdown_text, one_line, text
-from vpp.show.render import block_html, block_markdown, html
-from vpp.show.words import counted, cut, integer, percent
+from vpp.show.markup import (
+    badge,
+    block_html,
+    block_markdown,
+    html,
+    hypothesis,
+    is_rewritten,
+    kept_share,
+    markdown_quote,
+    markdown_text,
+    one_line,
+    text,
+)
+from vpp.show.words import counted, cut, percent
 
 LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
-MOST_SQUARES = 60
-"""Rows that a card shows as a square each; of more it gives the count alone."""
-SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
-SQUARES = "Squares: a row of this step's batch each. Filled: right; crossed: wrong; hatched: unreadable."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +60,6 @@ class StepCard(Card):
     score: str = ""
     """`29/30`, or how far off it is."""
     rows: str = ""
-    hits: tuple[bool | None, ...] = ()
-    """A square each; empty for numbers."""
     marks: tuple[tuple[Mark, str], ...] = ()
     origins: tuple[int, ...] = ()
     """Keys of the cards from which it came in this phase."""
@@ -133,6 +138,8 @@ def _(card: StepCard) -> str:
     what = "log-likelihood" if card.is_chain else "weight"
     copies = f", {counted(card.copies, 'copy', 'copies')}" if card.copies > 1 else ""
     label = text(f"Hypothesis {card.key}, {f'{what} {card.value}' if card.value else 'not weighed yet'}{copies}")
+    score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
+    rail = f'<div class="rail" data-part="rail">{score}</div>' if score else ""
     same = f"{card.copies} {'chains' if card.is_chain else 'copies (particles)'} with the same answers"
     times = f'<span class="times" title="{same}">×{card.copies}</span>' if card.copies > 1 else ""
     return (
@@ -141,17 +148,8 @@ def _(card: StepCard) -> str:
         f'<div class="slot"><span class="wt">{text(card.value or "…")}</span>{times}'
         f'<span class="k">hypothesis {card.key}</span></div><div>{_revised(card.before, card.words)}'
         f'<div class="foot"><span class="marks" data-part="marks">{marks}</span>'
-        f'<div class="folds" data-part="folds">{folds}</div>{_score(card)}</div></div></article>'
+        f'<div class="folds" data-part="folds">{folds}</div>{rail}</div></div></article>'
     )
-
-
-def _score(card: StepCard) -> str:
-    hits = card.hits if len(card.hits) <= MOST_SQUARES else ()
-    squares = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
-    right = f"{integer(hits.count(True))} of {counted(len(hits), 'row')} of this step right"
-    batch = f'<span class="sq" role="img" aria-label="{right}">{squares}</span>' if squares else ""
-    score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
-    return f'<div class="rail" data-part="rail">{batch}{score}</div>' if batch or score else ""
 
 
 def _revised(before: str, after: str) -> str:

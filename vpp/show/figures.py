@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vpp.show.blocks import Table
-from vpp.show.markup import term, text
-from vpp.show.render import block_html, block_markdown
+from vpp.show.markup import block_html, block_markdown, term, text
 from vpp.show.words import EQUAL, NBSP, percent
 
 HUES = 6
@@ -101,7 +100,9 @@ class Curve:
     words: str
     alt: str
     lines: Mapping[str, Sequence[tuple[int, float]]]
-    """By the class in assets/vpp.css that is its name in the key, too: `mean` is drawn under `best`."""
+    """By the class in assets/vpp.css: `mean` is drawn under `best`."""
+    names: Sequence[str] = ()
+    """Of the lines in the key, in their order; their classes if not given."""
     dots: Sequence[tuple[float, float, str]] = ()
     """Step, value and name."""
     low: tuple[float, str]
@@ -116,7 +117,8 @@ class Curve:
 @block_html.register
 def _(block: Curve) -> str:
     (low, _), (high, _), floor = block.low, block.high, block.height - BOTTOM
-    last = max(block.total, *(step for step, _, _ in block.dots), 2)
+    steps = [step for points in block.lines.values() for step, _ in points]
+    last = max(block.total, *steps, *(step for step, _, _ in block.dots), 2)
 
     def x(step: float) -> float:
         return LEFT + (step - 1) / (last - 1) * (WIDTH - LEFT - RIGHT)
@@ -151,7 +153,7 @@ def _(block: Curve) -> str:
         f'<circle cx="{x(step):.1f}" cy="{y(value):.1f}" r="4"><title>{text(name)}</title></circle>'
         for step, value, name in block.dots
     )
-    names = [*((name, name) for name in block.lines if len(block.lines) > 1)]
+    names = [*zip(block.lines, block.names or block.lines, strict=True)] if len(block.lines) > 1 else []
     names += [("dot", name) for name in dict.fromkeys(name for _, _, name in block.dots)]
     key = " ".join(f'<i class="{kind}"></i>{text(name)}' for kind, name in reversed(names))
     return (

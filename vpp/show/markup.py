@@ -1,4 +1,4 @@
-"""Text from a model or a file made safe for HTML, Markdown, a terminal and a spreadsheet; glossary; pieces of HTML.
+"""Blocks and texts as HTML, Markdown and lines of a terminal, in which no text of a model or a file acts; the glossary.
 
 Every string from outside is escaped here, once: in HTML by `text`. Pieces have the classes of assets/vpp.css. Markdown
 is escaped in two layers. Punctuation that a parser would read as markup gets a backslash. Some renderers (GitHub,
@@ -13,15 +13,15 @@ number, -3.5 or +2, stays as it is. `original` undoes it.
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from html import escape
 from pathlib import Path
 
 from vpp.data.columns import is_number
-from vpp.show.blocks import Mark, Metric
+from vpp.show.blocks import Alert, Code, Fold, Heading, Mark, Metric, Metrics, Note, Quote, Say, Table
 from vpp.show.words import capitalised
 
 JOINER = "\N{WORD JOINER}"
@@ -156,10 +156,6 @@ def _meaning(entry: Entry) -> str:
     )
 
 
-def phase(mark: Mark, words: str) -> str:
-    return f'<p class="cap phase">{badge(mark, words)}</p>'
-
-
 def heading(title: str, caption: str = "") -> str:
     return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'
 
@@ -183,13 +179,6 @@ def title(
     )
     under = f'<div class="meta">{named}{text(meta)}{chip}{"".join(folded)}</div>' if meta else ""
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
-
-
-def saying(words: str, *, link: tuple[str, str] = ("", "")) -> str:
-    """Return the headline of a page. link: more words, and the id of the section to which they lead."""
-    more, place = link
-    linked = f' <a href="#{text(place)}">{text(more)}</a>' if more else ""
-    return f'<p class="say">{text(words)}{linked}</p>'
 
 
 def caption(words: str) -> str:
@@ -221,15 +210,11 @@ def strip(metrics: Iterable[Metric]) -> str:
     return f'<dl class="strip">{"".join(cells)}</dl>'
 
 
-def quiet(words: str) -> str:
-    return f'<p class="quiet">{text(words)}</p>'
-
-
 def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False) -> str:
     """Return the content of an empty page, or an error and its fix. alone: whether the page has no other title."""
     tag = "h1" if alone else "h2"
     kind, role = ("state err", "alert") if failed else ("state", "status")
-    body = "".join(map(quiet, paragraphs))
+    body = "".join(f'<p class="quiet">{text(words)}</p>' for words in paragraphs)
     return f'<div class="{kind}" role="{role}"><{tag}>{text(head)}</{tag}>{body}</div>'
 
 
@@ -243,17 +228,10 @@ def scrolling(html: str, name: str, kind: str = "scroll") -> str:
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{text(name)}">{html}</div>'
 
 
-def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Sequence[int] = (),
-    terms: bool = False,
-    name: str = "",
-) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = (), name: str = "") -> str:
     """Return a plain table. right: indices of the right-aligned columns.
 
-    terms: whether heads open glossary entries. name: needed if another table of the page has the same heads.
+    name: needed if another table of the page has the same heads.
     """
 
     def cell(tag: str, index: int, html: str) -> str:
@@ -261,7 +239,7 @@ def table(
         aligned = ' class="r"' if index in right else ""
         return f"<{tag}{scope}{aligned}>{html}</{tag}>"
 
-    top = "".join(cell("th", i, term(words) if terms else text(words)) for i, words in enumerate(head))
+    top = "".join(cell("th", i, text(words)) for i, words in enumerate(head))
     lines = ("".join(cell("td", i, text(words)) for i, words in enumerate(row)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
@@ -304,3 +282,161 @@ def diff_html(before: str, after: str) -> str:
         parts += [f"<del>{text(old)}</del>"] if old and not is_kept else []
         parts += [text(new) if is_kept else f"<ins>{text(new)}</ins>"] if new else []
     return " ".join(parts)
+
+
+# Blocks
+
+
+def html(blocks: Iterable[object]) -> str:
+    return "".join(map(block_html, blocks))
+
+
+def markdown(blocks: Iterable[object], *, level: int = 2) -> str:
+    """Return the blocks with blank lines between them. level: of their headings."""
+    return "\n\n".join(filter(None, (block_markdown(block, level) for block in blocks)))
+
+
+def lines(blocks: Iterable[object]) -> Iterator[str]:
+    for block in blocks:
+        yield from block_lines(block)
+
+
+@singledispatch
+def block_html(block: object) -> str:
+    raise TypeError(f"no HTML for {type(block).__name__}")
+
+
+@singledispatch
+def block_markdown(block: object, level: int) -> str:
+    raise TypeError(f"no Markdown for {type(block).__name__}")
+
+
+@singledispatch
+def block_lines(block: object) -> Iterator[str]:
+    raise TypeError(f"no lines for {type(block).__name__}")
+
+
+# HTML
+
+
+@block_html.register
+def _(block: Say) -> str:
+    return f'<p class="say">{text(block.words)}</p>'
+
+
+@block_html.register
+def _(block: Heading) -> str:
+    drawn = heading(block.title, block.caption)
+    return f'<div id="{text(block.place)}" tabindex="-1">{drawn}</div>' if block.place else drawn
+
+
+@block_html.register
+def _(block: Note) -> str:
+    return caption(block.words)
+
+
+@block_html.register
+def _(block: Alert) -> str:
+    return state(block.head, *block.words, failed=True)
+
+
+@block_html.register
+def _(block: Metrics) -> str:
+    return strip(block.items) if block.items else ""
+
+
+@block_html.register
+def _(block: Table) -> str:
+    cells = table(block.head, block.rows, right=block.right, name=block.name)
+    return f'<details class="astable"><summary>{text(block.fold)}</summary>{cells}</details>' if block.fold else cells
+
+
+@block_html.register
+def _(block: Quote) -> str:
+    return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
+
+
+@block_html.register
+def _(block: Code) -> str:
+    return f'<pre class="raw">{text(block.words)}</pre>'
+
+
+@block_html.register
+def _(block: Fold) -> str:
+    wanted = "" if block.wanted is None else f' data-wanted="{block.wanted}"'
+    title = badge(block.mark, block.title) if block.mark else text(block.title)
+    name = text(block.name or block.title)
+    return f'<details data-fold="{name}"{wanted}><summary>{title}</summary>{html(block.blocks)}</details>'
+
+
+# Markdown
+
+
+@block_markdown.register
+def _(block: Say, level: int) -> str:
+    return f"**{markdown_text(block.words)}**" if block.words else ""
+
+
+@block_markdown.register
+def _(block: Heading, level: int) -> str:
+    caption = f"\n\n{markdown_text(block.caption)}" if block.caption else ""
+    return f"{'#' * level} {markdown_text(block.title)}{caption}"
+
+
+@block_markdown.register
+def _(block: Note, level: int) -> str:
+    return markdown_text(block.words)
+
+
+@block_markdown.register
+def _(block: Metrics, level: int) -> str:
+    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
+    return block_markdown(Table(head=("measure", "value", "in words"), rows=rows, right=(1,)), level) if rows else ""
+
+
+@block_markdown.register
+def _(block: Table, level: int) -> str:
+    cells = [[markdown_text(cell) for cell in row] for row in block.rows]
+    return markdown_table([markdown_text(head) for head in block.head], cells, right=block.right)
+
+
+@block_markdown.register
+def _(block: Quote, level: int) -> str:
+    facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
+    return f"{markdown_quote(block.words)}{facts}"
+
+
+@block_markdown.register
+def _(block: Code, level: int) -> str:
+    return markdown_code(block.words)
+
+
+# A terminal
+
+
+@block_lines.register
+def _(block: Say | Note) -> Iterator[str]:
+    yield from filter(None, [one_line(block.words)])
+
+
+@block_lines.register
+def _(block: Metrics) -> Iterator[str]:
+    for each in block.items:
+        yield one_line(f"{each.name}: {each.value} {each.scale} {each.words}")
+
+
+@block_lines.register
+def _(block: Quote) -> Iterator[str]:
+    yield one_line(" · ".join((*block.facts, block.words)))
+
+
+@block_lines.register
+def _(block: Table) -> Iterator[str]:
+    cells = [list(map(one_line, row)) for row in (block.head, *block.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        aligned = (
+            cell.rjust(width) if place in block.right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(aligned).rstrip()

@@ -7,8 +7,7 @@ from typing import Literal
 from vpp.show import markup
 from vpp.show.blocks import Table
 from vpp.show.figures import VoteBar, hue
-from vpp.show.markup import CUE, aligned, badge, is_rewritten, scrolling, text
-from vpp.show.render import block_html, block_markdown, html
+from vpp.show.markup import CUE, aligned, badge, block_html, block_markdown, html, is_rewritten, scrolling, text
 from vpp.show.words import counted, cut, percent
 
 Cells = tuple[tuple[str, str], ...]
@@ -171,6 +170,8 @@ class Rival:
     hypothesis: str
     code: str = ""
     """The branch of its program that answered; empty if it has none."""
+    reason: str = ""
+    """The model's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +196,10 @@ def _(block: Rivals) -> str:
 
 def _rival(rival: Rival, words: str, note: str = "") -> str:
     branch = f'<p class="cap">branch <code>{text(rival.code)}</code></p>' if rival.code else ""
+    notes = "".join(map(markup.caption, filter(None, (rival.reason, note))))
     return (
         f'<section class="rival"><p class="who"><b>{text(rival.answer)}</b> {text(rival.facts)}</p>'
-        f'<p class="hyp">{words}</p>{branch}{markup.caption(note) if note else ""}</section>'
+        f'<p class="hyp">{words}</p>{branch}{notes}</section>'
     )
 
 

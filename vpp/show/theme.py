@@ -1,13 +1,9 @@
-"""Colours and charts of both themes, shared by the stylesheet, Streamlit's theme and the report.
+"""Colours of both themes, shared by the stylesheet, Streamlit's theme and the report.
 
 assets/vpp.css and .streamlit/config.toml cannot import; tests/show/test_theme.py holds their values equal to these.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from typing import Literal, NamedTuple
 
 Mode = Literal["light", "dark"]
 
@@ -50,68 +46,3 @@ TOKENS: dict[str, Token] = {
 """Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), verdicts, tints, labels."""
 PRIMARY = Token("#16202a", "#657787")
 """Colour of sliders and ticked boxes. Streamlit writes white on it in both themes, so it cannot be ink in the dark."""
-
-
-def palette(mode: Mode) -> dict[str, str]:
-    return {name: token.of(mode) for name, token in TOKENS.items()}
-
-
-SANS = "VPP Sans, Fira Sans, sans-serif"
-
-
-def template(mode: Mode) -> dict[str, Any]:
-    """Return the Plotly template: hairlines, no legend, no frame."""
-    c = palette(mode)
-    axis = {
-        "gridcolor": c["rule"],
-        "zeroline": False,
-        "showline": False,
-        "ticks": "",
-        "tickfont": {"color": c["ink-3"], "size": 12},
-        "fixedrange": False,
-        "automargin": True,
-    }
-    return {
-        "layout": {
-            "font": {"family": SANS, "size": 13, "color": c["ink-2"]},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "xaxis": {**axis, "showgrid": False},
-            "yaxis": axis,
-            "margin": {"l": 34, "r": 12, "t": 8, "b": 28},
-            "showlegend": False,
-            "hovermode": "closest",
-            "hoverlabel": {
-                "bgcolor": c["sheet"],
-                "bordercolor": c["edge"],
-                "font": {"family": SANS, "color": c["ink"]},
-            },
-        }
-    }
-
-
-HEIGHT = 260
-
-
-def stacked_shares(layers: Mapping[str, Sequence[float]], steps: Sequence[str], mode: Mode) -> "go.Figure":
-    """Stack shares of one whole, the first layer at the bottom and darkest. layers: a value a step, by name."""
-    import plotly.graph_objects as go  # late: it takes a second
-
-    c = palette(mode)
-    inks = (c["ink"], c["past"], c["ink-2"], c["edge"], c["ink-3"])
-    areas: list[Any] = [
-        go.Scatter(
-            x=list(steps),
-            y=list(shares),
-            name=name,
-            mode="lines",
-            stackgroup="whole",
-            line={"width": 1, "color": c["paper"]},
-            fillcolor=inks[place % len(inks)],
-            hovertemplate=f"{name}: %{{y:.0%}}<extra></extra>",
-        )
-        for place, (name, shares) in enumerate(layers.items())
-    ]
-    axes = {"xaxis_title": "step", "yaxis_title": "weight", "yaxis_tickformat": ".0%", "yaxis_range": [0, 1]}
-    layout = {"hovermode": "x unified", "xaxis_type": "category", "height": HEIGHT, "template": template(mode)}
-    return go.Figure(areas).update_layout(**axes, **layout)

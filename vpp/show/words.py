@@ -41,11 +41,6 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
-def cached_words(cached: int, *, of: int) -> str:
-    """`all from the cache`, `12 from the cache`: how many calls the cache answered."""
-    return f"{'all' if cached == of and of else integer(cached)} from the cache"
-
-
 def number(value: float, digits: int = USUAL_DIGITS) -> str:
     """Return a number with `digits` significant digits: `1.234`, `12,346`, `3e−9`.
 
@@ -99,8 +94,8 @@ def p_text(p: float) -> str:
 
 
 def prior_text(prior: float | None) -> str:
-    """Return `, prior 0.010`; empty without one."""
-    return "" if prior is None else f", prior {weight_text(prior)}"
+    """Return `, prior 1 %`; empty without one."""
+    return "" if prior is None else f", prior {percent(prior)}"
 
 
 def value_text(value: Value | None) -> str:
@@ -134,14 +129,6 @@ def share_words(share: float) -> str:
     return "two thirds" if math.isclose(share, 2 / 3) else percent(share)
 
 
-def weight_text(weight: float, decimals: int = 3) -> str:
-    """`0.954`. Only exact values read as 0 or 1: else `under 0.001`, `over 0.999`."""
-    shown, least = f"{weight:.{decimals}f}", 10**-decimals
-    if float(shown) in (0, 1) and weight not in (0, 1):
-        return f"under {least:.{decimals}f}" if weight < MAJORITY else f"over {1 - least:.{decimals}f}"
-    return shown
-
-
 def seconds(value: float) -> str:
     """`4 s`, `3 min 10 s`, `2 h 05 min`."""
     whole = round(value)
@@ -160,16 +147,6 @@ def listed(items: Sequence[object], *, most: int | None = None) -> str:
     if most is not None and len(texts) > most:
         texts = [*texts[:most], f"{integer(len(texts) - most)} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
-
-
-def particles(slots: Sequence[int], *, most: int | None = None) -> str:
-    """`particle 2`, `particles 0 and 2`."""
-    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots, most=most)}"
-
-
-def step_words(step: int) -> str:
-    """`step 3`, or `the first draw` for -1."""
-    return f"step {step}" if step >= 0 else "the first draw"
 
 
 def nth_step(step: int) -> str:

@@ -21,7 +21,7 @@ from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.findings.experiments import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea, keep
-from vpp.findings.ideas import Idea, merge_ideas
+from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
 from vpp.llm.rendering import render_input
 from vpp.posterior.prediction import settled

@@ -1,6 +1,7 @@
 """posterior.nc and its tree against the two hand-made runs."""
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 import xarray
 
 from tests import inspected
-from tests.reporting.builders import YES_NO, drawn, run, started
+from tests.processes import free_port
+from tests.reporting.builders import run
 from vpp.errors import InputError
+from vpp.reporting import exports
 from vpp.reporting import exports as module
-from vpp.reporting.exports import data_tree, posterior_nc
+from vpp.reporting.exports import data_tree, log_run, posterior_nc
 
 RIGHT, WRONG = math.log(0.95), math.log(0.05)
 
@@ -48,13 +51,6 @@ def test_numbers_stay_numbers_and_an_abstention_is_none(tmp_path: Path) -> None:
         assert data.observed_data.row.values.tolist() == [0, 1, 2, 3]
 
 
-def test_the_file_reads_back(tmp_path: Path) -> None:
-    reader, path = inspected.labels(tmp_path), tmp_path / "posterior.nc"
-    path.write_bytes(posterior_nc(reader))
-    with xarray.open_datatree(path) as data:
-        assert data.load().identical(data_tree(reader))
-
-
 def test_arviz_reads_the_file_and_draws_by_weight(tmp_path: Path) -> None:
     az = pytest.importorskip("arviz", minversion="1", reason="ArviZ 1 needs Python 3.12")
     path = tmp_path / "posterior.nc"
@@ -66,19 +62,44 @@ def test_arviz_reads_the_file_and_draws_by_weight(tmp_path: Path) -> None:
     assert shares == pytest.approx(inspected.LABEL_WEIGHTS, abs=0.04)
 
 
-def test_any_text_can_be_written(tmp_path: Path) -> None:
-    text = "a\0b \x1b[31m <script> \u202e ünï\U0001f600"
-    data = [*drawn(text, "second")]
-    path = tmp_path / "posterior.nc"
-    path.write_bytes(posterior_nc(run(tmp_path, started(inspected.LABEL_CONFIG, YES_NO), *data, name="n\0me")))
-    with xarray.open_datatree(path) as kept:
-        assert kept.posterior.text.values[0, 0] == text.replace("\0", "\ufffd")
-        assert "log_likelihood" not in kept
-
-
 def test_without_particles_or_xarray_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no population is complete"):
         data_tree(run(tmp_path))
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="pip install xarray"):
         posterior_nc(run(tmp_path / "again"))
+
+
+def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: Path) -> None:
+    snapshot = inspected.labels(tmp_path).refresh()
+    view = snapshot.view
+    by_step = list(exports.figures_by_step(snapshot.spec, view))
+    assert [step for step, *_ in by_step] == [-1, 0, 1, 1, 1, 1]
+    steps = [figures for _, _, figures in by_step[:3]]
+    assert [each["particles"] for each in steps] == [4, 4, 4]
+    assert [each["ess"] for each in steps if "ess" in each] == view.ess_by_step
+    assert steps[-1]["distinct_texts"] == 4
+    whole = {name: value for _, _, figures in by_step[3:] for name, value in figures.items()}
+    assert whole["test_accuracy"] == view.evaluated["test"].value
+    assert whole["cost"] is None
+    assert whole["final_heaviest_weight"] == pytest.approx(max(inspected.LABEL_WEIGHTS))
+    assert whole["final_ess"] == pytest.approx(1 / sum(w**2 for w in inspected.LABEL_WEIGHTS))
+
+
+def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    uri = f"http://me:hunter22hunter@127.0.0.1:{free_port()}"
+    with pytest.raises(InputError) as refused:
+        log_run(inspected.labels(tmp_path).directory, uri, experiment="vpp")
+    assert "MLflow at http://127.0.0.1:" in str(refused.value)
+    assert "check its address" in str(refused.value)
+    assert "hunter22" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_without_mlflow_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(InputError, match="pip install mlflow-skinny"):
+        log_run(inspected.labels(tmp_path).directory, "http://127.0.0.1:5000", experiment="vpp")
