@@ -206,6 +206,8 @@ CHAT_TOKENS = 24
 """Tokens that it adds to the whole conversation, at most."""
 LEAST_SHOWN = 500
 """Characters of a cell that are always shown, unless the user asks for fewer."""
+LEAST_IN_BATCH = 1_500
+"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 _STEP = 100
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
@@ -287,19 +289,31 @@ def longest_cell(dataset: Dataset) -> int:
     return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
-def fitting_cell_limit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> int:
-    """Return the characters of a cell with which the longest row fits both contexts; 0 if whole cells do.
+def fitting_cell_limit(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    batches: Sequence[Sequence[Row]],
+    limits: Sequence[ModelLimits],
+) -> int:
+    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
 
-    The optimizer leaves out rows of a batch that does not fit.
+    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
     """
+    longest, text = longest_cell(learner.dataset), optimizer.seed_text + _HYPOTHESIS
 
     def fits(cell_limit: int) -> bool:
-        of_learner, of_optimizer = (replace(each, cell_limit=cell_limit) for each in (learner, optimizer))
-        prompts = longest_prompts(of_learner, of_optimizer, optimizer.seed_text + _HYPOTHESIS)
-        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True))
+        of_optimizer = replace(optimizer, cell_limit=cell_limit)
+        prompts = longest_prompts(replace(learner, cell_limit=cell_limit), of_optimizer, text)
+        size = {row.id: prompt_bytes(row, cell_limit) for rows in batches for row in rows}
+        batch = max(batches, key=lambda rows: sum(size[row.id] for row in rows))
+        about_batch = of_optimizer.about_batch(text, batch, [Prediction(row=row.id, value=None) for row in batch])
+        is_short = (cell_limit or longest) <= LEAST_IN_BATCH
+        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True)) and (
+            is_short or limits[1].fit(about_batch)
+        )
 
-    if not any(each.context_length for each in limits) or fits(0):
+    if not batches or not any(each.context_length for each in limits) or fits(0):
         return 0
-    lengths = range(LEAST_SHOWN, longest_cell(learner.dataset), _STEP)
+    lengths = range(LEAST_SHOWN, longest, _STEP)
     n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
     return lengths[max(0, n_fitting - 1)] if lengths else 0

@@ -110,7 +110,9 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
     if spec.cell_limit:
         return spec
-    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
+    problem = problem_of(spec, dataset)
+    batches = [problem.batch(step) for step in range(problem.steps)]
+    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), batches, limits)
     return replace(spec, cell_limit=limit)
 
 
