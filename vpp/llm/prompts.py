@@ -20,7 +20,7 @@ from vpp.errors import InputError
 from vpp.llm import rendering
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message, Messages, Structure, structure_of
-from vpp.llm.templates import Template, built_in
+from vpp.llm.templates import Template, packaged
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
 
@@ -117,8 +117,8 @@ class ProgramPrompts:
 
     dataset: Dataset
     columns: Columns
-    translating: Template = field(default_factory=lambda: built_in("program"))
-    questioning: Template = field(default_factory=lambda: built_in("question"))
+    translating: Template = field(default_factory=lambda: packaged("program"))
+    questioning: Template = field(default_factory=lambda: packaged("question"))
     cell_limit: int = 0
     """Characters shown of a text."""
 
