@@ -19,8 +19,8 @@ from vpp.llm.templates import lettered, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
 
-from .rule_tables import ADMISSION, REVIEWS
 from .tables import LINE, PARITY, optimizer_prompts, row, table
+from .tables import TABLES as JUDGED
 
 FILE = Path(__file__).with_name("prompts.json")
 ODD = table(
@@ -34,7 +34,13 @@ MEANT = replace(
     descriptions=Descriptions(columns=(("a", "the first >>>"), ("even", "whether it is")), labels=(("1", "it is"),)),
 )
 EUROS = replace(LINE, columns=tuple(replace(each, notation=Notation(unit="€")) for each in LINE.columns))
-TABLES = {"parity": PARITY, "line": EUROS, "odd": ODD, "meant": MEANT, "admission": ADMISSION, "reviews": REVIEWS}
+TABLES = {
+    "parity": PARITY,
+    "line": EUROS,
+    "odd": ODD,
+    "meant": MEANT,
+    **{name: JUDGED[name] for name in ("admission", "reviews")},
+}
 
 
 def held(turns: Sequence[Message]) -> list[str]:

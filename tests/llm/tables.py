@@ -1,4 +1,9 @@
-"""Small datasets for these tests, and prompts about them."""
+"""Small datasets for these tests, and prompts about them; `tables.json` holds those about which rules are judged."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from vpp.data.dataset import Column, Dataset, Provenance, Row, Task, Value
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
@@ -33,6 +38,27 @@ PARITY = table(
     classes=("0", "1"),
 )
 LINE = table("regression", (row(0, 4.0, x="0"), row(1, 7.5, x="1.17")))
+
+
+def small_table(target: str, rows: list[tuple[Any, dict[str, str]]], kinds: dict[str, Any]) -> Dataset:
+    """Return a table of labels or of numbers. kinds: of the columns that hold no numbers."""
+    outputs = [output for output, _ in rows]
+    task: Task = "classification" if isinstance(outputs[0], str) else "regression"
+    classes = tuple(sorted(set(outputs))) if task == "classification" else ()
+    made = table(
+        task, tuple(row(n, each, **cells) for n, (each, cells) in enumerate(rows)), target=target, classes=classes
+    )
+    return replace(made, columns=tuple(replace(each, kind=kinds.get(each.name, "number")) for each in made.columns))
+
+
+TABLES: dict[str, Dataset] = {
+    name: small_table(each["target"], each["rows"], each.get("kinds", {}))
+    for name, each in json.loads(Path(__file__).with_name("tables.json").read_text("utf-8")).items()
+}
+TABLES["line"] = LINE
+TABLES["many"] = small_table(
+    "decision", [(("in", "out")[n % 2], {"city": f"a long name of town {n}"}) for n in range(400)], {"city": "category"}
+)
 
 
 def optimizer_prompts(dataset: Dataset, templates: str = "paper", *, seed_text: str = "") -> OptimizerPrompts:

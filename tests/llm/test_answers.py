@@ -124,11 +124,6 @@ def test_distinguishable_labels_are_read_back_as_shown_and_from_json(
     assert parse_label(text, classes).value == label
 
 
-@given(labels, st.lists(labels, min_size=1, max_size=5, unique=True).map(tuple))
-def test_a_label_read_is_always_a_known_one(written: str, classes: tuple[str, ...]) -> None:
-    assert parse_label(f"Output: {written}", classes).value in (None, *classes)
-
-
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(FORMS))
 def test_any_number_is_read_back(number: float, form: str) -> None:
     assert parse_number(form.format(repr(number))).value == number

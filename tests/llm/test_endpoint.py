@@ -392,12 +392,7 @@ async def test_models_are_listed_with_their_context_or_raise() -> None:
             assert not endpoint.counters.snapshot().faults
 
 
-def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
-    incomplete = ("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1")
-    for address in (*incomplete, "http://me:pw@h/v1"):
-        with pytest.raises(InputError) as caught:
-            Server(base_url=address, model="tiny")
-        assert "pw" not in str(caught.value)
+def test_a_key_that_no_header_can_carry_is_refused_without_being_repeated() -> None:
     for key in ("schlüssel", "two\nlines"):
         with pytest.raises(InputError) as caught:
             Server(base_url="http://localhost/v1", model="tiny", api_key=key)

@@ -53,14 +53,20 @@ def test_a_list_holds_whole_addresses() -> None:
             Gate(servers=(entry,))
 
 
-AMBIGUOUS = ("http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1")
-QUERIES = ("http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b")
+INCOMPLETE = (
+    *("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1"),
+    *("http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1"),
+)
 
 
 def test_an_address_with_a_query_or_that_two_readers_may_read_differently_is_refused() -> None:
-    for address, words in (*((each, "is incomplete") for each in AMBIGUOUS), *((q, "holds a query") for q in QUERIES)):
+    queries = ("http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b")
+    for address, words in (*((each, "is incomplete") for each in INCOMPLETE), *((q, "holds a query") for q in queries)):
         with pytest.raises(InputError, match=words):
             checked_address(address)
+    with pytest.raises(InputError, match="user name or password") as caught:
+        checked_address("http://me:secret@h/v1")
+    assert "secret" not in str(caught.value)
 
 
 async def test_the_version_in_an_address_of_azure_follows_every_path() -> None:

@@ -18,10 +18,11 @@ from vpp.data.descriptions import Descriptions
 from vpp.demo.optimizer import Batch
 from vpp.llm.guards import Guard
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.rendering import optimizer_form, prior_form
+from vpp.llm.rendering import rule_form
 
-from .rule_tables import ADMISSION, DIGITS, POINTS, TABLES
-from .tables import LINE, optimizer_prompts, row, table
+from .tables import LINE, TABLES, optimizer_prompts, row, table
+
+ADMISSION = TABLES["admission"]
 
 
 @cache
@@ -60,7 +61,7 @@ def test_most_texts_that_are_no_rule_are_refused() -> None:
 
 
 def test_the_placeholder_of_the_answer_form_is_refused() -> None:
-    for form in (optimizer_form("text"), prior_form("text")):
+    for form in (rule_form("text", is_draw=is_draw) for is_draw in (False, True)):
         assert "it names no label" in (fault(ADMISSION, form.partition("New rule: ")[2]) or "")
 
 
@@ -92,8 +93,8 @@ PAPERS_CIRCLE = (
 def test_the_papers_particles_and_their_rewordings_pass() -> None:
     of_digits = [f"The class label is 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]
     rules = (
-        (DIGITS, (*EVEN_SUM, *HAS_ZERO, *of_digits, PAPERS_ZERO)),
-        (POINTS, (*CIRCLES, PAPERS_CIRCLE)),
+        (TABLES["digits"], (*EVEN_SUM, *HAS_ZERO, *of_digits, PAPERS_ZERO)),
+        (TABLES["points"], (*CIRCLES, PAPERS_CIRCLE)),
         (LINE, FORMULAS),
     )
     assert [rule for dataset, own in rules for rule in own if fault(dataset, rule)] == []

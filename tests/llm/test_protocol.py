@@ -28,24 +28,6 @@ def test_retry_after_is_seconds() -> None:
     assert retry_after_s({}) == 0
 
 
-MESSAGES = {
-    b'{"error": {"message": "a\\n b"}}': "a b",
-    b'{"error": "plain"}': "plain",
-    b'{"object": "error", "message": "old vLLM"}': "old vLLM",
-    b'{"detail": "Not Found"}': "Not Found",
-    b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body; seed; extra",
-    b"<h1>Bad</h1>": "with a web page",
-    b"{}": "",
-    b"null": "",
-    b"": "",
-}
-
-
-def test_the_message_of_every_kind_of_error_is_read() -> None:
-    for body, message in MESSAGES.items():
-        assert read_error(body).words == message
-
-
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:
     assert read_error(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()).words == "no [2J way 1m"
     listed = read_models([{"id": "ti\x1bny"}, {"id": "a" * 10_000}])
@@ -57,8 +39,6 @@ def content(text: object, *, finish: str = "stop", **message: object) -> bytes:
 
 
 READ = {
-    "a field of reasoning": (content("1", reasoning="hm"), "1", "hm"),
-    "an older field of reasoning": (content("1", reasoning_content="hm"), "1", "hm"),
     "thoughts in the content": (content("<think>hm</think>\n\nOutput: 1"), "Output: 1", "<think>hm</think>"),
     "thoughts without a beginning": (content("hm\n</think>\nOutput: 1"), "Output: 1", "hm\n</think>"),
     "no thoughts": (content("\nOutput: 1"), "\nOutput: 1", None),

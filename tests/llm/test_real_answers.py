@@ -19,13 +19,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.models.rules import TABLES, dataset_of
+from tests.models.rules import TABLES as MADE_UP
+from tests.models.rules import dataset_of
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.guards import Guard
 
-from .rule_tables import TABLES as OF_RULES
-from .rule_tables import labelled
-from .tables import row
+from .tables import TABLES
 from .test_guards import guard
 
 JUDGED: list[dict[str, Any]] = [
@@ -33,23 +32,7 @@ JUDGED: list[dict[str, Any]] = [
 ]
 LEARNER = [case for case in JUDGED if case["role"] == "learner"]
 OPTIMIZER = [case for case in JUDGED if case["role"] == "optimizer"]
-FIELDS = {"role", "model", "templates", "table", "labels", "answer", "value", "why"}
-ADMISSION = labelled(
-    "admission",
-    row(0, "rejected", math="F", num_publications="2", num_letters="1"),
-    row(1, "admitted", math="A", num_publications="3", num_letters="2"),
-    *(row(n, "rejected", math=grade, num_publications="1", num_letters="0") for n, grade in enumerate("BCD", 2)),
-    math="category",
-)
-LOAN = labelled(
-    "loan",
-    row(0, "approved", income="82000", employment="employed", owns_home="yes", age="37"),
-    row(1, "declined", income="20000", employment="unemployed", owns_home="no", age="21"),
-    employment="category",
-    owns_home="category",
-)
-DECEPTION = OF_RULES["deception"]
-MADE_UP = {f"made-up {made_up.name}": made_up for made_up in TABLES}
+OF_NAMES = {f"made-up {made_up.name}": made_up for made_up in MADE_UP}
 
 
 def test_learners_answers_are_read_as_judged() -> None:
@@ -76,9 +59,9 @@ def test_optimizers_rules_are_read_as_judged() -> None:
 
 @cache
 def guard_of(name: str) -> Guard:
-    if made_up := MADE_UP.get(name):
+    if made_up := OF_NAMES.get(name):
         return guard(dataset_of(made_up, made_up.rules[0]))
-    return guard({"loan": LOAN, "deception": DECEPTION}.get(name, ADMISSION))
+    return guard(TABLES[name if name in ("loan", "deception") else "graded admission"])
 
 
 def test_the_guard_refuses_the_texts_that_are_no_rule_for_the_table() -> None:
@@ -90,12 +73,3 @@ def test_the_guard_refuses_the_texts_that_are_no_rule_for_the_table() -> None:
         if (fault is not None) != bool(case.get("refused") and not case.get("passes")):
             wrong.append((case, fault))
     assert wrong == []
-
-
-def test_every_judgement_is_complete() -> None:
-    assert {case["role"] for case in JUDGED} == {"learner", "optimizer"}
-    for case in JUDGED:
-        assert FIELDS <= case.keys() <= FIELDS | {"unreadable", "refused", "passes", "asked_again"}
-        assert case["value"] is None or not (case.get("unreadable") or case.get("refused"))
-        assert case["why"]
-        assert case["value"] is None or case["labels"] is None or case["value"] in case["labels"]

@@ -11,7 +11,6 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, structure
 from vpp.llm.protocol import Completion, Messages, Structure, is_kept, request_options
-from vpp.llm.rendering import answer_form
 from vpp.llm.templates import shipped
 
 from .tables import LINE, PARITY, row, table
@@ -79,10 +78,3 @@ def test_a_server_that_ignores_the_structure_is_read_all_the_same() -> None:
     assert [each.value for each in asyncio.run(learner.predict("a rule", PARITY.train))] == ["1", "1", "1"]
     assert chat.structures == [prompts.structure] * 3
     assert prompts.structure is not None
-
-
-def test_the_prompt_asks_for_json_only_if_the_server_takes_a_schema() -> None:
-    assert '{"explanation": "' in answer_form("text", PARITY, is_structured=True)
-    assert "Output: one of the labels" in answer_form("text", PARITY)
-    assert answer_form("shown", PARITY) == ""
-    assert '{"explanation": "' in answer_form("shown", PARITY, is_structured=True)

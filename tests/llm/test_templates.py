@@ -1,4 +1,3 @@
-import hashlib
 import re
 
 import pytest
@@ -6,18 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
-from vpp.llm.templates import Template, keep_inside_fence, shipped
+from vpp.llm.templates import Template, keep_inside_fence
 
 LEARNER = "Rule:\n<<<\n{hypothesis}\n>>>\n<<<\n{input}\n>>>\n{answer_form}"
-
-
-def test_the_learners_fixed_text_and_rule_come_before_the_input() -> None:
-    text = shipped("learner", "paper").text
-    assert text.index("{hypothesis}") < text.index("{input}") < text.index("{answer_form}")
-
-
-def test_a_template_is_known_by_the_hash_of_its_text() -> None:
-    assert Template(LEARNER, role="learner").sha256 == hashlib.sha256(LEARNER.encode()).hexdigest()
 
 
 TURNS = (

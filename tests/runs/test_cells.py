@@ -28,7 +28,7 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     roomy = desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=100000")
     assert "longest cell" not in roomy.out
     assert "in part" not in roomy.out
-    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=2600").out.split())
+    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 cells of review are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
     assert (
@@ -37,7 +37,7 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (120_000, {"review": 12})])
+@pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])
 def test_a_run_cuts_cells_only_if_its_models_context_is_too_short(desk: Desk, long: int, cut: dict[str, int]) -> None:
     ended = desk.run("run", *SMALL, "--json", data=reviews(desk.folder, long=long)).finish()
     limit = desk.directory("run").spec().cell_limit

@@ -303,8 +303,8 @@ class _Parts:
             outcomes = await cancel(tasks)
         n = sum(isinstance(outcome, Completion) for outcome in outcomes)
         words = f"{n} of {calls} short calls at once answered within {wall_s:.1f} s, {n / wall_s:.1f} a second"
-        values = {"calls": calls, "answered": n, "calls_per_s": round(n / wall_s, 2)}
-        return _finding("works" if n == calls else "note", "throughput", words, **values)
+        mark: Mark = "works" if n == calls else "note"
+        return _finding(mark, "throughput", words, calls=calls, answered=n, calls_per_s=round(n / wall_s, 2))
 
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:

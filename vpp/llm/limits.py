@@ -9,6 +9,7 @@ import asyncio
 import math
 import resource
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ class Throttle:
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-        self._changed = asyncio.Condition()
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def limit(self) -> int:
@@ -51,18 +52,26 @@ class Throttle:
         return int(self._limit)
 
     async def __aenter__(self) -> None:
-        async with self._changed:
-            try:
-                await self._changed.wait_for(lambda: self.inside < self.limit)
-            except asyncio.CancelledError:
-                self._changed.notify(2)  # another may take the place for which this one was woken
-                raise
-            self.inside += 1
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._admit()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():  # it was admitted before its caller gave up
+                await self.__aexit__()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         self.inside -= 1
-        async with self._changed:
-            self._changed.notify(2)  # an answer may also have widened the window by one
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and self.inside < self.limit:
+            place = self._waiting.popleft()
+            if not place.done():
+                self.inside += 1
+                place.set_result(None)
 
     def narrow(self, most: int) -> None:
         """Lower the ceiling."""

@@ -20,7 +20,7 @@ from vpp.errors import InputError
 from vpp.llm import rendering
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message, Messages, Structure, structure_of
-from vpp.llm.templates import Template, built_in
+from vpp.llm.templates import Template, packaged
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
 
@@ -117,8 +117,8 @@ class ProgramPrompts:
 
     dataset: Dataset
     columns: Columns
-    translating: Template = field(default_factory=lambda: built_in("program"))
-    questioning: Template = field(default_factory=lambda: built_in("question"))
+    translating: Template = field(default_factory=lambda: packaged("program"))
+    questioning: Template = field(default_factory=lambda: packaged("question"))
     cell_limit: int = 0
     """Characters shown of a text."""
 
@@ -167,12 +167,12 @@ class OptimizerPrompts:
             inputs=rendering.render_inputs(rows, *shown) if "inputs" in slots else "",
             rows=rendering.render_rows(turned, *shown) if "rows" in slots else "",
             values=rendering.render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=rendering.render_predictions(predictions),
+            predictions=rendering.number_lines((each.value for each in predictions), rendering.NO_ANSWER),
             mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=rendering.render_targets(rows) if "targets" in slots else "",
+            targets=rendering.number_lines((row.target for row in rows), rendering.MISSING),
             task=optimizer_task(self.dataset),
             outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.optimizer_form(self.refining.style),
+            answer_form=rendering.rule_form(self.refining.style, is_draw=False),
         )
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
@@ -188,7 +188,7 @@ class OptimizerPrompts:
             rule=rule_of(self.dataset, self.seed_text),
             columns=rendering.render_columns(self.dataset),
             outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.prior_form(self.drawing.style),
+            answer_form=rendering.rule_form(self.drawing.style, is_draw=True),
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
 
@@ -206,6 +206,8 @@ CHAT_TOKENS = 24
 """Tokens that it adds to the whole conversation, at most."""
 LEAST_SHOWN = 500
 """Characters of a cell that are always shown, unless the user asks for fewer."""
+LEAST_IN_BATCH = 1_500
+"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 _STEP = 100
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
@@ -287,19 +289,31 @@ def longest_cell(dataset: Dataset) -> int:
     return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
-def fitting_cell_limit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> int:
-    """Return the characters of a cell with which the longest row fits both contexts; 0 if whole cells do.
+def fitting_cell_limit(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    batches: Sequence[Sequence[Row]],
+    limits: Sequence[ModelLimits],
+) -> int:
+    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
 
-    The optimizer leaves out rows of a batch that does not fit.
+    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
     """
+    longest, text = longest_cell(learner.dataset), optimizer.seed_text + _HYPOTHESIS
 
     def fits(cell_limit: int) -> bool:
-        asked, asker = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
-        prompts = longest_prompts(asked, asker, optimizer.seed_text + _HYPOTHESIS)
-        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True))
+        of_optimizer = replace(optimizer, cell_limit=cell_limit)
+        prompts = longest_prompts(replace(learner, cell_limit=cell_limit), of_optimizer, text)
+        size = {row.id: prompt_bytes(row, cell_limit) for rows in batches for row in rows}
+        batch = max(batches, key=lambda rows: sum(size[row.id] for row in rows))
+        about_batch = of_optimizer.about_batch(text, batch, [Prediction(row=row.id, value=None) for row in batch])
+        is_short = (cell_limit or longest) <= LEAST_IN_BATCH
+        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True)) and (
+            is_short or limits[1].fit(about_batch)
+        )
 
-    if not any(each.context_length for each in limits) or fits(0):
+    if not batches or not any(each.context_length for each in limits) or fits(0):
         return 0
-    lengths = range(LEAST_SHOWN, longest_cell(learner.dataset), _STEP)
+    lengths = range(LEAST_SHOWN, longest, _STEP)
     n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
     return lengths[max(0, n_fitting - 1)] if lengths else 0

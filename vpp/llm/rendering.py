@@ -89,17 +89,8 @@ def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limi
     return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
 
 
-def render_predictions(predictions: Sequence[Prediction]) -> str:
-    """Return the predicted value of each row after its number."""
-    return _numbered((prediction.value for prediction in predictions), NO_ANSWER)
-
-
-def render_targets(rows: Sequence[Row]) -> str:
-    """Return the correct output of each row after its number."""
-    return _numbered((row.target for row in rows), MISSING)
-
-
-def _numbered(values: Iterable[Value | None], absent: str) -> str:
+def number_lines(values: Iterable[Value | None], absent: str) -> str:
+    """Return a line a value, each after its number from 1. absent: stands for None."""
     return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
 
 
@@ -273,19 +264,16 @@ _ASKED = "Answer in exactly this form:"
 _EXPLAINED = "one or two short sentences"
 
 
-def optimizer_form(style: Style) -> str:
-    return _rule_form(style, "a few sentences on what the current rule gets right and wrong", "the whole new rule")
-
-
-def prior_form(style: Style) -> str:
-    """Return the optimizer's answer form for a draw from the prior, which shows no row."""
-    return _rule_form(style, "a few sentences on why such a rule could hold", "the whole rule")
-
-
-def _rule_form(style: Style, reasoning: str, rule: str) -> str:
+def rule_form(style: Style, *, is_draw: bool) -> str:
+    """Return the optimizer's answer form. is_draw: for a draw from the prior, which shows no row."""
     if style == "shown":
         return ""
-    return f"{_ASKED}\nReasoning: {reasoning}\nNew rule: {rule}, complete in itself, and nothing after it"
+    wrong, rule = "what the current rule gets right and wrong", "the whole new rule"
+    if is_draw:
+        wrong, rule = "why such a rule could hold", "the whole rule"
+    return (
+        f"{_ASKED}\nReasoning: a few sentences on {wrong}\nNew rule: {rule}, complete in itself, and nothing after it"
+    )
 
 
 def answer_kind(dataset: Dataset) -> str:

@@ -132,7 +132,8 @@ def _slots(names: Iterable[str]) -> str:
 
 
 @cache
-def _packaged(role: Role, *path: str) -> Template:
+def packaged(role: Role, *path: str) -> Template:
+    """Return a role's template in a folder of this package; without one, those that no set and no user replaces."""
     return Template(files("vpp.llm").joinpath("templates", *path, f"{role}.txt").read_text("utf-8"), role=role)
 
 
@@ -140,17 +141,12 @@ def shipped(role: Role, name: str = PAPER) -> Template:
     """Return a role's template of a shipped set. Raises InputError for an unknown name."""
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
-    return _packaged(role, name)
-
-
-def built_in(role: Role) -> Template:
-    """Return the one template of a role whose words no set and no user replaces."""
-    return _packaged(role)
+    return packaged(role, name)
 
 
 def lettered() -> Template:
     """Return the learner's template that asks for a label's letter, in place of a set's own."""
-    return _packaged("learner", "letters")
+    return packaged("learner", "letters")
 
 
 def template_of(text: str | None, *, role: Role) -> Template:

@@ -18,7 +18,7 @@ from vpp.llm.prompts import (
     seed_sentence,
 )
 from vpp.llm.protocol import SCHEMA, Message
-from vpp.llm.templates import Template, built_in, lettered, template_of
+from vpp.llm.templates import Template, lettered, packaged, template_of
 from vpp.problem import Prediction, Problem, n_pool
 from vpp.programs.columns import Columns
 from vpp.programs.source import read_program
@@ -86,7 +86,7 @@ def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) ->
     learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
     templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
     if spec.config.has_programs:
-        templates |= {role: built_in(role).sha256 for role in ("program", "question")}
+        templates |= {role: packaged(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
@@ -110,7 +110,9 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
     if spec.cell_limit:
         return spec
-    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
+    problem = problem_of(spec, dataset)
+    batches = [problem.batch(step) for step in range(problem.steps)]
+    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), batches, limits)
     return replace(spec, cell_limit=limit)
 
 
