@@ -9,10 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from vpp.show import markup
-from vpp.show.blocks import Heading, Note
+from vpp.show.blocks import Heading, Note, Table
 from vpp.show.figures import Curve, plotly_figure
 from vpp.show.markup import block_html
 from vpp.show.theme import Mode
+from vpp.show.words import percent
 
 T = TypeVar("T")
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -32,6 +33,13 @@ def draw_chart(curve: Curve) -> None:
     draw(Heading(curve.title, curve.words), Note(curve.alt))
     figure, config = plotly_figure(curve, mode), {"displayModeBar": False}
     st.plotly_chart(figure, theme=None, key=f"chart.{curve.title}", config=config, alt=curve.alt)
+    steps = sorted({step for points in curve.lines.values() for step, _ in points})
+    rows = [
+        (name, *map(percent, dict(points).values()))
+        for name, points in zip(curve.names, curve.lines.values(), strict=True)
+    ]
+    head = ("hypothesis", *map(str, steps))
+    draw(Table(head=head, rows=rows, right=range(1, len(head)), name=curve.title, fold="Show as table"))
 
 
 def captions(*words: str) -> None:

@@ -14,7 +14,6 @@ from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.trials.test_trial import A_ONLY, AND, run_of
-from vpp.findings.experiments import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
@@ -132,7 +131,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
 # The trial
 
 
-def test_rows_that_part_two_ideas_are_offered_for_labelling(
+def test_a_trial_is_asked_from_the_page_and_can_be_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model
 ) -> None:
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
@@ -143,16 +142,6 @@ def test_rows_that_part_two_ideas_are_offered_for_labelling(
     assert job.wait(WITHIN_S)
     assert "improvement over no rule" in shown(app.run())
     assert app.button(key="posterior.trial").label == "Test again"
-    trial = read_trial(reader.directory, reader.refresh().view)
-    assert trial is not None
-    html = shown(drawn.opened(app, reader, "disagreement"))
-    assert "made-up rows: leave" not in html
-    app.toggle(key=f"disagreement.settle.made_up.{reader.directory.id}").set_value(True).run()
-    assert not app.exception
-    app.button(key="disagreement.settle.ask").click().run()
-    job = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
-    assert job.wait(WITHIN_S)
-    assert {row.inputs for row in job.asking.rows} >= {pair.inputs for pair in trial.pairs}
 
 
 # Another wording

@@ -33,7 +33,7 @@ OPENED_WHOLE = {
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""
 IN_A_REPORT = {
-    "finished": "hypothesis reason seed label-no",
+    "finished": "hypothesis seed label-no",
     "continued": "meaning meaning-of-label file note target library version",
 }
 """Texts that the file of a report shows, by run."""

@@ -75,7 +75,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --price 1", "'1' is not IN,OUT: give two numbers such as"),
         ("run t.csv --target kind --demo --templates nofile", "nor a folder with one of learner.txt"),
         ("run t.csv --target kind --demo --templates wrong", "learner.txt is not UTF-8 text"),
-        ("run t.csv --target kind --demo --templates odd", "the prior template lacks {answer_form}, {columns}"),
+        ("run t.csv --target kind --demo --templates odd", "the prior template lacks {columns}, {answer_form}"),
         ("run t.csv --target kind --demo --limit context=90", "and the model's context is 90"),
         ("run empty.csv --target kind --demo", "empty.csv"),
         ("run t.csv --target kind --demo --test other.csv", "other.csv"),

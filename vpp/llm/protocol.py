@@ -509,11 +509,11 @@ def is_kept(structured: Structure, text: str) -> bool:
 
 MOST_TOKENS = ("max_completion_tokens", "max_tokens")
 """Names of the limit of an answer: the second one is sent if the first is refused."""
-OPTIONAL = {
-    **dict.fromkeys(("temperature", "seed", *FIELDS, *MOST_TOKENS), ""),
-    "response_format": r"json.?schema|structured|grammar",
-    "reasoning_effort": r"reasoning|effort",
-    "chat_template_kwargs": r"chat.?template|enable_thinking",
+OPTIONAL: dict[str, re.Pattern[str] | None] = {
+    **dict.fromkeys(("temperature", "seed", *FIELDS, *MOST_TOKENS)),
+    "response_format": re.compile(r"json.?schema|structured|grammar", re.IGNORECASE),
+    "reasoning_effort": re.compile(r"reasoning|effort", re.IGNORECASE),
+    "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
 BOUNDED = ("temperature", "top_logprobs", *MOST_TOKENS)
@@ -560,7 +560,7 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
         return {}
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
-    named = named or [name for name in fields if re.search(OPTIONAL[name] or "(?!)", words, re.IGNORECASE)][:1]
+    named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
     if (bounds := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
         named = ["top_logprobs" if name == "logprobs" else name for name in named]
     refused: Ranges = {}

@@ -70,7 +70,8 @@ class ProgramLearner:
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep the learner's own answers of an earlier session."""
-        self.by_row.preload(entries)
+        if self.by_row:
+            self.by_row.preload(entries)
 
     def preload_programs(self, entries: Iterable[Translation | TextAnswer]) -> None:
         """Keep programs and answers about texts of an earlier session, without calling `on_program`."""

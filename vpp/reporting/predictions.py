@@ -193,7 +193,7 @@ def filled_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
     if BITS not in table.names[-1:]:
         return answered_rows(table, dataset)
     named = tuple(replace(column, name=original(column.name)) for column in table.columns)
-    answered = answered_rows(replace(table, columns=named), dataset)
+    answered = answered_rows(replace(table, names=tuple(map(original, table.names)), columns=named), dataset)
     return tuple(
         replace(each, inputs={name: None if cell is None else original(cell) for name, cell in each.inputs.items()})
         for each in answered
