@@ -14,6 +14,7 @@ from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.trials.test_trial import A_ONLY, AND, run_of
+from vpp.findings.experiments import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
@@ -131,9 +132,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
 # The trial
 
 
-def test_a_trial_is_asked_from_the_page_and_can_be_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model
-) -> None:
+def test_a_trial_is_run_shown_and_offered_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
     reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
     app = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
@@ -142,6 +141,7 @@ def test_a_trial_is_asked_from_the_page_and_can_be_asked_again(
     assert job.wait(WITHIN_S)
     assert "improvement over no rule" in shown(app.run())
     assert app.button(key="posterior.trial").label == "Test again"
+    assert read_trial(reader.directory, reader.refresh().view)
 
 
 # Another wording

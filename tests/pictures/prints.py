@@ -15,7 +15,7 @@ Stage = Literal["empty", "finished"]
 
 START = "Start the run"
 CARD = "article.card"
-BARS = ".stage .bars .now"
+CURVE = ".stage .curve svg"
 MATRIX = "table.mx"
 RUN = "{run}"
 """Stands for the run's id."""
@@ -116,7 +116,7 @@ PRINTS = (
     Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Table"),
           until=section("Model")),
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
-    Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 4),
+    Print(name="watch", address=WATCH, needs=(CARD, CURVE), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
