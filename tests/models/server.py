@@ -23,7 +23,8 @@ def main(model: str, port: str, slots: str, context_per_slot: str, alias: str) -
     options.cont_batching, options.use_jinja = True, True
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
     options.endpoint_metrics = options.endpoint_slots = True
-    print("listening", xllamacpp.Server(options).listening_address, flush=True)
+    server = xllamacpp.Server(options)  # it ends with its last reference
+    print("listening", server.listening_address, flush=True)
     signal.pause()
 
 
