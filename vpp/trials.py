@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from vpp.demo.reading import read_rule
 from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
-from vpp.findings.experiments import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea, keep
+from vpp.findings.experiments import ClauseWorth, Obeyed, Trial, TriedIdea, keep
 from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
 from vpp.llm.rendering import render_input
@@ -182,7 +182,6 @@ def clauses(program: Program | None, sentence: str) -> tuple[Clause, ...]:
 
 SCORED = 108
 """Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
-MOST_PAIRS = 20
 Said = Mapping[tuple[str, int], Prediction]
 """Answers by hypothesis id and row id."""
 
@@ -305,7 +304,6 @@ class TrialAsking:
             rows=tuple(row.id for row in self._scored),
             no_rule=self._scores(self._whole(WITHOUT), said)[0],
             ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
-            pairs=tuple(self._pairs(said))[:MOST_PAIRS],
         )
 
     def _scores(self, text: str, said: Said) -> tuple[float, Floats]:
@@ -344,21 +342,3 @@ class TrialAsking:
             gain_over_no_rule=gain,
             over_no_rule=over_no_rule,
         )
-
-    def _pairs(self, said: Said) -> Iterator[MinimalPair]:
-        """Yield changed rows that part two ideas which agree on the row before the change, the heaviest ideas first."""
-        every = {change.row.inputs: change for tried in self._tried for change in tried.changes}.values()
-        identities = [hypothesis_id(tried.idea.text) for tried in self._tried]
-        for one, other in combinations(range(len(self._tried)), 2):
-            for change in every:
-                before = [said[identities[place], change.base.id].value for place in (one, other)]
-                after = [said[identities[place], change.row.id].value for place in (one, other)]
-                if agree(*before) and None not in after and not agree(*after):
-                    yield MinimalPair(
-                        inputs=change.row.inputs,
-                        column=change.column,
-                        before=change.cells[0],
-                        after=change.cells[1],
-                        ideas=(one, other),
-                        answers=(after[0], after[1]),
-                    )

@@ -23,12 +23,12 @@ from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
 from vpp.findings.options import (
     ABOUT,
     OPEN,
+    OPTIONS,
     config_of,
     decided,
     demo_text_words,
     groups,
     has_effect,
-    name_of,
     value_words,
 )
 from vpp.findings.status import task_sentence, unlabelled_sentence
@@ -332,7 +332,7 @@ def choose_config(task: Task | None) -> Config:
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
     ask([name for name in of_method if name == "reading"], across=1)
     example = "Petal size matters more than sepal size."
-    st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
+    st.text_area(OPTIONS["prior"].label, **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"
     example = "If the bill is longer than 50 mm, answer Gentoo."
     st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
@@ -380,7 +380,7 @@ def put(name: str, value: Any) -> None:
 def ask(names: Sequence[str], *, across: int) -> None:
     """Ask for options, so many in a line."""
     for place, name in blocks.in_columns(names, across):
-        label, value = name_of(name), getattr(base(), name)
+        label, value = OPTIONS[name].label, getattr(base(), name)
         field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
         if choices(name):
             place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)

@@ -209,7 +209,6 @@ def choose_kinds(table: Table) -> tuple[Table, Task | Literal["auto"]]:
 
 
 def kind_words(column: Column) -> str:
-    """Describe a column's type, as in `number in €, 94 values`."""
     unit = f" in {column.notation.unit}" if column.notation and column.notation.unit else ""
     return f"{column.kind}{unit}, {column.n_distinct:,} values"
 

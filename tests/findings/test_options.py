@@ -2,7 +2,7 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
-from vpp.findings.options import ABOUT, OPEN, OPTIONS, config_of, decided, groups, has_effect, name_of, unused_words
+from vpp.findings.options import ABOUT, OPEN, OPTIONS, config_of, decided, groups, has_effect, unused_words
 from vpp.settings import METHOD_NAMES, Config
 
 FIELDS = {field.name for field in fields(Config)}
@@ -11,7 +11,7 @@ FIELDS = {field.name for field in fields(Config)}
 def test_every_option_stands_in_one_place_with_a_label_of_its_own() -> None:
     places = [*OPEN, *(name for names in groups().values() for name in names)]
     assert sorted(places) == sorted(OPTIONS) == sorted(FIELDS)
-    assert len({name_of(name) for name in FIELDS}) == len(FIELDS)
+    assert len({OPTIONS[name].label for name in FIELDS}) == len(FIELDS)
     assert set(ABOUT) == set(METHOD_NAMES)
 
 

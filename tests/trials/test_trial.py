@@ -244,17 +244,6 @@ def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path,
     assert (idea.must_stay.obeyed < len(stay)) is (column == "unit_price")
 
 
-def test_minimal_pairs_part_two_ideas_by_one_cell(tmp_path: Path, served: Model) -> None:
-    found = tried(run_of(tmp_path, served.base_url, AND, A_ONLY), tmp_path, TrialSize(ideas=2, changes=30, rows=4))
-    assert found.pairs
-    for pair in found.pairs:
-        cells = dict(pair.inputs)
-        a, b = float(cells["a"] or 0), float(cells["b"] or 0)
-        assert pair.answers == ("yes" if a > 12 and b < 30 else "no", "yes" if a > 12 else "no")
-        assert pair.answers[0] != pair.answers[1]
-        assert cells[pair.column] == pair.after != pair.before
-
-
 def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND)
     view = reader.refresh().view

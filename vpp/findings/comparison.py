@@ -12,7 +12,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
-from vpp.findings.options import OPTIONS, has_effect, name_of
+from vpp.findings.options import OPTIONS, has_effect
 from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text
 from vpp.findings.status import steps_text
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
@@ -263,9 +263,9 @@ def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block |
 def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
     """Return settings by the names in the table. used: options of the method that have an effect."""
     config, spec, data = run.config, run.snapshot.spec, run.dataset
-    facts: dict[str, Any] = {name_of(name): getattr(config, name) for name in used}
+    facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
     facts |= {
-        name_of("particles"): config.size,
+        OPTIONS["particles"].label: config.size,
         "file": data.provenance.file,
         "target": data.target,
         "task": data.task,

@@ -1,6 +1,6 @@
 """Experiments beside a run: another text for a hypothesis, and the trial of what the model does with one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
@@ -9,7 +9,6 @@ from pydantic_core import to_json
 from vpp.findings.ruled_out import inputs_words
 from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
-from vpp.posterior.prediction import Value
 from vpp.problem import is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.directory import RunDirectory
@@ -141,19 +140,6 @@ class TriedIdea:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinimalPair:
-    """A row on which two ideas agree, and one cell's change that parts them."""
-
-    inputs: tuple[tuple[str, str | None], ...]
-    column: str
-    before: str | None
-    after: str | None
-    ideas: tuple[int, int]
-    """Places in `Trial.ideas`."""
-    answers: tuple[Value | None, Value | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     step: int
     """The run's last complete step then."""
@@ -163,7 +149,6 @@ class Trial:
     """Log-likelihood of the learner without a rule on these rows, natural log."""
     ideas: tuple[TriedIdea, ...]
     """Heaviest first."""
-    pairs: tuple[MinimalPair, ...]
 
     def sign(self, clause: ClauseWorth) -> int:
         """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
@@ -189,7 +174,6 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
 
 # The trial in words
 
-MOST_PAIRS = 8
 INTERVALS = (
     "In brackets: 95 % intervals (Wilson). Improvement and loss: log-likelihood in nats over these rows. A clause "
     "helps or hurts if the sign test, corrected for the number of clauses, is below 0.05."
@@ -235,9 +219,6 @@ def trial_blocks(trial: Trial, seed_text: str) -> Iterator[object]:
         if each.clauses:
             rows, name = clause_rows(each, trial), f"clauses of hypothesis {n}"
             yield Table(head=("clause", "loss without it", "rows that need it"), rows=rows, right=(1,), name=name)
-    if pairs := _pairs(trial.pairs):
-        yield Note("One cell changed, and two hypotheses part:")
-        yield Table(head=("one cell changed", "answer of one", "of another"), rows=pairs)
 
 
 def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
@@ -249,12 +230,3 @@ def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
         )
         for each in idea.clauses
     ]
-
-
-def _pairs(pairs: Sequence[MinimalPair]) -> list[tuple[str, str, str]]:
-    lines: dict[tuple[str, str, str], tuple[str, str, str]] = {}
-    for pair in pairs:
-        before, after = ("missing" if cell is None else cell for cell in (pair.before, pair.after))
-        one, other = (f"{place + 1}: {value_text(said)}" for place, said in zip(pair.ideas, pair.answers, strict=True))
-        lines.setdefault((pair.column, before, after), (f"{pair.column}: {before} → {after}", one, other))
-    return list(lines.values())[:MOST_PAIRS]

@@ -88,10 +88,6 @@ def groups() -> dict[str, tuple[str, ...]]:
     return {title: tuple(name for name, option in OPTIONS.items() if option.group == title) for title in titles}
 
 
-def name_of(option: str) -> str:
-    return OPTIONS[option].label
-
-
 def value_words(option: str, value: str) -> str:
     """Return a value as a form shows it: `batch: the current batch`."""
     return f"{value}: {OPTIONS[option].values[value]}"

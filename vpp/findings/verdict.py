@@ -333,12 +333,9 @@ def _confidence(case: _Case) -> tuple[int, int, bool, str]:
 
 def tail(k: int, n: int, p: float) -> float:
     """P(X >= k) of a binomial X of n draws of probability p, strictly between 0 and 1."""
+    from scipy.special import bdtrc  # imported late: it takes a moment
 
-    def log_mass(i: int) -> float:
-        ways = math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
-        return ways + i * math.log(p) + (n - i) * math.log1p(-p)
-
-    return min(1.0, math.fsum(math.exp(log_mass(i)) for i in range(k, n + 1)))
+    return float(bdtrc(k - 1, n, p))
 
 
 def _missed(case: _Case) -> str:

@@ -32,11 +32,6 @@ Group = tuple[str, str, tuple[str, ...], Any]
 """A variable: its group, name, dimensions and values."""
 
 
-def is_available() -> bool:
-    """Return whether the file can be written, without importing anything."""
-    return all(find_spec(name) for name in ("xarray", "h5netcdf", "h5py"))
-
-
 def posterior_nc(reader: RunReader) -> bytes:
     """Return the tree as a netCDF file: `az.from_netcdf` reads it. Raises InputError as `data_tree` does."""
     return bytes(data_tree(reader).to_netcdf(engine="h5netcdf"))
@@ -49,7 +44,7 @@ def data_tree(reader: RunReader) -> "DataTree":
     predictions, predictions_constant_data: of the test rows. Answers that are labels are numbers of classes, -1 for an
     abstention, with the classes as an attribute; numbers have NaN for one.
     """
-    if not is_available():
+    if not all(map(find_spec, ("xarray", "h5netcdf", "h5py"))):
         raise InputError(HOW_TO_GET)
     import xarray  # late: it takes a second
 

@@ -120,7 +120,8 @@ def _(block: Deck, level: int) -> str:
 @block_html.register
 def _(card: Card) -> str:
     facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
-    copy = markup.copy_button(card.whole, "Copy the whole hypothesis") if card.whole else ""
+    named = f'data-copy="{text(card.whole)}" aria-label="Copy the whole hypothesis"'
+    copy = f'<button type="button" class="copy" {named}>Copy</button>' if card.whole else ""
     label = text(", ".join(filter(None, ("Hypothesis", card.value, *card.facts))))
     return (
         f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" aria-label="{label}">'

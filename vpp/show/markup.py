@@ -189,10 +189,6 @@ def hypothesis(words: str) -> str:
     return f'<p class="hyp">{text(words)}</p>'
 
 
-def copy_button(words: str, label: str) -> str:
-    return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
-
-
 _DEMO = BY_LABEL["demo model"]
 DEMO_CHIP = (
     f' <button type="button" class="term chip" title="{text(_DEMO.meaning)}" popovertarget="{_DEMO.id}">'
