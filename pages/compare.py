@@ -123,12 +123,12 @@ def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
 
 
 def pick_reference(runs: Shelf, choice: Sequence[str], current: str) -> str:
-    """Ask for the reference run. Default: the last one, that of the address, the open run, or the first."""
-    usual = next((run for run in (st.query_params.get("against", ""), current) if run in choice), choice[0])
+    """Ask for the reference run. Default: the previous choice, that of the address, the open run, or the first."""
+    default = next((run for run in (st.query_params.get("against", ""), current) if run in choice), choice[0])
     if len(choice) == 1:
-        return usual
+        return default
     if st.session_state.get("compare.against") not in choice:
-        st.session_state["compare.against"] = usual
+        st.session_state["compare.against"] = default
     words = {run: f"{CODES[i]} · {runs.labels[run]}" for i, run in enumerate(choice)}
     return str(st.selectbox("Reference", choice, format_func=words.__getitem__, **blocks.lasting("compare.against")))
 
@@ -158,7 +158,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
     """Draw what came out, which settings differ, and the cost. names: of runs, by id."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
-    notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
+    notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = baselines_of(comparison.base) if comparison.comparable else None

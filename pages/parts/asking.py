@@ -460,7 +460,7 @@ def wording_form(job: Job) -> None:
             job.begin(asking)
             st.rerun()
     if job.now:
-        compared(job, job.now, snapshot)
+        draw_comparison(job, job.now, snapshot)
 
 
 def choose_hypothesis(run: OpenRun, snapshot: Snapshot) -> int:
@@ -479,11 +479,14 @@ def sentence(view: RunView, hypothesis: str) -> str:
     return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
 
 
-def compared(job: Job, background: Background[Asking], snapshot: Snapshot) -> None:
+def draw_comparison(job: Job, background: Background[Asking], snapshot: Snapshot) -> None:
     """Draw both texts on the same rows, or why they are not scored."""
     run, answers = job.run, background.asking.whole()
     wording: Rewording | None = st.session_state.get(wording_key(run, "scored"))
-    if wording is None or answers.texts != (wording.old, wording.new):  # a cap refused the last question
+    if wording is None or answers.texts != (
+        wording.old,
+        wording.new,
+    ):  # of an earlier wording: a cap refused the newest
         return
     config = snapshot.spec.config
     result = comparison_of(wording, answers, run.reader.dataset(), config)
@@ -495,10 +498,10 @@ def compared(job: Job, background: Background[Asking], snapshot: Snapshot) -> No
         rows, seed_text = rows_name(snapshot.view, config), snapshot.view.seed_text
         parts = comparison_blocks(wording, result, rows=rows, seed_text=seed_text)
         blocks.draw(*parts, label="both texts on the same rows")
-        keep_wording(run, snapshot, wording)
+        draw_keep_button(run, snapshot, wording)
 
 
-def keep_wording(run: OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
+def draw_keep_button(run: OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
     try:
         prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.id)
     except VppError as error:

@@ -33,12 +33,11 @@ def draw_chart(curve: Curve) -> None:
     draw(Heading(curve.title, curve.words), Note(curve.alt))
     figure, config = plotly_figure(curve, mode), {"displayModeBar": False}
     st.plotly_chart(figure, theme=None, key=f"chart.{curve.title}", config=config, alt=curve.alt)
-    steps = sorted({step for points in curve.lines.values() for step, _ in points})
     rows = [
         (name, *map(percent, dict(points).values()))
         for name, points in zip(curve.names, curve.lines.values(), strict=True)
     ]
-    head = ("hypothesis", *map(str, steps))
+    head = ("hypothesis", *(str(step) for step, _ in next(iter(curve.lines.values()))))
     draw(Table(head=head, rows=rows, right=range(1, len(head)), name=curve.title, fold="Show as table"))
 
 

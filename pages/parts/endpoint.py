@@ -234,7 +234,7 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
     return tuple(checks)
 
 
-def has_model(model: Model) -> bool:
+def ask_for_model(model: Model) -> bool:
     """Ask an untested server for its model before a run begins; show the Model part again if that fails."""
     if model.checks or model.endpoint.is_started_here:
         return True

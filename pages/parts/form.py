@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, choose_model, has_model
+from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, ask_for_model, choose_model
 from pages.parts.opening import FROM
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
@@ -167,7 +167,7 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
-            if has_model(model):
+            if ask_for_model(model):
                 opening.start_new(Preparation(dataset=dataset, spec=spec))
 
 

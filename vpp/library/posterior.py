@@ -192,7 +192,8 @@ class Posterior(_Recorded):
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
         """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
 
-        Without a table the evaluated test rows are used; raises RunError before they are evaluated.
+        Without a table the test rows are used, or the training rows of a run without any. Raises RunError before they
+        are evaluated.
         """
         dataset = self._reader.dataset()
         if table is not None:

@@ -17,7 +17,7 @@ CUT_OFF = "An earlier answer was cut off at its limit of tokens: explain in one 
 """Begins a question whose answer was too long."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
-FIRST, MOST_FIRST = 10, 512
+LEAST_REFUSALS, MOST_REFUSALS = 10, 512
 """Refused calls, before any was answered, at which a role may end, and at which it does."""
 Question = tuple[str, int]
 """Ids of a hypothesis and a row."""
@@ -60,22 +60,24 @@ class RoleChat:
             completion = await self._endpoint.complete(messages, **options)
             self._counters.add(**{self._role: 1})
             self.has_answered |= bool(completion.text.strip() or completion.first_tokens)
-            cut = f", cut off at its limit of tokens: {FIX_THOUGHTS}" if completion.cut_off else ""
-            self._check(f"the answer is empty{cut}")
+            if not self.has_answered:
+                cut = f", cut off at its limit of tokens: {FIX_THOUGHTS}" if completion.cut_off else ""
+                self._count_refusal(f"the answer is empty{cut}")
             return completion
         except PromptRefused as refusal:
-            self._check(str(refusal))
+            if not self.has_answered:
+                self._count_refusal(str(refusal))
             raise
         finally:
             self._open -= 1
 
-    def _check(self, words: str) -> None:
-        """Raise EndpointRefused once the first calls are all refused.
+    def _count_refusal(self, words: str) -> None:
+        """Count a refusal. Raises EndpointRefused once the first calls are all refused.
 
         Refusals come faster than answers, so they are weighed against the calls that are still open.
         """
-        self._refused += not self.has_answered
-        if not self.has_answered and self._refused >= max(FIRST, min(self._open, MOST_FIRST)):
+        self._refused += 1
+        if self._refused >= max(LEAST_REFUSALS, min(self._open, MOST_REFUSALS)):
             raise EndpointRefused(f"{words} (no question was answered, and {self._refused} refused)") from None
 
 

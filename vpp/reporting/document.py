@@ -70,7 +70,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, [view.detail]))
     yield Heading("Hypotheses by weight")
-    yield from weights(view, dataset)
+    yield from weight_cards(view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
         yield from mistakes(rows)
@@ -86,7 +86,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield citation(snapshot, reader.directory.id)
 
 
-def weights(view: RunView, dataset: Dataset) -> Iterator[object]:
+def weight_cards(view: RunView, dataset: Dataset) -> Iterator[object]:
     """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
     ideas = merge_ideas(view, dataset)
     if ideas is None:

@@ -51,7 +51,7 @@ def cap_words(cap: Cap) -> str:
     return " or ".join(filter(None, parts))
 
 
-def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
+def cap_reached_words(spec: RunSpec, view: RunView, counters: Counters) -> str:
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost)} spent"

@@ -31,7 +31,7 @@ from vpp.events import (
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.llm.limits import Counters
-from vpp.runs.budget import cap_reached
+from vpp.runs.budget import cap_reached_words
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
 from vpp.runs.disk import obstacle, refusal, sync_folder
 from vpp.runs.journal import Journal, JournalReader, Record, settled_answers
@@ -278,7 +278,7 @@ class _Worker:
         except Stopped:
             return RunFinished(outcome="stopped")
         except _AtCap:
-            return RunPaused(reason="budget", detail=cap_reached(self.spec, self.recorder.view, self.counters))
+            return RunPaused(reason="budget", detail=cap_reached_words(self.spec, self.recorder.view, self.counters))
         except EndpointError as error:
             return RunFailed(reason="endpoint", detail=str(error))
         except DiskRefused as error:
