@@ -37,7 +37,7 @@ def draw_chart(curve: Curve) -> None:
         (name, *map(percent, dict(points).values()))
         for name, points in zip(curve.names, curve.lines.values(), strict=True)
     ]
-    head = ("hypothesis", *(str(step) for step, _ in next(iter(curve.lines.values()))))
+    head = ("hypothesis", *("end" if step > curve.total else str(step) for step, _ in next(iter(curve.lines.values()))))
     draw(Table(head=head, rows=rows, right=range(1, len(head)), name=curve.title, fold="Show as table"))
 
 

@@ -189,7 +189,7 @@ def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":
         layout={
             "font": {"family": "VPP Sans, Fira Sans, sans-serif", "size": 13, "color": ink["ink-2"]},
             "hoverlabel": {"bgcolor": ink["sheet"], "bordercolor": ink["edge"], "font": {"color": ink["ink"]}},
-            "xaxis": {**axes, "title": "step", "showgrid": False, "dtick": 1 if curve.total <= 20 else None},
+            "xaxis": {**axes, "title": "step", "showgrid": False, "labelalias": {str(curve.total + 1): "end"}},
             "yaxis": {**axes, "range": [curve.low[0], curve.high[0]], "tickformat": ".0%"},
             **dict.fromkeys(("paper_bgcolor", "plot_bgcolor"), "rgba(0,0,0,0)"),
             "margin": {"l": 40, "r": 12, "t": 8, "b": 40},
