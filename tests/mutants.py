@@ -276,9 +276,8 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
     """Result of the mutant's tests. Raises RuntimeError if they could not run."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        for part in ("vpp", "tests", "assets", "static"):
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", tree)
+        others = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
+        shutil.copytree(ROOT, tree, ignore=others, dirs_exist_ok=True)
         (tree / "vpp" / mutant.module).write_text(mutant.spoiled(), encoding="utf-8")
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
         try:
