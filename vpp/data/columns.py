@@ -38,7 +38,8 @@ _CODE_NAME = re.compile(
     r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
     re.IGNORECASE,
 )
-_ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
+_DIGITS = re.compile(r"\d+(E\d+)?")
+_ZERO_FIRST = re.compile(r"0\d+(E\d+)?", re.ASCII)
 _PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
 SHORTEST_CODE = 4
 """Least digits of a code that is recognised by its column's name alone."""
@@ -90,8 +91,8 @@ def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) 
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
-    """True if integers are codes: by the column's name, a leading zero, or more digits than a float represents."""
-    if not all(map(str.isdecimal, present)):
+    """True if integers are codes: by the column's name, a leading zero (`07`, `01E5`), or more digits than floats."""
+    if not all(map(_DIGITS.fullmatch, present)):
         return False
     if is_code_name(name) and max(map(len, present)) >= SHORTEST_CODE:
         return True

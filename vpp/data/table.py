@@ -110,7 +110,9 @@ class Table:
 
     def _position(self, name: str) -> int:
         if name not in self._places:
-            raise DataError(f"{self.file} has no column {name!r}: {nearest(str(name), self.names, 'its columns are')}")
+            has = nearest(str(name), self.names, "its columns are")
+            hint = "".join(f" ({note}; --read changes that)" for note in self.notes if note[:5] in ("sheet", "no de"))
+            raise DataError(f"{self.file} has no column {name!r}: {has}{hint}")
         return self._places[name]
 
 

@@ -398,6 +398,7 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 
 # --- names and cells --------------------------------------------------------------------------------------------------
 
+_EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
 MAX_END = 20
 MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
@@ -473,7 +474,8 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
     check_size(name, n_columns=len(given), n_rows=0, remedy="keep those that matter, or swap rows and columns")
     n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
     rows = _Rows(name, len(given), n_named)
-    columns = rows.columns(records if header else chain((first,), records))
+    heads = first.cells if header and cuts and len(first.cells) > 1 else None
+    columns = rows.columns(records if header else chain((first,), records), heads)
     if not columns[0]:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
@@ -484,16 +486,15 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
         notes.append(f"{_lines(rows.short)} fewer than {n_named} cells: the others are missing")
     if rows.long:
         notes.append(f"{_lines(rows.long)} empty cells beyond the last column: these were left out")
+    if rows.repeated:
+        notes.append(f"{_lines(rows.repeated)} the header again: left out; {AS_IS} reads every line")
     if cuts:
         columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
         notes += cut_notes
     empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
     if empty:
-        own = (
-            f"column {empty[0] + 1} has"
-            if len(empty) == 1
-            else f"{len(empty)} columns, from column {empty[0] + 1}, have"
-        )
+        n, at = len(empty), empty[0] + 1
+        own = f"column {at} has" if n == 1 else f"{n} columns, from column {at}, have"
         notes.append(f"{own} no name and no cells: left out")
     names, name_notes = unique_names(given, without=empty)
     columns = [cells for at, cells in enumerate(columns) if at not in empty]
@@ -510,21 +511,27 @@ class _Rows:
         self.name, self.width, self.n_named = name, width, n_named
         self.short: list[int] = []
         self.long: list[int] = []
+        self.repeated: list[int] = []
         self.multiline: list[Record] = []
         self.lines = array("Q")
         """Number of each row's first line."""
 
-    def columns(self, records: Iterator[Record]) -> list[list[str]]:
-        """(column, row) stripped cells. Raises DataError for text beyond the table and for too many cells."""
+    def columns(self, records: Iterator[Record], heads: Sequence[str] | None) -> list[list[str]]:
+        """(column, row) stripped, without repeated `heads`. Raises DataError for text beyond the table, or limits."""
         columns: list[list[str]] = [[] for _ in range(self.width)]
         stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
         while chunk := list(islice(records, _ROWS_AT_ONCE)):
+            self.repeated += [record.line for record in chunk if record.cells == heads]
+            chunk = [record for record in chunk if record.cells != heads]
             self.lines.extend(record.line for record in chunk)
             check_size(self.name, n_columns=self.width, n_rows=len(self.lines))
             self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
             rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
-            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=bool(rows)):
                 column.extend(map(stripped, cells))
+        for column in columns:
+            if any(cell.startswith('="') for cell in column[:SAMPLE_RECORDS]):
+                column[:] = [_EXCEL_TEXT.sub(r"\1", cell) for cell in column]
         return columns
 
     def _even(self, record: Record) -> Sequence[str]:
