@@ -47,6 +47,7 @@ async def test_a_call_sends_the_smallest_body_and_reads_the_answer() -> None:
             {
                 "model": "tiny",
                 "messages": [{"role": "user", "content": "hello"}],
+                "stream": False,
                 "max_completion_tokens": 50,
                 "temperature": 0.0,
                 "seed": 5,

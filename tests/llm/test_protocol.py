@@ -68,8 +68,10 @@ ODD: dict[str, tuple[bytes, str, str]] = {
     "a deep list": (b"[" * 100_000, "not complete JSON", "broken JSON"),
     "two answers in one": (chat().body * 2, "not complete JSON", "broken JSON"),
     "not UTF-8": (b"\xff\xfe\x00", "not complete JSON", "broken JSON"),
-    "empty choices": (b'{"choices": []}', "found other JSON", "not the protocol"),
-    "choices of another kind": (b'{"choices": ["x"]}', "found other JSON", "not the protocol"),
+    "empty choices": (b'{"choices": []}', "without a choice", "no choices"),
+    "choices of another kind": (b'{"choices": ["x"]}', "without a choice", "no choices"),
+    "choices that are null": (b'{"choices": null}', "without a choice: ", "no choices"),
+    "a stream": (b'data: {"choices": []}\n\ndata: [DONE]', "it streams answers", "streamed"),
     "a tool call": (content(None, finish="tool_calls", tool_calls=[{"id": "1"}]), "called a tool", "tool called"),
 }
 """Replies without an answer: body, message and kind."""

@@ -151,7 +151,11 @@ async def test_a_row_that_fails_while_others_are_answered_is_lost_alone() -> Non
 
 
 async def test_a_model_that_gives_no_text_ends_a_run_with_the_options_that_help() -> None:
-    for said, words in ((chat("", finish="length"), "--reasoning-effort none"), (chat(None), "the answer is empty")):
+    for said, words in (
+        (chat("", finish="length"), "--reasoning-effort none"),
+        (chat(None), "the answer is empty: try"),
+        (chat(None, reasoning_content="Output: 1"), "its reasoning parser wrong"),
+    ):
         async with learner_of(said) as (learner, stub, _):
             await learner.predict(RULE, PARITY.train)
             with pytest.raises(EndpointRefused, match=rf"{words}.*no question was answered, and 1\d refused"):

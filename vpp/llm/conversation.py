@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from vpp.errors import EndpointRefused, PromptRefused
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import question
-from vpp.llm.protocol import FIX_THOUGHTS, Completion, Message, Messages, Structure
+from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion, Message, Messages, Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
@@ -61,8 +61,9 @@ class RoleChat:
             self._counters.add(**{self._role: 1})
             self.has_answered |= bool(completion.text.strip() or completion.first_tokens)
             if not self.has_answered:
-                cut = f", cut off at its limit of tokens: {FIX_THOUGHTS}" if completion.cut_off else ""
-                self._count_refusal(f"the answer is empty{cut}")
+                why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
+                why = ", cut off at its limit of tokens" if completion.cut_off else why
+                self._count_refusal(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}")
             return completion
         except PromptRefused as refusal:
             if not self.has_answered:

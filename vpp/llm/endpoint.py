@@ -237,7 +237,7 @@ class Endpoint:
                 await self._throttle.until_free()
                 await self._budget.turn()
                 fields = protocol.accepted_fields(options, self.refused)
-                body = {**self._more, "model": self.model, "messages": messages, **fields}
+                body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
                 try:
                     completion = protocol.read_completion(await self._posted(body))
                     self._pay(body, completion)

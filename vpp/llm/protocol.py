@@ -264,12 +264,16 @@ def read_json(body: bytes) -> Any:
         return from_json(body)
     if is_web_page(body):
         raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS)
+    if body.lstrip().startswith(b"data:"):
+        raise Failure("streamed", "it streams answers, though asked not to", "switch its streaming off", "server")
     words = f"answered something that is not complete JSON: {_excerpt(body)}"
     raise Failure("broken JSON", words, FIX_ADDRESS)
 
 
 def _other(reply: Any) -> Failure:
     found = _excerpt(json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
+    if isinstance(reply, dict) and "choices" in reply:
+        return Failure("no choices", f"answered without a choice: {found}", FIX_BUSY)
     return Failure("not the protocol", f"{NO_API}: found other JSON, {found}", FIX_ADDRESS)
 
 
