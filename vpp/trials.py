@@ -256,7 +256,12 @@ class TrialAsking:
         for asking in self._asked:
             await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count)
             said |= asking.by_pair
-        trial = self._found(said)
+        trial = Trial(
+            step=self._view.last_step if self._view.last_step is not None else -1,
+            rows=tuple(row.id for row in self._scored),
+            no_rule=self._scores(self._whole(WITHOUT), said)[0],
+            ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
+        )
         keep(self._reader.directory, trial)
         return trial
 
@@ -297,14 +302,6 @@ class TrialAsking:
             yield from (self._whole(clause.without) for clause in tried.clauses)
 
     # What came of it
-
-    def _found(self, said: Said) -> Trial:
-        return Trial(
-            step=self._view.last_step if self._view.last_step is not None else -1,
-            rows=tuple(row.id for row in self._scored),
-            no_rule=self._scores(self._whole(WITHOUT), said)[0],
-            ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
-        )
 
     def _scores(self, text: str, said: Said) -> tuple[float, Floats]:
         """Return a sentence's log-likelihood, and its loss on each scored row."""

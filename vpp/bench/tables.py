@@ -70,11 +70,6 @@ def is_error(task: str) -> bool:
     return TASKS[task].task == "regression"
 
 
-def task_label(task: str) -> str:
-    """Return the task with its metric and an arrow towards better values."""
-    return f"{task} (MSE{NBSP}↓)" if is_error(task) else f"{task} (accuracy, %{NBSP}↑)"
-
-
 def value_text(task: str, value: float) -> str:
     """Format a metric: `87.2` for an accuracy of 0.872, `2.43` for a mean squared error; a dash for None."""
     if not is_error(task):
@@ -224,7 +219,8 @@ class Comparison:
         for task, *seed in results.seeds(tasks) if self.by_seed else ((task,) for task in tasks):
             source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
             theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
-            name = task_label(task) if self.has_metric else task
+            metric = f" (MSE{NBSP}↓)" if is_error(task) else f" (accuracy, %{NBSP}↑)"  # the arrow: what is better
+            name = f"{task}{metric if self.has_metric else ''}"
             rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
             rows.append(("", run, *(theirs(key, task, *seed) for key in self.columns)))
         head = ("task", "source", *self.columns.values())

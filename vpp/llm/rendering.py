@@ -96,11 +96,8 @@ def number_lines(values: Iterable[Value | None], absent: str) -> str:
 
 def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
     """Return each row's input and correct output in one line, equal outputs together, for comparison."""
-    return "\n".join(_labelled(row, units, limit) for row in sorted(rows, key=_by_target))
-
-
-def _by_target(row: Row) -> tuple[bool, Value]:
-    return (False, 0.0) if row.target is None else (True, row.target)
+    ordered = sorted(rows, key=lambda row: (row.target is not None, row.target or 0.0))
+    return "\n".join(_labelled(row, units, limit) for row in ordered)
 
 
 def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:

@@ -43,7 +43,8 @@ def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> Endpoint
     try:
         path.encode()  # a name that is no text could not be written to run.json
         file = Path(path).expanduser().absolute()
-        is_model = file.is_file() and _begins_with(file, b"GGUF")
+        with file.open("rb") as content:
+            is_model = content.read(4) == b"GGUF"
     except (OSError, ValueError, RuntimeError):
         is_model = False
     if not is_model:
@@ -52,11 +53,6 @@ def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> Endpoint
         raise InputError(f"a model file needs {LIBRARY}, which is not installed: pip install -r requirements-local.txt")
     slots, context = options.concurrency or SLOTS, options.context_length or CONTEXT
     return replace(options, gguf=str(file), model=file.stem, concurrency=slots, context_length=context)
-
-
-def _begins_with(file: Path, word: bytes) -> bool:
-    with file.open("rb") as content:
-        return content.read(len(word)) == word
 
 
 @asynccontextmanager
