@@ -172,8 +172,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/prediction.py", "tests/posterior/test_prediction.py"): (
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),
         ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
-    ),
-    ("posterior/prediction.py", "tests/inference/test_graded.py"): (
         ("grades unweighted", "float(weight) * probability", "probability"),
     ),
     ("posterior/likelihood.py", "tests/inference/test_graded.py"): (
@@ -232,7 +230,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
         ("answers that a resume made void", "if step != steps:", "if False:"),
     ),
-    ("runs/keys.py", "tests/runs/test_keys.py"): (
+    ("runs/keys.py", "tests/runs/test_users.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
     ),
     ("findings/comparison.py", "tests/findings/test_comparison.py"): (

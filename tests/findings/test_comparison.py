@@ -44,8 +44,10 @@ def test_the_difference_is_paired_row_by_row(folder: Path) -> None:
     assert (difference.better, difference.worse, difference.p) == (0, 1, 1)
     constant = baselines(LABELS).models[0]
     # Always "no" is wrong on rows 4, 6, 8; the run on row 9.
-    difference = against(standing_of(constant.answers, LABELS.test, LABELS), a)
+    standing = standing_of(constant.answers, LABELS.test, LABELS)
+    difference = against(standing, a)
     assert (difference.better, difference.worse, difference.mean) == (1, 3, pytest.approx(2 / 6))
+    assert against(standing, replace(a, rows=a.rows[::-1], losses=a.losses[::-1])) == difference
 
 
 def test_rows_are_the_same_in_any_order_and_never_by_their_number_alone() -> None:

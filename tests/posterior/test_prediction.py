@@ -23,6 +23,10 @@ def test_shares_are_literal_sums_and_abstentions_carry_none(pairs):
     assert vote_shares(votes, weights) == literal
 
 
+def test_a_graded_answer_votes_with_its_weight():
+    assert vote_shares([{"no": 0.25, "yes": 0.75}, "no"], [0.5, 0.25]) == {"no": 0.375, "yes": 0.375}
+
+
 @given(votes_and_parts)
 def test_the_winner_is_the_argmax_and_a_tie_goes_to_the_lowest_label(pairs):
     votes, weights = unzip(pairs)

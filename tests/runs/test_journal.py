@@ -116,3 +116,10 @@ def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path
     answers = settled_answers(path)
     assert [each.hypothesis for each in answers if isinstance(each, Answer)] == ["first", "second", "third", "fourth"]
     assert len(AnswerReader(path).refresh().by_pair) == len(steps)
+
+
+def test_a_torn_last_line_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"{}\n" + b"{}")
+    Journal(path).close()
+    assert path.read_bytes() == b"{}\n"

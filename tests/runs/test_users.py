@@ -94,9 +94,11 @@ def test_each_key_of_the_owner_goes_to_its_own_address() -> None:
     home = {"OPENAI_BASE_URL": "https://llm.lab.org/v1", "VPP_OPTIMIZER_BASE_URL": "https://big.lab.org/v1"}
     assert keys(at("https://llm.lab.org/v1", "https://big.lab.org/v1"), **home) == ("sk-owner", "sk-owner-2")
     assert keys(at("https://big.lab.org/v1", "https://llm.lab.org/v1"), **home) == (None, "sk-owner")
-    one = Keys(learner="sk-owner")
+    one = Keys(learner="sk-owner", headers=(("X-Team", "1"),))
     endpoint = at("https://llm.lab.org/v1", "https://big.lab.org/v1")
-    assert keys_for(endpoint, typed={}, own=one, environment=Environment.of(home)).optimizer is None
+    found = keys_for(endpoint, typed={}, own=one, environment=Environment.of(home))
+    assert (found.optimizer, found.headers) == (None, one.headers)
+    assert keys_for(at("https://evil.org/v1"), typed={}, own=one, environment=Environment.of(home)).headers == ()
 
 
 def test_a_typed_key_goes_to_the_address_it_was_typed_for() -> None:

@@ -43,8 +43,10 @@ def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> Endpoint
     try:
         path.encode()  # a name that is no text could not be written to run.json
         file = Path(path).expanduser().absolute()
-        with file.open("rb") as content:
-            is_model = content.read(4) == b"GGUF"
+        is_model = file.is_file()  # a pipe would wait for a writer
+        if is_model:
+            with file.open("rb") as content:
+                is_model = content.read(4) == b"GGUF"
     except (OSError, ValueError, RuntimeError):
         is_model = False
     if not is_model:
