@@ -1,4 +1,4 @@
-"""What most pages draw: blocks of HTML, captions, errors, fields that last, and parts that survive refreshes."""
+"""Parts that most pages use: HTML, captions, errors, charts, fields and components."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -105,10 +105,10 @@ def in_columns(
 
 def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
     """Return a value of this browser session, made again only if `made_from` is not what it was."""
-    held = st.session_state.get(key)
-    if held is None or held[0] != made_from:
-        st.session_state[key] = held = (made_from, make())
-    value: T = held[1]
+    entry = st.session_state.get(key)
+    if entry is None or entry[0] != made_from:
+        st.session_state[key] = entry = (made_from, make())
+    value: T = entry[1]
     return value
 
 

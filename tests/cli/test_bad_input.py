@@ -1,4 +1,4 @@
-"""What is wrong is said in one line, before anything is written; a file is there whole, or is as it was."""
+"""Bad input ends in one line and writes nothing; a file is written whole or not at all."""
 
 import os
 import resource

@@ -38,8 +38,8 @@ def test_a_hypothesis_is_meanings_alike_on_95_percent_and_true_if_its_text_is_as
 
 
 def test_labels_of_chance_single_out_no_sentence_and_decide_hardly_a_row() -> None:
-    """Five tables, whose labels are put in random order. The runs are deterministic."""
-    heaviest, ess, undecided = np.mean([run_on_chance(seed, Config()) for seed in range(5)], axis=0)
+    """Ten tables, whose labels are put in random order. The runs are deterministic."""
+    heaviest, ess, undecided = np.mean([run_on_chance(seed, Config()) for seed in range(10)], axis=0)
     assert heaviest < 0.3
     assert ess > 0.7
     assert undecided > 0.8
@@ -48,6 +48,6 @@ def test_labels_of_chance_single_out_no_sentence_and_decide_hardly_a_row() -> No
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_samplers_find_the_truth_without_noise(sampler: str) -> None:
     """The runs are deterministic: a failure is a change of behaviour, not of luck."""
-    runs = [run(seed, SAMPLERS[sampler]) for seed in (0, 10)]
-    assert any(each.is_found for each in runs)
+    runs = [run(seed, SAMPLERS[sampler]) for seed in (0, 5, 10)]
+    assert sum(each.is_found for each in runs) >= 2
     assert all(each.accuracy > 0.9 for each in runs)

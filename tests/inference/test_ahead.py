@@ -188,12 +188,12 @@ def test_a_run_killed_after_any_step_and_resumed_asks_for_no_answer_again(name):
 
 @pytest.mark.parametrize("name", ["always-accept", "mh"])
 def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
-    config, asked = small(name, epochs=4), []
+    config, requests = small(name, epochs=4), []
     world = World(config)
-    told = {"step": -1}
+    newest = {"step": -1}
 
     async def propose(*said, seed, **options):
-        asked.append((told["step"], steps_of.get(seed, -1)))
+        requests.append((newest["step"], steps_of.get(seed, -1)))
         if seed == scripted.call_seed_of(0, 0, seed=3):
             await asyncio.sleep(1000)
         return await world._counted(world.script.propose(*said, seed=seed, **options))
@@ -205,10 +205,10 @@ def test_a_chain_is_never_more_steps_ahead_than_it_may(name):
     async def listen():
         async for event in sample(world.problem, config):
             if isinstance(event, StepFinished):
-                told["step"] = event.step
+                newest["step"] = event.step
 
     virtual_time.run_timed(listen())
-    assert max(at - whole - 1 for whole, at in asked if at >= 0) == LEAD
+    assert max(at - whole - 1 for whole, at in requests if at >= 0) == LEAD
 
 
 def published(name, **options):

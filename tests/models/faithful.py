@@ -18,7 +18,7 @@ from vpp.findings.experiments import Obeyed
 from vpp.runs.spec import EndpointSpec
 
 Figures = tuple[Obeyed, Obeyed]
-"""Of the rows that must change, and of those that must stay."""
+"""Rows that must change, and rows that must stay."""
 
 
 def kind(rule: Rule, figures: Figures) -> str:

@@ -41,7 +41,7 @@ class Watcher:
     _script: str = ""
 
     async def watch(self, until: float, *, enough: int = 0) -> None:
-        """Until a Unix time, or so many refreshes if a number is given. Faults are noted, not raised."""
+        """Refresh until a Unix time, or a number of times if one is given. Faults are collected."""
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
         async with (
             ClientSession() as session,
