@@ -14,7 +14,7 @@ from tests.findings.test_calibrated import labels as calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import SEED, run
 from vpp.events import RunFailed, RunPaused
-from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.runs.directory import Heartbeat
 from vpp.show import markup
 
 # Posterior
@@ -141,7 +141,7 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
         assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
-    assert reader.directory.take_command() == "go on"
+    assert reader.directory.command() == "go on"
 
 
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(
@@ -149,11 +149,8 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
 ) -> None:
     full = RunFailed(reason="disk", detail="runs/a cannot be written (the disk is full): free some space")
     reader = run(tmp_path, *UNFINISHED, full, data=LABELS, config=LABEL_CONFIG)
-    monkeypatch.setattr(
-        RunDirectory, "obstacle", lambda *_: "runs/a cannot be written (the disk is full): free some space"
-    )
     opened(app, reader, "watch")
-    assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
+    assert "runs/a cannot be written (the disk is full): free some space" in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
     monkeypatch.setattr("vpp.runs.process.start", refuse)
     app.button(key="watch.resume").click().run()

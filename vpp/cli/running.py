@@ -8,7 +8,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
@@ -229,15 +228,14 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, progress = environment(), Progress(None if options.quiet else sys.stderr, directory.spec())
+    env, stream = environment(), None if options.quiet else sys.stderr
+    progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
         keys=keys(),
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
-        listener=progress,
-        on_queued=partial(progress.queued, env.max_running),
-        on_loading=progress.loading,
+        on_event=progress,
         on_beat=progress.beat,
     )
     view = work(directory, around)

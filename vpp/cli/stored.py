@@ -76,11 +76,10 @@ def _row(directory: RunDirectory) -> dict[str, Any]:
         **place,
         "name": spec.name,
         "status": state,
-        "problem": directory.obstacle(state),
+        "problem": "",
         "method": spec.config.method,
         "steps": {"done": steps_done(summary), "of": summary.total_steps},
         "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
-        "balanced_accuracy": summary.balanced_accuracy,
         "spent": {"requests": summary.sent, "cost": summary.cost},
     }
 
@@ -89,7 +88,7 @@ def _result(row: dict[str, Any]) -> str:
     metric = row["metric"]
     if metric is None or metric["test"] is None:
         return "-"
-    words = metric_text(metric["name"], metric["test"], row["balanced_accuracy"])
+    words = metric_text(metric["name"], metric["test"])
     return f"accuracy {words}" if metric["name"] == "accuracy" else words
 
 

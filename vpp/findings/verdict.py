@@ -104,9 +104,9 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
 
 def record_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     """Write the verdict into the run's summary, so that it is made once."""
-    made, dataset = run_verdict(directory, view), known_rows(directory)
-    if made and dataset:
-        write_summary(directory, view, lambda: dataset, journal=directory.journal_bytes(), verdict=asdict(made))
+    made = run_verdict(directory, view)
+    if made:
+        write_summary(directory, view, journal=directory.journal_bytes(), verdict=asdict(made))
     return made
 
 

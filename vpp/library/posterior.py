@@ -339,8 +339,7 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
         raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
-        fix = directory.obstacle("interrupted") or "see worker.log there, then `vpp resume`"
-        raise RunError(f"the worker of {directory.path} ended early: {fix}")
+        raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")
 
 
 def fit(

@@ -47,7 +47,7 @@ class RunStore:
         """Return the runs, newest first."""
         paths = self.folder.iterdir() if self.folder.is_dir() else ()
         runs = [run for run in map(RunDirectory, paths) if run.exists]
-        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
+        return sorted(runs, key=lambda run: (made_at(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
@@ -58,18 +58,11 @@ class RunStore:
 
 
 def made_at(run: RunDirectory) -> datetime:
-    """Return the minute in the run's id, or the time its rows were written; local time."""
+    """Return when its rows were written, in local time."""
     try:
-        return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
-    except ValueError:
-        return datetime.fromtimestamp(_written_at(run))
-
-
-def _written_at(run: RunDirectory) -> float:
-    try:
-        return run.data.stat().st_mtime
+        return datetime.fromtimestamp(run.data.stat().st_mtime)
     except OSError:
-        return 0.0
+        return datetime.min
 
 
 def rename(directory: RunDirectory, name: str) -> None:
