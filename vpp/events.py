@@ -390,6 +390,8 @@ class Usage:
     """Answers that could not be read."""
     refused: int = 0
     """Optimizer answers that are no rule for this table; up to three a proposal."""
+    contradictory: int = 0
+    """Answers to rows that contradict their own explanation."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)

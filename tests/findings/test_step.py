@@ -208,7 +208,7 @@ def with_refused(folder: Path, *, refused: int, unreadable: int) -> RunReader:
     texts = [A] * 6
     scores = [scored(0, k, A, {0: "yes", 1: "no"}) for k in range(6)]
     events = (started(REFUSING, YES_NO, steps=1), *drawn(*texts), *scores, *proposals, finished(0, texts))
-    return run(folder, *events, config=REFUSING, usage=replace(USAGE, refused=3 * refused))
+    return run(folder, *events, config=REFUSING, usage=replace(USAGE, refused=3 * refused, contradictory=7))
 
 
 def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path) -> None:
@@ -230,3 +230,4 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
     for text in (" ".join(lines(summary(reader.directory, snapshot.view))), report_markdown(reader)):
         assert "6 answers were refused as no rule for this table. The model was asked again" in text
+        assert "7 answers contradict their own explanation" in text

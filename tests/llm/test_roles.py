@@ -2,8 +2,11 @@ import asyncio
 import re
 from typing import Any
 
+import pytest
+
 from vpp.events import Usage, hypothesis_id
 from vpp.llm.conversation import CUT_OFF, REFUSED
+from vpp.llm.learner import contradicts
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction
@@ -54,6 +57,13 @@ async def test_an_unreadable_answer_is_asked_for_again_with_its_fault_and_anothe
         assert rest == first["content"]
         assert [body["seed"] for body in stub.bodies] == [9, 10]
         assert counters.snapshot() == Usage(learner=2, unparsable=1, prompt_tokens=14, completion_tokens=6)
+
+
+async def test_an_answer_that_contradicts_its_explanation_is_counted_and_kept() -> None:
+    async with learner_of(chat("Explanation: Is a odd? 3: holds. So answer 1.\nOutput: 0")) as (learner, _, counters):
+        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+        assert prediction.value == "0"
+        assert counters.snapshot().contradictory == 1
 
 
 async def test_a_number_in_doubt_is_asked_about_again() -> None:
@@ -188,3 +198,28 @@ async def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> N
         assert prediction.value is None
         assert "cut off at its limit of tokens while it thought; a higher limit" in (prediction.reason or "")
         assert noted[1][1].thoughts.startswith(THOUGHTS)
+
+
+CONTRADICTIONS = {
+    "Is soil dry? dry: holds. So answer lush.": True,
+    "The soil is dry, therefore the output is Lush": True,
+    "Is soil wet? dry: fails. So otherwise answer lush.": True,
+    "Is soil wet? dry: no. So answer bare.": True,
+    "Is soil wet? dry: holds. So answer bare.": False,
+    "Is soil wet? dry: fails. Is it May? May: holds. So bare.": False,
+    "So not lush.": False,
+    "So lush or bare.": False,
+    "Lush grows here.": False,
+    "Is soil wet? dry: fails. Rain comes.": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("explanation", CONTRADICTIONS)
+def test_an_answer_contradicts_another_conclusion_and_a_failed_condition(explanation: str) -> None:
+    rule = "If soil is wet or it is May, answer bare; otherwise answer lush."
+    for label, is_odd in (("bare", CONTRADICTIONS[explanation]), (None, False)):
+        prediction = Prediction(row=0, value=label, explanation=explanation)
+        assert contradicts(prediction, rule, ("bare", "lush")) == is_odd
+    other = Prediction(row=0, value="bare", explanation="Is soil wet? dry: fails. So bare.")
+    assert not contradicts(other, "Wet soil is lush, the rest is bare.", ("bare", "lush"))

@@ -15,7 +15,7 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
     assert result["method"] == "smc"
     assert result["metric"]["name"] == "accuracy"
     assert 0 <= result["metric"]["test"] <= 1
-    assert " ".join(result["calls"]) == "learner optimizer cached failed unparsable refused"
+    assert " ".join(result["calls"]) == "learner optimizer cached failed unparsable refused contradictory"
     assert result["calls"]["cached"] == 0
     assert result["rounds"] == 2 + 3 * 3 + 1
     assert len(result["ess_by_step"]) == 3

@@ -89,7 +89,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         },
         "calibrated": calibration_result(view, spec.config, dataset) if dataset else None,
         "calls": {
-            name: getattr(usage, name) for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused")
+            name: getattr(usage, name)
+            for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
         },
         "spent": {  # retries included, cached answers not
             "requests": usage.sent,
@@ -343,6 +344,9 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
         share = percent(usage.unparsable / max(1, usage.calls), decimals=1)
         calls = counted(usage.calls, "call")
         yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
+    if n := usage.contradictory:
+        odd = f"{counted(n, 'answer')} {'contradicts its' if n == 1 else 'contradict their'} own explanation"
+        yield f"{odd}: the learner may not follow its own reading of a rule."
     if n := usage.refused:
         refused = f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table"
         yield f"{refused}. The model was asked again, up to twice a proposal."

@@ -1,6 +1,7 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -93,6 +94,7 @@ class LlmLearner:
         except PromptRefused as refusal:
             self._counters.add(unparsable=1)
             prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
+        self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
         self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
         self._keep(hypothesis_id(hypothesis), prediction)
 
@@ -162,3 +164,27 @@ def _parser(prompts: LearnerPrompts) -> Callable[[str], Parsed[str] | Parsed[flo
         expected = min(targets), max(targets)
     unit = prompts.units.get(dataset.target, "")
     return lambda text: parse_number(text, unit=unit, expected=expected)
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b")
+_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b")
+
+
+def contradicts(prediction: Prediction, rule: str, classes: tuple[str, ...]) -> bool:
+    """Return whether a label contradicts its own explanation, as far as that can be read.
+
+    The explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives another.
+    """
+    *before, last = _SENTENCE_END.split(prediction.explanation.casefold().strip())
+    due = {_label_after(_CONCLUSION, last, classes)}
+    if before and before[-1].rstrip(".!").endswith((" no", " fails")) and _CONCLUSION.search(last):
+        due.add(_label_after(_OTHERWISE, rule.casefold(), classes))
+    return prediction.value is not None and not due <= {None, prediction.value}
+
+
+def _label_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
+    """Return the one label in the words after the last mark; None if there is none or several, or a `not`."""
+    *before, words = mark.split(text)
+    named = [label for label in classes if re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)]
+    return named[0] if before and len(named) == 1 and "not" not in words.split() else None
