@@ -315,6 +315,16 @@ def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[
     }
 
 
+def undecided_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
+    """The test rows whose answer is “I don’t know”, in JSON types; None before they are evaluated, and for numbers."""
+    test = view.evaluated.get("test")
+    if test is None or not dataset.classes:
+        return None
+    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    rows = sorted(point.row.id for point in every if point.is_undecided)
+    return {"count": len(rows), "rows": rows}
+
+
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Point, ...]:
     """Return the rows asked about, by the expected information gain of their label, the most informative first."""
     laws, asked = laws_of(view, dataset, config), votes_on(answers, scale=target_spread(dataset))
