@@ -9,8 +9,9 @@ import streamlit as st
 from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import accuracy_curve, asking_words, ess_curve, flight_words, health, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot

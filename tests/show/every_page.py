@@ -6,8 +6,9 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
-from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
+from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
 from vpp.findings.rows import (
     asked_when,

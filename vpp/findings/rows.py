@@ -176,9 +176,15 @@ def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
 
 
 def row_table(
-    rows: Rows, shown: Sequence[Point], *, open_row: int | None = None, inside: tuple[object, ...] = ()
+    rows: Rows,
+    shown: Sequence[Point],
+    *,
+    opens: bool = True,
+    open_row: int | None = None,
+    inside: tuple[object, ...] = (),
 ) -> RowTable:
-    heads = () if rows.is_alone else rows.heads
+    """Return a table of rows. opens: whether each opens, and has the answers of the hypotheses: not in a report."""
+    heads = () if rows.is_alone or not opens else rows.heads
     columns = rows.columns[:MOST_COLUMNS]
     return RowTable(
         columns=columns,
@@ -186,6 +192,7 @@ def row_table(
         lines=tuple(_line(point, columns, heads, rows.dataset) for point in shown),
         labels=rows.dataset.classes,
         vote="vote" if rows.dataset.classes else "answer" if rows.is_alone else "mean",
+        opens=opens,
         open_row=open_row,
         inside=inside,
     )

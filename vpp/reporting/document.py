@@ -8,7 +8,7 @@ import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -35,18 +35,7 @@ from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import (
-    NOTICEABLE,
-    ROW_OF,
-    capitalised,
-    counted,
-    cut,
-    in_words,
-    integer,
-    percent,
-    short_percent,
-    value_text,
-)
+from vpp.show.words import NOTICEABLE, ROW_OF, capitalised, counted, cut, in_words, integer, percent, value_text
 
 MOST_HYPOTHESES = 8
 MOST_ROWS = 5
@@ -79,7 +68,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         # The most divided, then those answered wrongly.
         first = [*rows.which("Split"), *(each for each in rows.which("Wrong") if each not in rows.which("Split"))]
         if first:
-            yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
+            yield row_table(rows, first[:MOST_ROWS], opens=False)
     yield Heading("Method and data")
     yield method(snapshot)
     yield data(dataset)
@@ -99,7 +88,7 @@ def weight_cards(view: RunView, dataset: Dataset) -> Iterator[object]:
     shares.sort(key=lambda share: -share[0])
     yield Deck(
         tuple(
-            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
             for place, (weight, words, facts) in enumerate(shares)
         )
     )
