@@ -8,7 +8,7 @@ import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -20,7 +20,7 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text
 from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_words, similarity
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, sure_and_right, tiles
+from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
@@ -68,7 +68,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         # The most divided, then those answered wrongly.
         first = [*rows.which("Split"), *(each for each in rows.which("Wrong") if each not in rows.which("Split"))]
         if first:
-            yield row_table(rows, first[:MOST_ROWS], opens=False)
+            yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
     yield Heading("Method and data")
     yield method(snapshot)
     yield data(dataset)
@@ -197,7 +197,7 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
+        yield from (*trust(rows), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
 

@@ -74,6 +74,8 @@ class VoteBar:
     """Labels and their shares, the largest first."""
     labels: tuple[str, ...]
     abstained: float = 0.0
+    room: int = 24
+    """Characters that fit into the whole bar: a label without its room is not written."""
 
     @property
     def words(self) -> str:
@@ -89,13 +91,15 @@ def share_percent(share: float) -> str:
 def _(block: VoteBar) -> str:
     shares = block.shares
     is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
-    # No-break spaces: a label is complete or left out.
-    spans = "".join(
-        f'<span class="{hue(label, block.labels)}{" lead" if not i and not is_tied else ""}" '
-        f'style="--v:{share:.4f}">{text(f"{label} {share_percent(share)}".replace(" ", NBSP))}</span>'
-        for i, (label, share) in enumerate(shares)
-        if share > 0
-    )
+
+    def span(place: int, label: str, share: float) -> str:
+        # No-break spaces: on a narrow page a label is complete or out of sight.
+        words = f"{label} {share_percent(share)}".replace(" ", NBSP)
+        words = text(words) if len(words) <= share * block.room else ""
+        kind = f"{hue(label, block.labels)}{'' if place or is_tied else ' lead'}"
+        return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
+
+    spans = "".join(span(place, *each) for place, each in enumerate(shares) if each[1] > 0)
     rest = f'<span class="ca" style="--v:{block.abstained:.4f}"></span>' if block.abstained > 0.0005 else ""
     return f'<span class="vote" role="img" aria-label="{text(block.words or "no answer")}">{spans}{rest}</span>'
 
