@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.events import hypothesis_id
+from vpp.findings.curves import weights_curve
 from vpp.findings.hypotheses import (
     Hypothesis,
     Ideas,
@@ -17,7 +18,7 @@ from vpp.findings.hypotheses import (
     shares_words,
     similarity,
 )
-from vpp.findings.progress import nothing_yet, weights_curve
+from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines

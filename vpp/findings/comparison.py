@@ -170,7 +170,7 @@ def paired_sentence(difference: PairedDifference) -> str:
     better, worse = difference.better, difference.worse
     significant = "Significant" if difference.p < CHANCE else "Not significant"
     lead = significant if better >= worse else "Yet it is worse on more rows"
-    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p = {p_text(difference.p)})."
+    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p {p_text(difference.p)})."
 
 
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
@@ -200,7 +200,7 @@ def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
     if own is base:
         return (*scores, "", "")
     difference = against(own, base)
-    p = p_text(difference.p) if difference.better + difference.worse else ""
+    p = p_text(difference.p).removeprefix("= ") if difference.better + difference.worse else ""
     return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
 
 

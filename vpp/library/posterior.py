@@ -21,10 +21,10 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.curves import weights_curve
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.findings.progress import weights_curve
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods

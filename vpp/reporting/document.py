@@ -20,7 +20,7 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text
 from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_words, similarity
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, sure_and_right, tiles
+from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
@@ -35,18 +35,7 @@ from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import (
-    NOTICEABLE,
-    ROW_OF,
-    capitalised,
-    counted,
-    cut,
-    in_words,
-    integer,
-    percent,
-    short_percent,
-    value_text,
-)
+from vpp.show.words import NOTICEABLE, ROW_OF, capitalised, counted, cut, in_words, integer, percent, value_text
 
 MOST_HYPOTHESES = 8
 MOST_ROWS = 5
@@ -99,7 +88,7 @@ def weight_cards(view: RunView, dataset: Dataset) -> Iterator[object]:
     shares.sort(key=lambda share: -share[0])
     yield Deck(
         tuple(
-            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
             for place, (weight, words, facts) in enumerate(shares)
         )
     )
@@ -208,7 +197,7 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
+        yield from (*trust(rows), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
 
