@@ -1,6 +1,6 @@
 """Runs of one setting with different seeds: their spread, the hypotheses that return, and the runs pooled."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,10 +66,10 @@ class Seeds:
     """On the same test rows, of each run of VML by the same model; empty for a group of such runs."""
 
 
-def seeds(group: Group) -> Seeds:
-    """Read a group's runs. Raises RunError."""
-    runs, written = tuple(map(_seed, map(RunReader, group.runs))), group.pooled
-    reader = RunReader(written) if written else None
+def seeds(group: Group, read: Callable[[RunDirectory], RunReader] = RunReader) -> Seeds:
+    """Read a group's runs, one at least. read: returns the reader of a run. Raises RunError."""
+    runs, written = tuple(map(_seed, map(read, group.runs))), group.pooled
+    reader = read(written) if written else None
     spec = runs[0].directory.spec()
     return Seeds(
         group=group.name,

@@ -50,6 +50,10 @@ def group_of(spec: RunSpec) -> str:
     return sha256(to_json(same)).hexdigest()[:8]
 
 
+def base_name(spec: RunSpec) -> str:
+    return spec.name.rpartition(SEED)[0] or spec.name
+
+
 def begin(prepared: Preparation, n: int, folder: Path) -> list[RunDirectory]:
     """Return n runs of the prepared setting, by seed from its own on; those that the folder lacks are created.
 
@@ -64,7 +68,7 @@ def begin(prepared: Preparation, n: int, folder: Path) -> list[RunDirectory]:
     runs = {run.spec().config.seed: run for run in Group(folder, group).runs}
     for seed in range(first, first + n):
         if seed not in runs:
-            config, name = replace(spec.config, seed=seed), f"{spec.name}{SEED}{seed}"
+            config, name = replace(spec.config, seed=seed), f"{base_name(spec)}{SEED}{seed}"
             own = replace(spec, config=config, name=name, group=group)
             runs[seed] = replace(prepared, spec=own).create(folder)
         elif runs[seed].spec().cap != spec.cap:
@@ -167,7 +171,7 @@ def pooled_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dat
     texts = dict.fromkeys(view.texts[state.hypothesis] for view in views for state in view.population)
     pooled = replace(
         spec,
-        name=f"{spec.name.rpartition(SEED)[0] or spec.name}, seeds pooled",
+        name=f"{base_name(spec)}, seeds pooled",
         config=replace(spec.config, method="weigh", certify=0),
         start=tuple(texts),
         pooled=tuple(ids),
