@@ -20,8 +20,12 @@ from vpp.findings.comparison import (
     standings,
     state_words,
 )
+from vpp.findings.seeds import blocks as seeds_blocks
+from vpp.findings.seeds import seeds
 from vpp.findings.status import labels
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.group import Group, start_open
+from vpp.runs.reader import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
@@ -29,6 +33,12 @@ from vpp.show.words import counted, listed
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
+AGAINST = "compare.against"  # session key: the reference
+COMMANDS: tuple[tuple[str, Command, set[State]], ...] = (  # for all runs of a group, and the states that they need
+    ("Pause all", "pause", {"running"}),
+    ("Go on", "go on", {"paused"}),
+    ("Stop all", "stop", {*opening.LIVE}),
+)
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 
 
@@ -64,15 +74,22 @@ def draw_page() -> None:
     if not run:
         st.session_state["run"] = next((run for run in link if run in runs.directories), None)
     current = opening.open_run("Compare", SHOWS)
+    group = Group(person.store().folder, current.snapshot.spec.group)
+    with opening.refusals("The seeds cannot be weighed together"):
+        if pooled := group.pool():
+            runs = shelf([*link, current.id, pooled.id])
+    members = [each.id for each in group.runs]
+    alike = [run for run in runs.rows if run != current.id and runs.rows[run] == runs.rows.get(current.id)]
+    usual = [pooled.id, *members] if pooled else members or sorted([current.id, *alike][:AT_FIRST])
     title_place = st.container()
     left, right = st.columns([5, 2])
     with left:
-        choice = pick(runs, link, current.id)
+        choice = pick(runs, link, current.id, usual)
     if not choice:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
     with right:
-        reference = pick_reference(runs, choice, current.id)
+        reference = pick_reference(runs, choice, pooled.id if pooled else current.id)
     st.query_params["compare"] = ",".join(choice)
     st.query_params["against"] = reference
     candidates, faults = read(runs, choice)
@@ -86,12 +103,39 @@ def draw_page() -> None:
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
 
+    def has_ended() -> bool:
+        if ended := was_live and not is_live():  # the runs of a group are then weighed together, in a run of its own
+            for key in (PICKED, PICKED_FOR, AGAINST):
+                st.session_state.pop(key, None)
+            st.query_params.pop("compare", None)
+            st.query_params.pop("against", None)
+        return ended
+
     def part() -> None:
         if now := read(runs, choice)[0]:
-            draw_result(runs.labels, comparison_of(now, reference))
+            is_group = bool(members) and {*choice} >= {*members}
+            if is_group:
+                steer(group, [run.snapshot for run in now if run.id in members])
+            draw_result(runs.labels, comparison_of(now, reference), group if is_group else None)
 
     was_live = is_live()
-    blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
+    blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
+
+
+def steer(group: Group, snapshots: Sequence[Snapshot]) -> None:
+    """Offer to pause, stop or resume all runs of a group."""
+    states = {each.state for each in snapshots}
+    if states == {"finished"}:
+        return
+    row = st.container(horizontal=True, key="compare_group")
+    with opening.refusals():
+        for label, command, while_in in COMMANDS:
+            if states & while_in and row.button(label, key=f"compare.{command}"):
+                group.send(command)
+        if not states & {*opening.LIVE} and row.button("Resume the others", key="compare.resume", type="primary"):
+            with person.starting(snapshots[0].spec.endpoint) as keys:
+                start_open(group.runs, keys=keys, environment=person.variables())
+            st.rerun()
 
 
 def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, n: int) -> None:
@@ -106,14 +150,13 @@ def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, 
             opening.draw_verdict(runs.directories[run.id], run.snapshot)
 
 
-def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
-    """Ask for runs. Default: those that a link names, else those of last time, else those on the open run's rows."""
+def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -> list[str]:
+    """Ask for runs. Default: those that a link names, else those of last time, else the usual ones."""
     choice = st.session_state.get(PICKED, ())
     if st.session_state.get(PICKED_FOR) != current:
         st.session_state[PICKED_FOR] = current
-        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
-        usual = choice if current in choice else sorted([current, *alike][:AT_FIRST])
-        choice = [run for run in link if run in runs.directories] or usual
+        known = [run for run in link if run in runs.directories]
+        choice = known or (choice if current in choice else usual[: len(CODES)])
     st.session_state[PICKED] = [run for run in choice if run in runs.directories]  # one may have been deleted
     field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(PICKED)}
     picked = st.multiselect("Runs", list(runs.directories), format_func=runs.labels.__getitem__, **field)
@@ -122,15 +165,15 @@ def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
     return list(picked)
 
 
-def pick_reference(runs: Shelf, choice: Sequence[str], current: str) -> str:
-    """Ask for the reference run. Default: the previous choice, that of the address, the open run, or the first."""
-    default = next((run for run in (st.query_params.get("against", ""), current) if run in choice), choice[0])
+def pick_reference(runs: Shelf, choice: Sequence[str], usual: str) -> str:
+    """Ask for the reference run. Default: the previous choice, that of the address, the usual one, or the first."""
+    default = next((run for run in (st.query_params.get("against", ""), usual) if run in choice), choice[0])
     if len(choice) == 1:
         return default
-    if st.session_state.get("compare.against") not in choice:
-        st.session_state["compare.against"] = default
+    if st.session_state.get(AGAINST) not in choice:
+        st.session_state[AGAINST] = default
     words = {run: f"{CODES[i]} · {runs.labels[run]}" for i, run in enumerate(choice)}
-    return str(st.selectbox("Reference", choice, format_func=words.__getitem__, **blocks.lasting("compare.against")))
+    return str(st.selectbox("Reference", choice, format_func=words.__getitem__, **blocks.lasting(AGAINST)))
 
 
 def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
@@ -154,8 +197,8 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
-    """Draw what came out, which settings differ, and the cost. names: of runs, by id."""
+def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
+    """Draw what came out, which settings differ, and the cost. names: of runs, by id. group: of all these runs."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -163,7 +206,13 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = baselines_of(comparison.base) if comparison.comparable else None
     # Of a run alone, the verdict above says it.
-    words = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    if group:
+        state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
+        found = blocks.remembered(
+            "compare.seeds", state, lambda: seeds(group, lambda run: opening.reader(str(run.path)))
+        )
+        words = list(seeds_blocks(found, comparison.base.dataset))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])

@@ -124,7 +124,7 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: 
 
 @dataclass
 class Cell:
-    """A cell's worker, with the part of `subprocess.Popen` that a sweep uses."""
+    """A cell's worker, with the part of `subprocess.Popen` that a sweep, or a group of seeds, uses."""
 
     pid: int
     returncode: int | None = None
@@ -133,6 +133,9 @@ class Cell:
         ended, status = os.waitpid(self.pid, os.WNOHANG) if self.returncode is None else (0, 0)
         self.returncode = os.waitstatus_to_exitcode(status) if ended else self.returncode
         return self.returncode
+
+    def wait(self) -> int:
+        return os.waitpid(self.pid, 0)[1]
 
 
 def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Cell:

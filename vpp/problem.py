@@ -182,6 +182,8 @@ class Problem:
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()
     """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
+    n_written: int = 0
+    """Sentences that share the prior of those weighed, if these are the last of several runs."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
     reader: Learner | None = None

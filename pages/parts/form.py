@@ -46,12 +46,17 @@ from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
 from vpp.show.markup import one_line
-from vpp.show.words import capitalised, integer
+from vpp.show.words import capitalised, in_words, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
 METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
 LONGEST = 200  # characters of a cell in the preview of the table
 TRAIN, MORE = 100, (500, 2_000, 10_000)  # training rows by default, and others on offer, below all of them
+SEEDS, MOST_SEEDS = "new.seeds", 20  # key of the field for the number of runs
+SEVERAL = (
+    "So many runs of this setting on the same rows, with seeds from Seed on. Compare then shows which hypotheses "
+    "return, and weighs those of all runs together."
+)
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
@@ -162,13 +167,18 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
     expected = estimate(fitted, dataset)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset, model.pace))
-    words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
+    words, bound, n = cost_line(expected, fitted, model.pace), bound_words(expected), n_seeds(spec.config)
+    words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
             if ask_for_model(model):
-                opening.start_new(Preparation(dataset=dataset, spec=spec))
+                opening.start_new(Preparation(dataset=dataset, spec=spec), n)
+
+
+def n_seeds(config: Config) -> int:
+    return 1 if config.is_weighing else int(st.session_state.get(SEEDS, 1))
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
@@ -266,7 +276,7 @@ def fill(run: str, spec: RunSpec) -> None:
     of, prices = spec.endpoint, spec.prices
     st.session_state[FROM] = run
     st.session_state.pop("new.templates", None)
-    st.session_state[START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
+    st.session_state[START] = "" if spec.started_from else "\n".join(map(one_line, spec.start))
     fill_from(spec.config)
     fields = {
         **{name: getattr(of, name) for name in ("gguf", *NAMES, *SETTINGS)},
@@ -278,6 +288,7 @@ def fill(run: str, spec: RunSpec) -> None:
         "optimizer_price_out": prices.of_optimizer.completion,
         "max_cost": spec.cap.cost,
         "max_calls": spec.cap.calls,
+        "seeds": 1,
     }
     fields |= {"model": ""} if of.is_started_here else {}
     fields |= {"timeout_s": EndpointSpec().timeout_s} if of.gguf else {}
@@ -326,7 +337,11 @@ def choose_config(task: Task | None) -> Config:
     deciding = decided(options(), base(), task)
     of_method = [name for name in OPEN if has_effect(name, deciding)]
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
-    ask([name for name in of_method if name == "reading"], across=1)
+    left, right = st.columns([3, 1])
+    with left:
+        ask([name for name in of_method if name == "reading"], across=1)
+    if not deciding.is_weighing:
+        right.number_input("Runs (seeds)", 1, MOST_SEEDS, help=SEVERAL, **blocks.begun(SEEDS, 1))
     example = "Petal size matters more than sepal size."
     st.text_area(OPTIONS["prior"].label, **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"

@@ -233,14 +233,15 @@ def consent(label: str, key: str, *urls: str) -> bool:
 
 
 @contextmanager
-def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterator[Keys]:
+def starting(endpoint: EndpointSpec, but: RunDirectory | None = None, *, more: int = 1) -> Iterator[Keys]:
     """Check the cap on runs and yield the endpoint's keys; a lock keeps two starts from both being the last allowed.
 
-    but: a run of the visitor that is about to resume, and is not counted. Raises RunError above the cap.
+    but: a run of the visitor that is about to resume, and is not counted. more: runs about to begin. Raises RunError
+    above the cap.
     """
     with _STARTING:
         mine = store()
-        check_runs(mine.runs(), most=environment().max_runs_per_user, but=but)
+        check_runs(mine.runs(), most=environment().max_runs_per_user, more=more, but=but)
         yield keys_of(endpoint)
 
 

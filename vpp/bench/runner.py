@@ -7,7 +7,6 @@ cluster share the runs folder and exchange nothing else; keys stay in each machi
 import importlib
 import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -23,7 +22,7 @@ from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
-from vpp.runs.process import child_environment, start_worker
+from vpp.runs.process import child_environment, on_signals, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds
 
@@ -62,7 +61,7 @@ def run_sweep(
         progress = _Progress(directory, spec, say)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
-        with _signals_stop(directory), ThreadPoolExecutor(1) as pool:
+        with on_signals(directory.stop), ThreadPoolExecutor(1) as pool:
             parallel = pool.submit(_parallel, tasks, backend, jobs)
             try:
                 while not parallel.done():
@@ -172,19 +171,6 @@ def _ending(directory: SweepDirectory, progress: _Progress, ends: Sequence[Ended
             progress.say(f"{cell.name} failed, can be run again: {why}")
     ending: Ending = "done" if not left else "stopped" if directory.stops() else "failed"
     return ending, progress.view
-
-
-@contextmanager
-def _signals_stop(directory: SweepDirectory) -> Iterator[None]:
-    """Turn signals into stops; a closed terminal's too, unless the sweep was started to ignore it."""
-    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-    names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
-    before = {name: signal.signal(name, lambda *_: directory.stop()) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
 
 
 @contextmanager

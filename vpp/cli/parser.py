@@ -101,6 +101,9 @@ def _learning(commands: Commands) -> None:
     method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
     about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
     method.add_argument("--start", metavar="FILE", help=about)
+    about = "runs of this setting, with seeds from --seed on, as one: its page, report and pooled posterior; give the "
+    about += "same command again to go on with those that are missing"
+    _number(method, "--seeds", about, 1)
     run_options(learn)
     learn.set_defaults(start_prior=None)
 
@@ -114,7 +117,7 @@ def _learning(commands: Commands) -> None:
     method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
     run_options(weigh)
     sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
-    weigh.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
+    weigh.set_defaults(preset="recommended", seeds=1, test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
 
     resume = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
     header_option(resume)
@@ -236,9 +239,8 @@ def data_options(parser: ArgumentParser) -> Options:
     group = parser.add_argument_group("data")
     group.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     group.add_argument("--target", help="column to predict (guessed from the names)")
-    group.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
-    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}"
+    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; of the target too"
     _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
     about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
     _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
@@ -328,7 +330,8 @@ def run_options(parser: ArgumentParser) -> None:
 
 def new_run_options(parser: Options) -> None:
     parser.add_argument("--name", default="", help="the run's name")
-    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
+    about = "the run's directory, of several seeds the folder of their runs (a new one in VPP_RUNS_DIR)"
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help=about)
     output_options(parser)
 
 

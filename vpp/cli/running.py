@@ -4,22 +4,25 @@ import json
 import logging
 import sys
 import textwrap
+import time
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, TextIO
 
 from vpp.cli.parser import INSTEAD
-from vpp.cli.progress import Progress
+from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
     environment,
     find_run,
     format_text,
     keys,
+    print_json,
     read_table,
     read_text,
     recorded,
@@ -32,18 +35,24 @@ from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
-from vpp.findings.status import model_file_words, rows_sentence
+from vpp.findings.status import model_file_words, rows_sentence, steps_text
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.runs.budget import check_budget, estimate
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.disk import refusal
+from vpp.runs.group import Group, begin, goes_on, start_open
+from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences, template_fields
+from vpp.runs.process import on_signals
+from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
+from vpp.show.words import capitalised, in_words
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
@@ -75,20 +84,27 @@ def run(options: Namespace) -> int:
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
-    directory = None
+    runs: list[RunDirectory] = []
     if not options.plan:
-        directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+        runs = _created(preparation, options)
     if not options.quiet:  # once the run is accepted, so that a refusal stays one line
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
         print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
-    if directory is None:
-        _print_plan(preparation, sys.stdout)
+    if not runs:
+        _print_plan(preparation, sys.stdout, options.seeds)
         return 0
     if not options.quiet:
-        _print_plan(preparation, sys.stderr)
+        _print_plan(preparation, sys.stderr, options.seeds)
         if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
-    return work_on(directory, options)
+    return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
+
+
+def _created(preparation: Preparation, options: Namespace) -> list[RunDirectory]:
+    folder, to = environment().runs_dir, Path(options.to) if options.to else None
+    if options.seeds == 1:
+        return [preparation.create(folder, run_dir=to)]
+    return begin(preparation, options.seeds, to or folder)
 
 
 def continue_(options: Namespace) -> int:
@@ -197,7 +213,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         target=target,
         test_table=test,
         notes=() if options.target else (guess,),
-        columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
+        columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
         split=SplitPlan(
             seed=config.seed,
             train_size=options.train_size,
@@ -211,12 +227,13 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     return dataset, f"{format_text(table.reading)}{source}"
 
 
-def _print_plan(preparation: Preparation, stream: TextIO) -> None:
+def _print_plan(preparation: Preparation, stream: TextIO, seeds: int) -> None:
     from vpp.show.markup import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
-    for line in lines([Note(rows_sentence(dataset)), *cost(estimate(spec, dataset), spec, dataset, pace)]):
+    several = [Note(f"{capitalised(in_words(seeds))} runs, each:")] if seeds > 1 else []
+    for line in lines([Note(rows_sentence(dataset)), *several, *cost(estimate(spec, dataset), spec, dataset, pace)]):
         print(line if "  " in line else textwrap.fill(line, 110), file=stream)
 
 
@@ -246,19 +263,77 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         return FAILURE_CODES["disk"]
     # Imported late: pandas and scikit-learn would delay a worker's first call.
     from vpp.findings.result import result, summary
-    from vpp.findings.verdict import record_verdict
-    from vpp.reporting.document import write_all
     from vpp.show.markup import lines
 
     if view.phase in ("finished", "stopped"):
-        record_verdict(directory, view)
-        try:
-            write_all(directory)
-        except OSError as error:
-            fix = f"then `python -m vpp report {directory.path}` writes its reports"
-            _complain(f"{refusal(error, directory.path)}, {fix}")
+        _write_results(directory, view)
+        if pooled := Group(directory.path.parent, directory.spec().group).pool():
+            _write_results(pooled, JournalReader(pooled.journal).read())
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
-    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
+    return _exit_code(view)
+
+
+def _write_results(directory: RunDirectory, view: RunView) -> None:
+    from vpp.findings.verdict import record_verdict
+    from vpp.reporting.document import write_all
+
+    record_verdict(directory, view)
+    try:
+        write_all(directory)
+    except OSError as error:
+        fix = f"then `python -m vpp report {directory.path}` writes its reports"
+        _complain(f"{refusal(error, directory.path)}, {fix}")
+
+
+def _exit_code(view: RunView) -> int:
+    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES.get(view.phase, 1)
+
+
+POLL_S = 0.2
+
+
+def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
+    """Work on a group's runs, a worker each, to their ends, and print what they say together."""
+    from vpp.findings.seeds import blocks, record, seeds
+    from vpp.findings.verdict import blocks as verdict_blocks
+    from vpp.show.markup import lines
+
+    spec, folder = runs[0].spec(), runs[0].path.parent
+    group, line = Group(folder, spec.group), StatusLine(None if options.quiet else sys.stderr)
+    start_open(runs, keys=keys())
+    with on_signals(partial(group.send, "stop")):
+        going = list(runs)
+        while going:
+            for run in [run for run in going if not goes_on(run)]:
+                going.remove(run)
+                line.print(
+                    f"{run.spec().name}: {run.state(read_summary(run))}, {len(runs) - len(going)} of {len(runs)}"
+                )
+            if going and line.is_terminal:
+                line.draw(" · ".join(map(_where, going)))
+            time.sleep(POLL_S)
+    line.clear()
+    if pooled := group.pool():
+        _write_results(pooled, JournalReader(pooled.journal).read())
+    found = seeds(group)
+    if options.json:
+        print_json(record(found))
+    else:
+        verdict = verdict_blocks(found.pooled.verdict) if found.pooled else ()
+        where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
+        print("\n".join(lines([*verdict, *blocks(found, load_dataset(runs[0], spec)), *where])))
+    views = [JournalReader(run.journal).read() for run in runs]
+    for view in views:
+        if view.phase == "failed":
+            _complain(view.detail)
+    return max(map(_exit_code, views))
+
+
+def _where(run: RunDirectory) -> str:
+    """Return `seed 3: step 8 of 20`, for a run that goes on."""
+    summary = read_summary(run)
+    state = run.state(summary)
+    return f"seed {run.spec().config.seed}: {state if state != 'running' else steps_text(summary)}"
 
 
 def _complain(text: str) -> None:

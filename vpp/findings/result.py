@@ -165,6 +165,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     source = "continued" if spec.is_continued else "yours" if spec.start else ""
     because = [*why_nominal(spec.config, source=source if spec.reworded is None else "reworded")]
+    because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
@@ -258,8 +259,13 @@ def weights_words(snapshot: Snapshot) -> str:
         return f"Each of the {every} counts alike." if view.size > 1 else "One hypothesis holds all the weight."
     last, rows = view.finished_steps[-1], counted(snapshot.spec.dataset["n_train"], "training row")
     if config.is_weighing:
-        prior = "The given" if snapshot.spec.start_prior else "Equal"
+        prior, n = "The given" if snapshot.spec.start_prior else "Equal", snapshot.spec.n_written
         every = counted(snapshot.spec.dataset["n_train"], "row")
+        if n:
+            wrote = (
+                f"The {counted(n, 'sentence')} that the runs wrote share half of the prior, a constant answer has half"
+            )
+            return f"{wrote}. Weights are prior times the likelihood of all {every}, from which they were written."
         return f"{prior} prior weights times the likelihood of all {every}; a constant answer has half of the prior."
     if view.final:
         n = len(next(iter(view.final_scored.values())).rows)

@@ -53,8 +53,12 @@ def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -
         where = f"finished · {beside_text(summary.verdict) or score}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
-    note = f"{SHORT[spec.config.method]} · {where} · {when}"
+    note = f"{method_word(spec)} · {where} · {when}"
     return Listed(id=run, name=spec.name, mark=MARKS[state], note=note)
+
+
+def method_word(spec: RunSpec) -> str:
+    return "Pooled" if spec.pooled else SHORT[spec.config.method]
 
 
 def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
@@ -63,7 +67,7 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
     runs: by id, settings and when the run was made; None if unreadable.
     """
     rows = [
-        Listed(id=run, name=known[0].name, mark="", note=f"{SHORT[known[0].config.method]} · {known[1]}")
+        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}")
         if known
         else unreadable(run)
         for run, known in runs.items()

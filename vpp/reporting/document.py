@@ -22,12 +22,15 @@ from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_w
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
+from vpp.findings.seeds import blocks as seeds_blocks
+from vpp.findings.seeds import seeds
 from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
+from vpp.runs.group import Group
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
@@ -58,6 +61,9 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, [view.detail]))
+    if snapshot.spec.pooled:
+        group = Group(reader.directory.path.parent, snapshot.spec.group)
+        yield from seeds_blocks(seeds(group), dataset) if group.runs else ()
     yield Heading("Hypotheses by weight")
     yield from weight_cards(view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
@@ -102,7 +108,7 @@ def _facts(each: Hypothesis) -> Iterator[str]:
     yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
     if first.prior is not None:
         yield f"prior {percent(first.prior)}"
-    if copies > 1:
+    elif copies > 1:
         yield f"{integer(copies)} copies"
 
 
@@ -110,6 +116,8 @@ def method(snapshot: Snapshot) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
     ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
+    if spec.pooled:
+        ran = f"The last hypotheses of {counted(len(spec.pooled), 'run')}, weighed together: {integer(config.size)}"
     if not config.is_weighing:
         steps = f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
         ran += f", {steps} of {counted(config.batch_size, 'row')}, seed {config.seed}"

@@ -123,14 +123,17 @@ class User:
         return home
 
 
-def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None) -> None:
-    """Raise RunError if the user already has as many running runs as allowed.
+def check_runs(
+    directories: Iterable[RunDirectory], *, most: int, more: int = 1, but: RunDirectory | None = None
+) -> None:
+    """Raise RunError if the user would have more running runs than allowed.
 
-    most: 0 for any number. but: not counted.
+    most: 0 for any number. more: runs about to begin. but: not counted.
     """
     if not most:
         return
     going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
-    if going >= most:
+    if going + more > most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
-        raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")
+        new = f"{more} runs are to begin, " if more > 1 else ""
+        raise RunError(f"{new}{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

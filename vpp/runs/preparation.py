@@ -185,6 +185,8 @@ def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
         start=texts,
         started_from=run,
         reworded=None,
+        group="",
+        pooled=(),
     )
 
 

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -63,6 +64,19 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a child process that imports `vpp`, whatever folder it is started from."""
     paths = [str(Path(vpp.__file__).parents[1]), environment.get("PYTHONPATH", "")]
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+@contextmanager
+def on_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """Turn signals into calls of `stop`; a closed terminal's too, unless this process was started to ignore it."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
+    before = {name: signal.signal(name, lambda *_: stop()) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 def is_secret(name: str) -> bool:

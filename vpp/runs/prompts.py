@@ -71,6 +71,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         shows_predictions=prompts.shows_predictions(prompts.seed_text),
         start_texts=spec.start,
         start_prior=spec.start_prior,
+        n_written=spec.n_written,
         start_origin="continued" if spec.is_continued else "yours",
         reworded=spec.reworded,
         batch_size=config.batch_size,

@@ -120,6 +120,12 @@ class RunSpec:
     """Id of the run that these come from; empty if they are a person's own."""
     reworded: int | None = None
     """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
+    group: str = ""
+    """Name that runs of one setting with different seeds share (vpp/runs/group.py); empty for a run alone."""
+    pooled: tuple[str, ...] = ()
+    """Ids of the group's runs whose sentences this run weighs together; empty in any other run."""
+    n_written: int = 0
+    """Distinct sentences that the pooled runs wrote, which share the prior."""
 
     structured_as: str = ""
     """`json_schema` if the server holds answers to a schema, `off` if not; empty until it has been tested."""
@@ -144,4 +150,4 @@ class RunSpec:
 
     @property
     def is_continued(self) -> bool:
-        return bool(self.started_from)
+        return bool(self.started_from or self.pooled)

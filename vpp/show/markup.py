@@ -416,6 +416,11 @@ def _(block: Say | Note) -> Iterator[str]:
 
 
 @block_lines.register
+def _(block: Heading) -> Iterator[str]:
+    yield one_line(f"{block.title}:")
+
+
+@block_lines.register
 def _(block: Metrics) -> Iterator[str]:
     for each in block.items:
         yield one_line(f"{each.name}: {each.value} {each.scale} {each.words}")
