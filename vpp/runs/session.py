@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from vpp import __version__
 from vpp.demo import VERSION as DEMO_VERSION
-from vpp.errors import EndpointError, InputError
+from vpp.errors import EndpointError, EndpointRefused, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
@@ -187,12 +187,14 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
         return spec
     endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
     try:
-        test = await unless_at_cap(try_schema(endpoint), budget)
+        outcome, answer = await unless_at_cap(try_schema(endpoint), budget) or ("", "")
+    except EndpointRefused:
+        return spec
     finally:
         await endpoint.aclose()
-    if test is None or not test.is_answered:
+    if not answer:
         return spec
-    carrier = SCHEMA if test.outcome == "honoured" else "off"
+    carrier = SCHEMA if outcome == "honoured" else "off"
     directory.amend(structured_as=carrier)
     return replace(spec, structured_as=carrier)
 
@@ -307,7 +309,6 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
                 concurrency=spec.in_flight,
                 learner_max_tokens=spec.learner_max_tokens,
                 optimizer_max_tokens=spec.optimizer_max_tokens,
-                structured="off" if spec.is_demo else spec.structured,
             )
             async for finding in check(endpoint, trial):
                 yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
