@@ -14,7 +14,7 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointRefused, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
-from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
@@ -81,7 +81,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
     spec, counters = directory.spec(), access.counters
     budget = Budget(counters, access.cap)
-    warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
         cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
@@ -107,7 +106,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         if spec.config.has_programs:
             learner = await _programs(stack, directory, spec, (ends[0], by_row, options), access)
             problem = replace(problem, learner=learner, reader=by_row)
-        await warming
         yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
 
 

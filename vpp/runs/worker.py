@@ -247,9 +247,9 @@ class _Worker:
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat()  # it may know of more calls than the journal
-        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
-            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(last_finished(self.recorder.view).usage)
+        view = self.recorder.view
+        for usage in (view.usage, beat.usage if beat else Usage(), last_finished(view).usage):
+            self.counters.restore(usage)
         self.control.beat()
         with self.recorder.opened():
             self.control.listen_to_signals()
