@@ -34,9 +34,8 @@ def test_runs_that_read_alike_have_the_end_of_their_id() -> None:
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", *, model: str = "m", **values: object) -> Checked:
-    finding = Finding(name=name, mark=mark, words=words, values=values)
-    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=finding)
+def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Checked:
+    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
 ANSWERS = checked("answers", "works")
@@ -52,7 +51,7 @@ ANSWERS = checked("answers", "works")
             ("fails", "A run cannot begin: no model is named for the learner and optimizer."),
         ),
         (
-            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", mend="try another")],
+            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", "try another")],
             ("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
         ),
         (

@@ -62,7 +62,7 @@ def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:
     for checked in all_checked:
         finding = checked.finding
         server = {"roles": checked.roles, "base_url": checked.base_url, "model": checked.model, "findings": []}
-        record = {"name": finding.name, "mark": finding.mark, "words": finding.words, **finding.values}
+        record = {"name": finding.name, "mark": finding.mark, "words": finding.words, "value": finding.value}
         servers.setdefault(checked.roles, server)["findings"].append(record)
     return {"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "servers": list(servers.values())}
 

@@ -264,7 +264,7 @@ def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
     by_name = {one.finding.name: one.finding for one in checks}
     for name in PROMPTS:
         if name in by_name and by_name[name].mark != "works":
-            mend = by_name[name].values.get("mend")
+            mend = by_name[name].value
             unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
             return "note", f"A run can begin, but {unread}"
     return "works", "A run can begin."

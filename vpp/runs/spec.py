@@ -91,7 +91,7 @@ class Prices:
 
     @property
     def are_given(self) -> bool:
-        return self.learner.is_given or self.of_optimizer.is_given
+        return self.learner != FREE or self.of_optimizer != FREE
 
 
 NO_PRICES = Prices()

@@ -148,9 +148,8 @@ class Worker:
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat()  # it may know of more calls than the journal
-        for usage in (self.view.usage, beat.usage if beat else Usage()):
-            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(last_finished(self.view).usage)
+        for usage in (self.view.usage, beat.usage if beat else Usage(), last_finished(self.view).usage):
+            self.counters.restore(usage)
         self.beat()
         self.control.listen_to_signals()
         watchers = [asyncio.create_task(self.control.watch()), asyncio.create_task(self._keep_alive())]
