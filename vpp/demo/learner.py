@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vpp.demo import rules
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import AND, IS, IS_NOT, NOT, OR, Case, Node, Number, Row, Rule, Value, say
+from vpp.demo.rules import AND, IS, IS_NOT, NOT, OR, Case, Part, Row, Rule, Value, node
 
 SURE = 0.98
 """Probability of the label that a rule gives."""
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 def answer(question: LearnerQuestion) -> Answer:
     """Apply the rule to the input; make a constant guess, and say so, if the rule cannot be applied."""
     row = rules.read_row(question.input)
-    reading = read_rule(question.rule, tuple(row), question.labels)
+    reading = read_rule(question.rule, rules.columns_of([row]), question.labels)
     if reading.rule is None:
         why, value = "The rule says nothing that I can read", None
     else:
@@ -56,56 +56,60 @@ def respond(question: LearnerQuestion) -> str:
 
 def write_program(question: ProgramQuestion) -> str:
     """Write the rule as a program; `no program` if a part of it cannot be read."""
-    reading = read_rule(question.rule, tuple(column.name for column in question.columns), question.labels)
+    reading = read_rule(question.rule, question.columns, question.labels)
     if reading.rule is None or reading.unread:
         return REFUSAL
-    return reading.rule.program(question.columns, rules.quoted(question.labels[0]) if question.labels else "0")
+    return reading.rule.program(rules.quoted(question.labels[0]) if question.labels else "0")
 
 
 def _explanation(rule: Rule, row: Row, value: Value) -> str:
-    case = rule.deciding(row)
-    outcome = rule.otherwise if case is None else case.outcome
-    reasons = [_fact(one.condition, row) for one in (rule.cases[:3] if case is None else [case])]
-    if isinstance(outcome, str | Number):
-        result = f"the rule gives {outcome if isinstance(outcome, str) else _say(value)}"
-    elif value is None or outcome is None:
-        result = f"{say(outcome)} cannot be worked out" if outcome else "the rule leaves this open"
+    place = rule.places().answer(row)
+    at = int(place) if isinstance(place, float) and place >= 0 else None
+    rest = rule.cases[-1].outcome if rule.cases[-1].condition is None else None
+    outcome = rest if at is None else rule.cases[at].outcome
+    cases = rule.cases[:3] if at is None else [rule.cases[at]]
+    reasons = [_fact(rule, one.condition, row) for one in cases if one.condition]
+    if outcome is None:
+        result = "the rule leaves this open"
+    elif outcome.kind in "SD":
+        result = f"the rule gives {outcome.value if outcome.kind == 'S' else _say(value)}"
+    elif value is None:
+        result = f"{outcome.words} cannot be worked out"
     else:
-        names = sorted(set(rules.names_in(outcome)))[:4]
-        cells = ", ".join(f"{say(rules.Cell(name))} = {_say(row.get(name))}" for name in names)
-        result = f"{say(outcome)} = {_say(value)}" + (f" for {cells}" if cells else "")
-    every = " for every input" if isinstance(outcome, str) else ""
+        cells = sorted(set(rules.cells_in(outcome)))[:4]
+        facts = ", ".join(f"{cell.words} = {_say(row.get(cell.value.name))}" for cell in cells)
+        result = f"{outcome.words} = {_say(value)}" + (f" for {facts}" if facts else "")
+    every = " for every input" if outcome and outcome.kind == "S" else ""
     text = f"{'; '.join(reasons)}, so {result}." if reasons else f"{result}{every}."
     return text[0].upper() + text[1:]
 
 
-def _holds(condition: Node, row: Row) -> bool:
-    return Rule((Case(condition, "yes"),), "no").answer(row) == "yes"
+def _value(rule: Rule, row: Row, term: Part, condition: Part | None = None) -> Value:
+    return rule._replace(cases=(Case(condition, term),)).answer(row)
 
 
-def _fact(condition: Node, row: Row) -> str:
+def _fact(rule: Rule, condition: Part, row: Row) -> str:
     """Say why a condition holds in a row or fails: the first part that decides, or every part."""
-    holds = _holds(condition, row)
-    match condition:
-        case Node(phrase, parts) if phrase in (AND, OR):
-            deciding = [one for one in parts if _holds(one, row) is (phrase == OR)]
-            return " and ".join(_fact(one, row) for one in deciding[:1] or parts[:4])
-        case Node(phrase, (part,)) if phrase == NOT:
-            return _fact(part, row)
-        case Node(phrase, (term, check)) if phrase in (IS, IS_NOT):
-            value = _say(Rule((), term).answer(row))
-            verdict = say(Node(IS if holds is (phrase == IS) else IS_NOT, (term, check)))
-            return f"{say(term)} is {value}, which {verdict.removeprefix(f'{say(term)} ')}"
-    return f"{'' if holds else 'it is not so that '}{say(condition)}"
+
+    def holds(one: Part) -> bool:
+        return _value(rule, row, rules.number(1), one) == 1
+
+    phrase, parts = condition.phrase, condition.parts
+    if phrase in (AND, OR):
+        deciding = [one for one in parts if holds(one) is (phrase == OR)]
+        return " and ".join(_fact(rule, one, row) for one in deciding[:1] or parts[:4])
+    if phrase == NOT:
+        return _fact(rule, parts[0], row)
+    if phrase in (IS, IS_NOT):
+        value, term = _say(_value(rule, row, parts[0])), parts[0].words
+        verdict = node(IS if holds(condition) is (phrase == IS) else IS_NOT, *parts).words
+        return f"{term} is {value}, which {verdict.removeprefix(f'{term} ')}"
+    return f"{'' if holds(condition) else 'it is not so that '}{condition.words}"
 
 
 def _say(value: Value) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_say, value[:12]))
-    return (
-        "missing"
-        if value is None
-        else value[:80]
-        if isinstance(value, str)
-        else rules.say_number(float(f"{value:.6g}"))
-    )
+    if isinstance(value, float):
+        return rules.say_number(float(f"{value:.6g}"))
+    return "missing" if value is None else value[:80]
