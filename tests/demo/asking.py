@@ -12,11 +12,17 @@ from typing import Any
 import httpx2
 
 from vpp.demo import chat
+from vpp.demo.prompt import Column
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
 BINARY = "You are designed to do binary classification: predict label."
 REGRESSION = "You are designed to do regression: predict y."
+
+
+def columns(*names: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(f"c{at}", name, "number", (), may_miss=False) for at, name in enumerate(names))
 
 
 def listed(labels: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from tests.demo.asking import BINARY, REGRESSION, optimizer_prompt, prior_prompt
+from tests.demo.asking import BINARY, REGRESSION, columns, optimizer_prompt, prior_prompt
 from vpp.demo.optimizer import Batch, propose, teller
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.demo.reading import read_rule
@@ -33,7 +33,7 @@ def write(prompt: str, *, temperature: float = 0.7, seed: int = 0) -> str:
 
 
 def read(text: str) -> Rule:
-    reading = read_rule(text, DIGITS, ("0", "1"))
+    reading = read_rule(text, columns(*DIGITS), ("0", "1"))
     assert reading.rule is not None, text
     assert reading.unread == (), text
     return reading.rule
