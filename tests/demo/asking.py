@@ -71,7 +71,7 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
 def reply(*contents: str) -> str:
     """Answer to a conversation: turns of user and model in turn."""
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
-    return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
+    return chat.respond(chat.ChatRequest.model_validate(body("") | {"messages": messages}))
 
 
 @dataclass(frozen=True)

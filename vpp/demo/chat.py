@@ -1,11 +1,10 @@
 """Chat protocol: parse a request's body, build the answer's. An answer depends on the body alone."""
 
 import hashlib
-import json
 import math
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from vpp.demo import VERSION, learner, optimizer
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
@@ -13,15 +12,6 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
 _TOKENS_PER_WORD = 4 / 3
-
-
-class BadRequest(Exception):
-    """An invalid request, with the `body` of the answer in the protocol's shape."""
-
-    def __init__(self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
 
 
 class Message(BaseModel):
@@ -32,14 +22,27 @@ class Message(BaseModel):
 class ChatRequest(BaseModel):
     """Fields of a request that determine the answer."""
 
-    model: str
-    messages: list[Message] = Field(min_length=1)
+    model: Literal["demo"]
+    messages: list[Message]
+    stream: Literal[False] = False
     temperature: float = Field(default=1.0, ge=0, le=2)
     seed: int = 0
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
     logprobs: bool = False
     top_logprobs: int = Field(default=0, ge=0, le=20)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, fields: Any) -> Any:
+        return {name: one for name, one in fields.items() if one is not None} if isinstance(fields, dict) else fields
+
+    @field_validator("messages")
+    @classmethod
+    def _need_a_user(cls, messages: list[Message]) -> list[Message]:
+        if not any(message.role == "user" for message in messages):
+            raise ValueError("one must have the role user")
+        return messages
 
     @property
     def prompt(self) -> str:
@@ -48,26 +51,13 @@ class ChatRequest(BaseModel):
         return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
 
 
-def read_request(body: bytes) -> ChatRequest:
-    try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError):
-        raise BadRequest("the body is not valid JSON") from None
-    if not isinstance(fields, dict):
-        raise BadRequest("the body must be a JSON object")
-    if (model := fields.get("model")) != MODEL:
-        message = f"the model {model!r} does not exist: this server has only {MODEL!r}"
-        raise BadRequest(message, status=404, param="model", code="model_not_found")
-    if fields.get("stream"):
-        raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
-    try:
-        request = ChatRequest(**{name: value for name, value in fields.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadRequest(f"`{first['loc'][0]}`: {first['msg']}", param=str(first["loc"][0])) from None
-    if not any(message.role == "user" for message in request.messages):
-        raise BadRequest("`messages`: one must have the role user", param="messages")
-    return request
+def refusal(error: ValidationError) -> tuple[int, dict[str, Any]]:
+    """Return the status and the body of the answer to an invalid request."""
+    first = error.errors()[0]
+    param = str(first["loc"][0]) if first["loc"] else None
+    message = f"{param or 'the body'}: {first['msg']}"
+    body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
+    return 404 if param == "model" else 400, {"error": body}
 
 
 def count_tokens(text: str) -> int:
@@ -86,11 +76,11 @@ def respond(request: ChatRequest) -> str:
             return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 
 
-def completion(request: ChatRequest, text: str) -> dict[str, Any]:
-    limit, reason = request.max_completion_tokens or request.max_tokens, "stop"
+def completion(request: ChatRequest) -> dict[str, Any]:
+    text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
     if limit is not None and count_tokens(text) > limit:
         text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    asked, tokens = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
+    n_prompt, n_text = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
     message = {"role": "assistant", "content": text}
     return {
@@ -100,7 +90,7 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
         "model": MODEL,
         "system_fingerprint": f"demo-{VERSION}",
         "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
-        "usage": {"prompt_tokens": asked, "completion_tokens": tokens, "total_tokens": asked + tokens},
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
     }
 
 

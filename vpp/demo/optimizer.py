@@ -72,7 +72,7 @@ class Batch:
         return self.values(rule.places()).astype(np.int64)
 
     def holds(self, condition: Part) -> Mask:
-        return self.values(self.rule((condition, number(1)))) == 1
+        return np.equal(self.values(self.rule((condition, number(1)))), 1)
 
     def has(self, target: Any) -> Mask:
         return np.array([one == target for one in self.targets])
@@ -452,7 +452,7 @@ def _with_bound_moved(rule: Rule, at: int, batch: Batch, rng: Generator) -> Iter
             values = batch.values(term)
             gaps = [(float(low), float(high)) for low, high in pairwise(np.unique(values[~np.isnan(values)]))]
             bounds = [check(term, bound.phrase or rules.ABOVE, _between(term, low, high)) for low, high in gaps]
-            moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds]
+            moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds if condition]
             errors = np.array([batch.wrong(one).sum() for one in moved])
             if moved:
                 yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]

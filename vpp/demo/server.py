@@ -1,80 +1,47 @@
 """HTTP server of the demo model: a small ASGI app and its process."""
 
+import argparse
 import asyncio
-import json
 import os
 import random
 import resource
+import signal
 import socket
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
 
+from pydantic import ValidationError
+from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from vpp.demo import VERSION, chat
+from vpp.demo import chat
 
 FILES = 4_096 + 200
 """Open files for the most calls in flight of a run, and the process's other files."""
-_LARGEST_BODY = 4_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Behaviour of the server; answers do not depend on it."""
+def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
+    """Return the ASGI app. jitter: fraction by which the latency of an answer varies."""
 
-    host: str = "127.0.0.1"
-    port: int = 0
-    latency_ms: float = 0
-    jitter: float = 0
-    exit_with_parent: bool = False
-
-    def __post_init__(self) -> None:
-        if not (self.latency_ms >= 0 and 0 <= self.jitter <= 1 and 0 <= self.port < 65536):
-            raise ValueError("latency_ms must not be negative, jitter be from 0 to 1, and port be below 65536")
-
-
-def _json(status: int, body: dict[str, Any]) -> Response:
-    return Response(json.dumps(body), status, media_type="application/json")
-
-
-class DemoServer:
-    def __init__(self, options: Options) -> None:
-        self._options = options
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            response = await self._route(Request(scope, receive))
-            await response(scope, receive, send)
-
-    async def _route(self, request: Request) -> Response:
-        match request.method, request.scope["path"].rstrip("/"):
-            case "POST", "/v1/chat/completions":
-                return await self._chat(await request.body())
-            case "GET", "/v1/models":
-                return _json(200, chat.models())
-            case "GET", "/health":
-                return _json(200, {"status": "ok", "model": chat.MODEL, "version": VERSION})
-        path = request.scope["path"]
-        status = 405 if path.rstrip("/") in {"/v1/chat/completions", "/v1/models", "/health"} else 404
-        return _json(status, chat.BadRequest(f"{request.method} {path} is not served here").body)
-
-    async def _chat(self, body: bytes) -> Response:
+    async def complete(request: Request) -> JSONResponse:
         try:
-            if len(body) > _LARGEST_BODY:
-                raise chat.BadRequest("the request is too large", status=413)
-            request = chat.read_request(body)
-        except chat.BadRequest as error:
-            return _json(error.status, error.body)
-        completion = chat.completion(request, chat.respond(request))
-        if self._options.latency_ms:
-            factor = random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
-            await asyncio.sleep(self._options.latency_ms / 1000 * factor)
-        return _json(200, completion)
+            question = chat.ChatRequest.model_validate_json(await request.body())
+        except ValidationError as error:
+            status, body = chat.refusal(error)
+            return JSONResponse(body, status)
+        answer = chat.completion(question)
+        if latency_ms:
+            await asyncio.sleep(latency_ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
+        return JSONResponse(answer)
+
+    def models(_: Request) -> JSONResponse:
+        return JSONResponse(chat.models())
+
+    completions = Route("/v1/chat/completions", complete, methods=["POST"])
+    return Starlette(routes=[completions, Route("/v1/models", models)])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -85,24 +52,38 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(options: Options) -> None:
+def main() -> None:
     """Serve until interrupted; print the base URL once requests are accepted."""
     import uvicorn
 
+    parser = argparse.ArgumentParser(prog="python -m vpp demo-server", description="Serve the demo model at /v1.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
+    parser.add_argument("--latency-ms", type=float, default=0, help="mean time of an answer")
+    parser.add_argument("--jitter", type=float, default=0, help="fraction by which the latency varies, from 0 to 1")
+    parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input closes")
+    options = parser.parse_args()
+    # A shell starts background processes with interrupts ignored; this server ends at an interrupt all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with suppress(OSError, ValueError):
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard), hard)
         )
-    listener = listen(options.host, options.port)
+    try:
+        listener = listen(options.host, options.port)
+    except (OSError, OverflowError) as error:
+        parser.error(f"{options.host}:{options.port} cannot be listened on ({error}): choose another --port")
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
+    app = application(latency_ms=options.latency_ms, jitter=options.jitter)
     config = uvicorn.Config(
-        DemoServer(options), log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
     )
     host, port = listener.getsockname()[:2]
     print(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _exit_at_end_of_input() -> None:
