@@ -282,9 +282,9 @@ def _python(phrase: Phrase, parts: tuple[Part, ...], it: Part | None = None) -> 
     needs = [need for one in values for need in one.needs] + [phrase.needs.format(*texts)]
     about = "" if it is None else f"({it.code})" if it.binds > 3 else texts[-1]
     code = phrase.code.format(*texts, it=about)
-    if item := re.fullmatch(r"\[(\w+(?:, \w+)*)\]\[(-?\d+)\]", code):
-        code = item[1].split(", ")[int(item[2])]
-    return code, tuple(dict.fromkeys(need for need in needs if need and need not in known))
+    needs = list(dict.fromkeys(need for need in needs if need and need not in known))
+    item = re.fullmatch(r"\[(\w+(?:, \w+)*)\]\[(-?\d+)\]", code)
+    return code if needs or item is None else item[1].split(", ")[int(item[2])], tuple(needs)
 
 
 def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
