@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vpp.demo import rules
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import AND, IS, IS_NOT, NOT, OR, Case, Part, Row, Rule, Value, node
+from vpp.demo.rules import IS, IS_NOT, Case, Part, Row, Rule, Value, node
 
 SURE = 0.98
 """Probability of the label that a rule gives."""
@@ -63,48 +63,27 @@ def write_program(question: ProgramQuestion) -> str:
 
 
 def _explanation(rule: Rule, row: Row, value: Value) -> str:
-    place = rule.places().answer(row)
-    at = int(place) if isinstance(place, float) and place >= 0 else None
-    rest = rule.cases[-1].outcome if rule.cases[-1].condition is None else None
-    outcome = rest if at is None else rule.cases[at].outcome
-    cases = rule.cases[:3] if at is None else [rule.cases[at]]
-    reasons = [_fact(rule, one.condition, row) for one in cases if one.condition]
-    if outcome is None:
-        result = "the rule leaves this open"
-    elif outcome.kind in "SD":
-        result = f"the rule gives {outcome.value if outcome.kind == 'S' else _say(value)}"
-    elif value is None:
-        result = f"{outcome.words} cannot be worked out"
-    else:
-        cells = sorted(set(rules.cells_in(outcome)))[:4]
-        facts = ", ".join(f"{cell.words} = {_say(row.get(cell.value.name))}" for cell in cells)
-        result = f"{outcome.words} = {_say(value)}" + (f" for {facts}" if facts else "")
-    every = " for every input" if outcome and outcome.kind == "S" else ""
-    text = f"{'; '.join(reasons)}, so {result}." if reasons else f"{result}{every}."
+    """Name what the conditions of the deciding case are about; without one, of every case."""
+
+    def give(part: Part, condition: Part | None = None) -> Value:
+        return rule._replace(cases=(Case(condition, part),)).answer(row)
+
+    def holds(condition: Part) -> bool:
+        return give(rules.number(1), condition) == 1
+
+    def fact(one: Part) -> str:
+        if one.phrase not in (IS, IS_NOT):
+            return f"{'' if holds(one) else 'it is not so that '}{one.words}"
+        term = one.parts[0]
+        verdict = node(IS if holds(one) is (one.phrase == IS) else IS_NOT, *one.parts).words
+        return f"{term.words} is {_say(give(term))}, which {verdict.removeprefix(f'{term.words} ')}"
+
+    conditions = [case.condition for case in rule.cases if case.condition]
+    deciding = [one for one in conditions if holds(one)][:1] or conditions
+    facts = [fact(one) for condition in deciding for one in rules.conditions_in(condition)][:4]
+    result = "the rule gives nothing" if value is None else f"the rule gives {_say(value)}"
+    text = f"{'; '.join(facts)}, so {result}." if facts else f"{result}."
     return text[0].upper() + text[1:]
-
-
-def _value(rule: Rule, row: Row, term: Part, condition: Part | None = None) -> Value:
-    return rule._replace(cases=(Case(condition, term),)).answer(row)
-
-
-def _fact(rule: Rule, condition: Part, row: Row) -> str:
-    """Say why a condition holds in a row or fails: the first part that decides, or every part."""
-
-    def holds(one: Part) -> bool:
-        return _value(rule, row, rules.number(1), one) == 1
-
-    phrase, parts = condition.phrase, condition.parts
-    if phrase in (AND, OR):
-        deciding = [one for one in parts if holds(one) is (phrase == OR)]
-        return " and ".join(_fact(rule, one, row) for one in deciding[:1] or parts[:4])
-    if phrase == NOT:
-        return _fact(rule, parts[0], row)
-    if phrase in (IS, IS_NOT):
-        value, term = _say(_value(rule, row, parts[0])), parts[0].words
-        verdict = node(IS if holds(condition) is (phrase == IS) else IS_NOT, *parts).words
-        return f"{term} is {value}, which {verdict.removeprefix(f'{term} ')}"
-    return f"{'' if holds(condition) else 'it is not so that '}{condition.words}"
 
 
 def _say(value: Value) -> str:

@@ -30,17 +30,17 @@ _WIDEST_SPAN, _FEWEST_COLUMNS = 20, 3
 class Batch:
     """Rows with their targets: labels for classification, else numbers. Masks have an item for each row."""
 
-    def __init__(self, rows: Sequence[Row], targets: Sequence[Any]) -> None:
+    def __init__(self, rows: Sequence[Row], targets: Sequence[Any], columns: tuple[Column, ...] = ()) -> None:
+        """columns: of the table that the rows are some of."""
         self.rows, self.targets = tuple(rows), tuple(targets)
-        self.columns, self.labels = rules.columns_of(self.rows), sorted(set(targets))
-        self.has_labels = bool(targets) and isinstance(targets[0], str)
+        self.columns, self.labels = columns or rules.columns_of(self.rows), sorted(set(targets))
+        self.has_labels = isinstance(targets[0], str)
         self.every = np.ones(len(self.rows), dtype=bool)
         self.whole = rules.items(self.columns)
-        each = [
-            (rules.cell(one), [row[one.name] for row in rows if row.get(one.name) is not None]) for one in self.columns
-        ]
-        self.numeric = [cell for cell, some in each if cell.value.kind == "number" and some]
-        self.categories = [cell for cell, some in each if cell.value.kind == "text" and len(set(some)) < len(some)]
+        cells = [[row[one.name] for row in rows if row.get(one.name) is not None] for one in self.columns]
+        some = [(rules.cell(column), each) for column, each in zip(self.columns, cells, strict=True) if each]
+        self.numeric = [cell for cell, _ in some if cell.value.kind == "number"]
+        self.categories = [cell for cell, each in some if cell.value.kind == "text" and len(set(each)) < len(each)]
         """Columns of texts, at least one of them in two rows."""
 
     @cached_property
@@ -67,10 +67,6 @@ class Batch:
         answers = self.answers(term if isinstance(term, Rule) else self.rule((None, term)))
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
-    def deciding(self, rule: Rule) -> NDArray[np.int64]:
-        """Place of the case with a condition that decides each row; -1 if none does."""
-        return self.values(rule.places()).astype(np.int64)
-
     def holds(self, condition: Part) -> Mask:
         return np.equal(self.values(self.rule((condition, number(1)))), 1)
 
@@ -87,11 +83,9 @@ class Batch:
     def usual(self, among: Mask) -> Part:
         """Return the most frequent label of some rows, or of all if there are none; or the mean."""
         some = [target for target, used in zip(self.targets, among, strict=True) if used or not among.any()]
-        return (
-            rules.label(max(self.labels, key=some.count))
-            if self.has_labels
-            else number(_rounded(float(np.mean(some)), 3))
-        )
+        if self.has_labels:
+            return rules.label(max(self.labels, key=some.count))
+        return number(_rounded(float(np.mean(some)), 3))
 
 
 def _sequence(row: Row) -> tuple[float, ...]:
@@ -108,10 +102,9 @@ def _between(term: Part, low: float, high: float) -> float:
     middle, reach = (low + high) / 2, (high - low) / 5
     if term.kind != "X" and low % 1 == high % 1 == 0:
         return float(math.floor(middle))
-    decimals = -math.floor(math.log10(max(abs(low), abs(high), reach)))
-    while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
-        decimals += 1
-    return float(round(middle, decimals)) + 0.0
+    first = -math.floor(math.log10(max(abs(low), abs(high), reach)))
+    shorter = (round(middle, decimals) for decimals in range(first, 16))
+    return next((one for one in shorter if abs(one - middle) <= reach), middle) + 0.0
 
 
 def _draw(weights: dict[T, float], rng: Generator) -> T:
@@ -163,9 +156,9 @@ def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | No
     count = int(rng.integers(1, 1 + min(len(cells), 6))) if cells else 0
     some = [cells[at] for at in rng.permutation(len(cells))[:count]]
     conditions = [
-        _threshold(batch, cell, inside, among, rng)
-        if cell.value.kind == "number"
-        else _membership(batch, cell, inside, among)
+        _membership(batch, cell, inside, among)
+        if cell in batch.categories
+        else _threshold(batch, cell, inside, among, rng)
         for cell in some
     ]
     known = [one for one in conditions if one is not None]
@@ -181,11 +174,9 @@ def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part |
         case "bound":
             return _threshold(batch, _quantity(batch, numbers, rng), inside, among, rng)
         case "remainder":
-            divisor = int(rng.choice([2, 2, 2, 2, 3, 4]))
-            quantity = _quantity(batch, numbers, rng)
-            if divisor > 2:
-                return check(quantity, rules.DIVISIBLE, divisor)
-            return check(quantity, _pick((rules.EVEN, rules.ODD), rng))
+            divisor, quantity = int(rng.choice([2, 2, 2, 2, 3, 4])), _quantity(batch, numbers, rng)
+            test = node(rules.DIVISIBLE, divisor) if divisor > 2 else node(_pick((rules.EVEN, rules.ODD), rng))
+            return node(rules.IS, quantity, test)
         case "content":
             count = node(rules.COUNT, _pick(numbers, rng), batch.whole)
             return check(count, rules.AT_LEAST, int(rng.choice([1, 1, 1, 2])))
@@ -199,8 +190,7 @@ def _quantity(batch: Batch, numbers: Sequence[float], rng: Generator) -> Part:
     count, at = int(rng.integers(2, max(3, length))), int(rng.integers(length))
     parts = [rules.items(batch.columns, stop=count), rules.items(batch.columns, start=-count)]
     if batch.numeric[1:]:
-        names = [cell.value.name for cell in _two(batch.numeric, rng)]
-        parts += [rules.items(batch.columns, names)] * 2
+        parts += [rules.items(batch.columns, [cell.value.name for cell in _two(batch.numeric, rng)])] * 2
     part = _pick(parts, rng)
     cells = batch.numeric or [node(one, whole) for one in rules.ITEMS[:length]]
     item, other = cells[at % len(cells)], cells[(at + 1) % len(cells)]
@@ -219,9 +209,9 @@ def _quantity(batch: Batch, numbers: Sequence[float], rng: Generator) -> Part:
 # --- families of rules for labels ----------------------------------------------------------------------------
 
 
-def _decided(batch: Batch, cases: Sequence[Case]) -> Rule:
-    """Return the rule of the cases; other rows have their most frequent label."""
-    rest = batch.usual(batch.deciding(batch.rule(*cases)) == -1)
+def _decided(batch: Batch, cases: Sequence[Case], left: Mask) -> Rule:
+    """Return the rule of the cases; other rows have the most frequent label of those that are left."""
+    rest = batch.usual(left)
     while cases and cases[-1].outcome == rest:
         cases = cases[:-1]
     return batch.rule(*cases, (None, rest))
@@ -231,16 +221,14 @@ def _cuts(batch: Batch, rng: Generator) -> Rule | None:
     """Part one label after another from the rest, each by one condition."""
     left, cases = batch.every, list[Case]()
     for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
-        present = [label for label in batch.labels if (batch.has(label) & left).any()]
-        splits = [(_split(batch, batch.has(label), left, rng), label) for label in present if len(present) > 1]
-        errors = {
-            Case(one, rules.label(label)): batch.misses(one, batch.has(label), left) for one, label in splits if one
-        }
+        masks = {label: batch.has(label) for label in batch.labels if (batch.has(label) & left).any()}
+        splits = [(_split(batch, inside, left, rng), label) for label, inside in masks.items() if len(masks) > 1]
+        errors = {Case(one, rules.label(label)): batch.misses(one, masks[label], left) for one, label in splits if one}
         if not errors:
             break
         cases.append(_pick([case for case, error in errors.items() if error == min(errors.values())], rng))
-        left = left & (batch.deciding(batch.rule(cases[-1])) == -1)
-    return _decided(batch, cases) if cases else None
+        left = left & ~batch.holds(cases[-1].condition)
+    return _decided(batch, cases, left) if cases else None
 
 
 def _usual(batch: Batch, _: Generator) -> Rule | None:
@@ -255,7 +243,8 @@ def _pattern(batch: Batch, rng: Generator) -> Rule | None:
     if not parts:
         return None
     condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), parts)
-    return _decided(batch, [Case(condition, batch.usual(batch.holds(condition)))])
+    holds = batch.holds(condition)
+    return _decided(batch, [Case(condition, batch.usual(holds))], ~holds)
 
 
 Place = Callable[[tuple[Part, Part], Floats, Floats, Generator], Part | None]
@@ -274,9 +263,9 @@ def _shape(place: Place, batch: Batch, rng: Generator) -> Rule | None:
     cases, left = [Case(bound, rules.label(label))], ~batch.holds(bound)
     if len(batch.labels) > 2 and left.any():
         other = batch.usual(left)
-        rest = _split(batch, batch.has(other.value), left, rng)
-        cases += [Case(rest, other)] if rest else []
-    return _decided(batch, cases)
+        if rest := _split(batch, batch.has(other.value), left, rng):
+            cases, left = [*cases, Case(rest, other)], left & ~batch.holds(rest)
+    return _decided(batch, cases, left)
 
 
 def _slope(pair: tuple[Part, Part], points: Floats, others: Floats, _: Generator) -> Part | None:
@@ -317,8 +306,8 @@ def _least_squares(batch: Batch, terms: Sequence[Part], rng: Generator) -> Rule 
     digits = int(rng.choice([2, 3, 3]))
     weights = [_rounded(float(weight), digits) for weight in solution]
     formula = total([*zip(weights[:-1], terms, strict=True), (weights[-1], None)])
-    missing = [cell for cell in dict.fromkeys(rules.cells_in(formula)) if np.isnan(batch.values(cell)).any()]
-    return batch.rule(*((check(cell, rules.ABSENT), batch.usual(batch.every)) for cell in missing[:1]), (None, formula))
+    missing = [cell for cell in batch.numeric if cell.needs and cell.needs == formula.needs[:1]]
+    return batch.rule(*((check(cell, rules.ABSENT), batch.usual(batch.every)) for cell in missing), (None, formula))
 
 
 def _column(batch: Batch, rng: Generator) -> Part:
@@ -414,10 +403,11 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
     if not batch.has_labels:
         yield from _refitted(rule, batch, rng)
         return
-    wrong, deciding = batch.wrong(rule), batch.deciding(rule)
+    wrong, left = batch.wrong(rule), [batch.every]
     cases = [(one, outcome) for one, outcome in rule.cases if one]
     for at, (condition, _) in enumerate(cases):
-        yield from (("a bound moved", one) for one in _with_bound_moved(rule, at, batch, rng))
+        left.append(left[-1] & ~batch.holds(condition))
+        yield from (("a bound moved", one) for one in _with_bound_moved(rule, at, condition, batch, rng))
         parts = condition.parts if condition.phrase in (AND, OR) else ()
         for part in parts:
             rest = rules.joined(condition.phrase or AND, [one for one in parts if one != part])
@@ -426,14 +416,15 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
             yield "one of its cases left out", _with(rule, at, None)
     if cases and not batch.is_sequential:
         at = int(rng.integers(len(cases)))
-        if other := _split(batch, batch.has(cases[at][1].value), (deciding >= at) | (deciding == -1), rng):
+        if other := _split(batch, batch.has(cases[at][1].value), left[at], rng):
             yield "another column", _with(rule, at, other)
-    worst = max(range(len(cases)), key=lambda at: int((wrong & (deciding == at)).sum()), default=-2)
-    if (wrong & (deciding == worst)).any() and (narrower := _split(batch, ~wrong, deciding == worst, rng)):
+    errors = [wrong & before & ~after for before, after in pairwise(left)]
+    worst = max(range(len(cases)), key=lambda at: int(errors[at].sum()), default=0)
+    if cases and errors[worst].any() and (narrower := _split(batch, ~wrong, left[worst] & ~left[worst + 1], rng)):
         yield "a further condition", _with(rule, worst, rules.joined(AND, [cases[worst][0], narrower]))
-    missed = [label for label in batch.labels if (wrong & (deciding == -1) & batch.has(label)).any()]
+    missed = [label for label in batch.labels if (wrong & left[-1] & batch.has(label)).any()]
     label = _pick(missed, rng) if missed else ""
-    if label and (wider := _split(batch, batch.has(label), deciding == -1, rng)):
+    if label and (wider := _split(batch, batch.has(label), left[-1], rng)):
         yield "a further case", batch.rule(*cases, (wider, rules.label(label)), *rule.cases[len(cases) :])
 
 
@@ -443,16 +434,15 @@ def _with(rule: Rule, at: int, condition: Part | None) -> Rule:
     return rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
 
 
-def _with_bound_moved(rule: Rule, at: int, batch: Batch, rng: Generator) -> Iterator[Rule]:
+def _with_bound_moved(rule: Rule, at: int, condition: Part, batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield the rule with each bound of a case where it has the fewest errors."""
-    condition = rule.cases[at].condition
-    for old in list(rules.conditions_in(condition))[:_MOST_BOUNDS] if condition else ():
+    for old in list(rules.conditions_in(condition))[:_MOST_BOUNDS]:
         if old.phrase == rules.IS and old.parts[1].phrase in _BOUNDS and old.parts[1].parts[0].kind == "D":
             term, bound = old.parts
-            values = batch.values(term)
-            gaps = [(float(low), float(high)) for low, high in pairwise(np.unique(values[~np.isnan(values)]))]
+            points = np.unique(batch.values(term))
+            gaps = pairwise(points[~np.isnan(points)].tolist())
             bounds = [check(term, bound.phrase or rules.ABOVE, _between(term, low, high)) for low, high in gaps]
-            moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds if condition]
+            moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds]
             errors = np.array([batch.wrong(one).sum() for one in moved])
             if moved:
                 yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
@@ -516,18 +506,18 @@ def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -
     targets: Sequence[Any] = question.targets if question.labels else list(map(rules.read_number, question.targets))
     rows = list(map(rules.read_row, question.inputs))
     pairs = [(row, target) for row, target in zip(rows, targets, strict=True) if target is not None and row]
-    batch = Batch(*zip(*pairs, strict=True)) if pairs else Batch(rows, ())
+    if not pairs:
+        rest = rules.label(question.labels[0]) if question.labels else number(0)
+        return "I can read no rows here.", Rule((), (Case(None, rest),)).say()
+    batch = Batch(*zip(*pairs, strict=True))
     reading = read_rule(question.rule, batch.columns, question.labels)
-    current, why = reading.rule, "I can read no rows here."
-    rule = current or batch.rule((None, rules.label(question.labels[0]) if question.labels else number(0)))
-    if pairs:
-        ideas = _ideas(batch, current, question.rule[: reading.start], temperature, rng)
-        luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
-        order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
-        differs = teller(batch, current, rng) if current else None
-        ranked = [ideas[at] for at in order if differs is None or ideas[at].rule == current or differs(ideas[at].rule)]
-        rule, _, why = (ranked or ideas)[0]
-    return why, question.rule[reading.start :].strip() if rule == current else rule.say()
+    ideas = _ideas(batch, reading.rule, question.rule[: reading.start], temperature, rng)
+    luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
+    order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
+    differs = teller(batch, reading.rule, rng) if reading.rule else None
+    ranked = [ideas[at] for at in order if not differs or ideas[at].rule == reading.rule or differs(ideas[at].rule)]
+    rule, _, why = (ranked or ideas)[0]
+    return why, question.rule[reading.start :].strip() if rule == reading.rule else rule.say()
 
 
 def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, rng: Generator) -> list[Idea]:
@@ -553,7 +543,10 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
     some = [_draw(weights, rng).fit(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
     known = [rule for rule in some if rule is not None]
     ideas += [Idea(rule, _score(seen, rule), f"A rule of another form {_fit(seen, rule)}.") for rule in known]
-    ideas = [idea for idea in ideas if batch.has_labels or idea.rule == current or _is_near(batch, idea.rule)]
+    if not batch.has_labels:
+        reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
+        misses = {idea: np.abs(batch.values(idea.rule) - batch.targets) for idea in ideas}
+        ideas = [idea for idea in ideas if idea.rule == current or (misses[idea] <= reach).all()]
     constant = batch.rule((None, batch.usual(batch.every)))
     return ideas or [Idea(constant, 0.0, "I see no form here, so I take the most common answer.")]
 
@@ -563,12 +556,7 @@ def _glance(batch: Batch, overlooked: float, rng: Generator) -> Batch:
     size = len(batch.rows)
     count = max(_FEWEST_ROWS, round(size * float(np.clip(1 - overlooked, 0, 1))))
     chosen = sorted(rng.permutation(size)[:count])
-    return Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen])
-
-
-def _is_near(batch: Batch, formula: Rule) -> bool:
-    reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
-    return bool((np.abs(batch.values(formula) - batch.targets) <= reach).all())
+    return Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen], batch.columns)
 
 
 def _mean_square(seen: Batch, formula: Rule) -> float:
@@ -598,15 +586,10 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     """Return a function that tells whether a rule answers some row, or some mixture of the rows, differently."""
     pairs = rng.integers(len(batch.rows), size=(_PROBES, len(batch.columns), 2))
     shares = rng.random((_PROBES, len(batch.columns)))
-    names = [column.name for column in batch.columns]
-    mixtures = [
-        {
-            name: _mixed(batch.rows[one].get(name), batch.rows[other].get(name), float(share))
-            for name, (one, other), share in zip(names, some, each, strict=True)
-        }
-        for some, each in zip(pairs, shares, strict=True)
-    ]
-    probes = (*batch.rows, *mixtures)
+    probes, names = list(batch.rows), [column.name for column in batch.columns]
+    for some, each in zip(pairs, shares.tolist(), strict=True):
+        cells = zip(names, some, each, strict=True)
+        probes.append({name: _mixed(*(batch.rows[at].get(name) for at in two), share) for name, two, share in cells})
     answers = list(map(old.answer, probes))
     return lambda rule: list(map(rule.answer, probes)) != answers
 

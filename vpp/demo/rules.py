@@ -22,9 +22,7 @@ Row = dict[str, Value]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _SEQUENCE = re.compile(rf"[\[(]?\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]?")
-_WITH_UNIT = re.compile(
-    rf"({_NUMBER}) (?:[%‰°]|[A-Z]{{0,3}}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|°?[^\W\d_]{{1,8}}[²³.]?(?:/[^\W\d_]{{1,4}}[²³]?)?)"
-)
+_WITH_UNIT = re.compile(rf"({_NUMBER}) [^\s\d]{{1,12}}")
 _LONGEST_SEQUENCE = 2000
 
 
@@ -339,14 +337,6 @@ def conditions_in(part: Part) -> Iterator[Part]:
             yield from conditions_in(one)
 
 
-def cells_in(part: Part) -> Iterator[Part]:
-    """Yield the cells that a part names."""
-    if part.kind == "X":
-        yield part
-    for one in part.parts:
-        yield from cells_in(one)
-
-
 def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
     """Return the sum of coefficient times term; None stands for 1."""
     whole: Part | None = None
@@ -421,11 +411,6 @@ class Rule(NamedTuple):
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
         return compiled(self)(row)
 
-    def places(self) -> "Rule":
-        """Return the rule whose outcomes are the places of the cases with a condition, and -1 for other rows."""
-        some = [Case(one, number(at)) for at, (one, _) in enumerate(self.cases) if one]
-        return self._replace(cases=(*some, Case(None, number(-1))))
-
 
 @lru_cache(maxsize=4096)
 def compiled(rule: Rule) -> Callable[[Row], Value]:
@@ -440,7 +425,7 @@ def compiled(rule: Rule) -> Callable[[Row], Value]:
         try:
             cells = (row.get(name) for name in names)
             value = predict(*(list(cell) if isinstance(cell, tuple) else cell for cell in cells))
-        except (ArithmeticError, TypeError, ValueError):
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
             return None
         return value if isinstance(value, str | None) else float(value) if math.isfinite(value) else None
 
