@@ -7,7 +7,7 @@ Other wordings are turned into these by `_SPELLINGS`, before any step, and by `_
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from vpp.demo import rules
@@ -96,8 +96,8 @@ def _words(text: str) -> str:
     return text
 
 
-def _pattern(phrase: Phrase) -> re.Pattern[str]:
-    """Make the expression that reads a phrase from its format."""
+def _reading(phrase: Phrase) -> "_Step":
+    """Make the expression that reads a phrase from its format, and what makes the part."""
     words = re.sub(r"\((\{\w\})\)|(\})s", r"\1\2", phrase.words)
     words = _words(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", words)))
     text = "".join(_SLOTS[part] if at % 2 else re.escape(part) for at, part in enumerate(rules.SLOT.split(words)))
@@ -105,7 +105,7 @@ def _pattern(phrase: Phrase) -> re.Pattern[str]:
         text = text.replace(r"\ is\ ", " (?:is )?")
     # `even number` counts numbers; after a number, a minus sign is no sign.
     before, after = r"(?<!\d )" if phrase == rules.NEGATIVE else "", "(?! number)" if "{" not in phrase.words else ""
-    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}")
+    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}"), partial(_filled, phrase)
 
 
 class _Sentence:
@@ -163,30 +163,16 @@ class _Sentence:
         part = self.part(token)
         return part.value.name if part.kind == "X" else part.value if part.kind == "S" else part.words
 
-    def category(self, word: str) -> str | float:
-        """Return a quoted text, a number, or else the word itself."""
-        if not re.fullmatch(r"[SYD]\d+", word):
-            return word
-        return self.part(word).value if word[0] == "D" else self.text(word)
 
-
-def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
-    slots = rules.SLOT.findall(phrase.words)
-
-    def make(sentence: _Sentence, match: re.Match[str]) -> str:
-        parts = [sentence.slot(slot, text) for slot, text in zip(slots, match.groups(), strict=True)]
-        if phrase == rules.NEGATIVE and parts[0].kind == "D":
-            return sentence.token(number(-parts[0].value))
-        # Python would work out 9^9^9^9 to the end.
-        if phrase == rules.POWER and (parts[0].kind == "D" or parts[1].value not in range(10)):
-            raise Unreadable
-        return sentence.token(node(phrase, *parts))
-
-    return make
-
-
-def _reading(phrase: Phrase) -> "_Step":
-    return _pattern(phrase), _filling(phrase)
+def _filled(phrase: Phrase, sentence: _Sentence, match: re.Match[str]) -> str:
+    slots = zip(rules.SLOT.findall(phrase.words), match.groups(), strict=True)
+    parts = [sentence.slot(slot, text) for slot, text in slots]
+    if phrase == rules.NEGATIVE and parts[0].kind == "D":
+        return sentence.token(number(-parts[0].value))
+    # Python would work out 9^9^9^9 to the end.
+    if phrase == rules.POWER and (parts[0].kind == "D" or parts[1].value not in range(10)):
+        raise Unreadable
+    return sentence.token(node(phrase, *parts))
 
 
 def _operation(sentence: _Sentence, match: re.Match[str]) -> str:
@@ -194,20 +180,16 @@ def _operation(sentence: _Sentence, match: re.Match[str]) -> str:
     return sentence.token(node(phrase, sentence.part(match[1]), sentence.part(match[3])))
 
 
-def _equality(sentence: _Sentence, match: re.Match[str]) -> str:
-    return sentence.token(node(rules.EQUAL, sentence.part(match[1])))
-
-
 def _choice(sentence: _Sentence, match: re.Match[str]) -> str:
     """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
     words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
-    return sentence.token(node(rules.ONE_OF, rules.choice(*map(sentence.category, words))))
+    parts = [sentence.part(one) if re.fullmatch(r"[SYD]\d+", one) else rules.label(one) for one in words]
+    values = [part.value.name if part.kind == "X" else part.value for part in parts]
+    return sentence.token(node(rules.ONE_OF, rules.choice(*values)))
 
 
-def _joint(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
-    return lambda sentence, match: sentence.token(
-        rules.joined(phrase, [sentence.part(token) for token in re.findall(r"C\d+", match[1])])
-    )
+def _joint(phrase: Phrase, sentence: _Sentence, match: re.Match[str]) -> str:
+    return sentence.token(rules.joined(phrase, [sentence.part(token) for token in re.findall(r"C\d+", match[1])]))
 
 
 def _same_subject(sentence: _Sentence, match: re.Match[str]) -> str:
@@ -228,14 +210,14 @@ _STEPS: list[_Step] = [
     *map(_reading, rules.CHECKS),
     *_VARIANTS,
     *map(_reading, rules.ARRANGEMENTS),
-    (re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), _equality),
+    (re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), r"equal to \1"),
     (re.compile(rf"one of ({_ONE}(?: , {_ONE})*+(?:(?: ,)? (?:or|and) {_ONE}{_NO_SUBJECT})*)"), _choice),
     (re.compile(rf"{_AFTER_IS}({_ONE}(?:(?: , {_ONE})*(?: ,)? or {_ONE}{_NO_SUBJECT})*)"), _choice),
     *map(_reading, (rules.IS, rules.IS_NOT)),
     (re.compile(r"(C\d+)((?: ,)? (?:and|or|but) )((?:not )?K\d+)(?!\S)"), _same_subject),
-    (re.compile(r"(?<!\S)not (C\d+)"), _filling(rules.NOT)),
-    (re.compile(_CHAIN.format("(?:and|but)")), _joint(rules.AND)),
-    (re.compile(_CHAIN.format("or")), _joint(rules.OR)),
+    (re.compile(r"(?<!\S)not (C\d+)"), partial(_filled, rules.NOT)),
+    (re.compile(_CHAIN.format("(?:and|but)")), partial(_joint, rules.AND)),
+    (re.compile(_CHAIN.format("or")), partial(_joint, rules.OR)),
 ]  # fmt: skip
 """(pattern, what to put in its place); the first that is found counts."""
 

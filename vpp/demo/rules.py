@@ -386,26 +386,25 @@ class Rule(NamedTuple):
         """Write the rule in a sentence."""
         opening = "always output" if len(self.cases) == 1 and self.cases[0].outcome.kind == "S" else "output"
         clauses = [
-            f"if {one.words}, output {outcome.words}" if one else f"{opening} {outcome.words}"
-            for one, outcome in self.cases
+            (f"if {condition.words}, output " if condition else f"{opening} ") + outcome.words
+            for condition, outcome in self.cases
         ]
         text = "; otherwise, ".join(clauses)
         return f"{text[0].upper()}{text[1:]}."
 
     def program(self, guess: str) -> str:
         """Write the rule as a function `predict`. guess: in Python, where the rule gives nothing."""
-        body = "\n".join(self._branches(guess))
+        lines = list[str]()
+        for condition, outcome in self.cases:
+            value = f"{outcome.code} if {' and '.join(outcome.needs)} else {guess}" if outcome.needs else outcome.code
+            lines += [f"    if {condition.code}:", f"        return {value}"] if condition else [f"    return {value}"]
+        if not self.cases or self.cases[-1].condition:
+            lines.append(f"    return {guess}")
+        body = "\n".join(lines)
         words = set(re.findall(r'"(?:[^"\\]|\\.)*"|[^\W\d]\w*', body))  # a text is one word
         names = ", ".join(column.alias for column in self.columns if column.alias in words)
         opening = "import math\n\n\n" if "math." in body else ""
         return f"{opening}def predict({names}):\n{body}"
-
-    def _branches(self, guess: str) -> Iterator[str]:
-        for condition, outcome in self.cases:
-            value = f"{outcome.code} if {' and '.join(outcome.needs)} else {guess}" if outcome.needs else outcome.code
-            yield f"    if {condition.code}:\n        return {value}" if condition else f"    return {value}"
-        if not self.cases or self.cases[-1].condition:
-            yield f"    return {guess}"
 
     def answer(self, row: Row) -> Value:
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
