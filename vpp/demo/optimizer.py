@@ -167,10 +167,13 @@ def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | No
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences: a bound on a quantity, a remainder, numbers that it contains, or an arrangement."""
-    numbers = sorted({number for row in batch.rows for number in _sequence(row)})
+    sequences = list(map(_sequence, batch.rows))
+    if not all(sequences):
+        return None
+    numbers = sorted({number for sequence in sequences for number in sequence})
     is_whole = all(number == math.floor(number) for number in numbers)
     kinds = {"bound": 0.35, "arrangement": 0.2} | ({"remainder": 0.3, "content": 0.15} if is_whole else {})
-    match _draw(kinds, rng) if numbers else "":
+    match _draw(kinds, rng):
         case "bound":
             return _threshold(batch, _quantity(batch, numbers, rng), inside, among, rng)
         case "remainder":

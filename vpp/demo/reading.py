@@ -358,14 +358,10 @@ class _Reader:
                 last = sentence.token(number(value)) + (" *" if match["factor"] else "")
             elif kind == "numeral" and last in _BEFORE_NUMERALS:
                 last = sentence.token(number(_NUMERALS.index(word.lower())))
+            elif kind == "label":
+                last = sentence.token(rules.label(word))
             else:
-                last = (
-                    "output"
-                    if kind == "target"
-                    else sentence.token(rules.label(word))
-                    if kind == "label"
-                    else word.lower()
-                )
+                last = "output" if kind == "target" else word.lower()
             yield last
 
 
