@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from vpp.demo import chat
+from vpp.demo import server
 from vpp.demo.prompt import Column
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
 def reply(*contents: str) -> str:
     """Answer to a conversation: turns of user and model in turn."""
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
-    return chat.respond(chat.ChatRequest.model_validate(body("") | {"messages": messages}))
+    return server.respond(server.ChatRequest.model_validate(body("") | {"messages": messages}))
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from vpp.data.dataset import Dataset, Row
-from vpp.demo.chat import ChatRequest, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
+from vpp.demo.server import ChatRequest, respond
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.prompts import LearnerPrompts

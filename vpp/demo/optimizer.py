@@ -439,7 +439,7 @@ def _with(rule: Rule, at: int, condition: Part | None) -> Rule:
 
 def _with_bound_moved(rule: Rule, at: int, condition: Part, batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield the rule with each bound of a case where it has the fewest errors."""
-    for old in list(rules.conditions_in(condition))[:_MOST_BOUNDS]:
+    for old in rules.conditions_in(condition)[:_MOST_BOUNDS]:
         if old.phrase == rules.IS and old.parts[1].phrase in _BOUNDS and old.parts[1].parts[0].kind == "D":
             term, bound = old.parts
             points = np.unique(batch.values(term))
@@ -462,7 +462,7 @@ def _swapped(condition: Part, old: Part, new: Part) -> Part:
 def _refitted(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
     *cases, last = rule.cases
     if last.condition is None:
-        basis = dict.fromkeys(part for _, part in rules.summands(last.outcome) if part is not None)
+        basis = dict.fromkeys(term for term in rules.terms_in(last.outcome) if term.kind != "D")
         if fit := _least_squares(batch, list(basis), rng):
             yield "other coefficients", batch.rule(*cases, fit.cases[-1])
 
@@ -529,7 +529,10 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
     if not batch.has_labels or (current is None and not batch.is_sequential):
         # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
-        seen = _glance(batch, temperature * rng.uniform(*((0.3, 1.1) if batch.has_labels else (0.5, 1.4))), rng)
+        share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.has_labels else (0.5, 1.4)))
+        count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
+        some = sorted(rng.permutation(len(batch.rows))[:count])
+        seen = Batch([batch.rows[at] for at in some], [batch.targets[at] for at in some], batch.columns)
     ideas = []
     if current is not None:
         # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
@@ -554,14 +557,6 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
     return ideas or [Idea(constant, 0.0, "I see no form here, so I take the most common answer.")]
 
 
-def _glance(batch: Batch, overlooked: float, rng: Generator) -> Batch:
-    """Return the rows without a share that is overlooked."""
-    size = len(batch.rows)
-    count = max(_FEWEST_ROWS, round(size * float(np.clip(1 - overlooked, 0, 1))))
-    chosen = sorted(rng.permutation(size)[:count])
-    return Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen], batch.columns)
-
-
 def _mean_square(seen: Batch, formula: Rule) -> float:
     misses = np.nan_to_num(seen.values(formula) - seen.targets, nan=float(np.abs(seen.targets).max()))
     with np.errstate(over="ignore"):
@@ -571,9 +566,9 @@ def _mean_square(seen: Batch, formula: Rule) -> float:
 def _score(seen: Batch, rule: Rule) -> float:
     """Return minus the errors, or the log-likelihood of a formula, less penalties for length."""
     if seen.has_labels:
-        length = sum(len(list(rules.conditions_in(one))) for one, _ in rule.cases if one)
+        length = sum(len(rules.conditions_in(one)) for one, _ in rule.cases if one)
         return -float(seen.wrong(rule).sum()) - _PER_CONDITION * length
-    length = len(rule.cases) - 1 + sum(len(rules.summands(outcome)) for _, outcome in rule.cases)
+    length = len(rule.cases) - 1 + sum(len(rules.terms_in(outcome)) for _, outcome in rule.cases)
     floor = 1e-3 * float(np.var(seen.targets)) + 1e-12
     return -0.5 * len(seen.rows) * math.log(_mean_square(seen, rule) + floor) - _PER_TERM * length
 

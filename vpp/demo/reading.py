@@ -194,7 +194,7 @@ def _joint(phrase: Phrase, sentence: _Sentence, match: re.Match[str]) -> str:
 
 def _same_subject(sentence: _Sentence, match: re.Match[str]) -> str:
     """Complete `C1 and K2`, as in `the sum is even and at most 26`: the check is about the last subject."""
-    *_, last = rules.conditions_in(sentence.part(match[1]))
+    last = rules.conditions_in(sentence.part(match[1]))[-1]
     if last.phrase not in (rules.IS, rules.IS_NOT):
         raise Unreadable
     return f"{match[1]}{match[2]}{sentence.token(last.parts[0], 'V')} is {match[3]}"

@@ -7,7 +7,7 @@ a rule's program and its answers cannot differ. A test of a missing cell, or of 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -328,13 +328,20 @@ def joined(word: Phrase, parts: Sequence[Part]) -> Part:
     return Part("C", joint.join(words), joint.join(dict.fromkeys(texts)), (), 7, None, word, flat)
 
 
-def conditions_in(part: Part) -> Iterator[Part]:
-    """Yield the conditions that are joined in a condition, also under a `not`."""
+def conditions_in(part: Part) -> list[Part]:
+    """List the conditions that are joined in a condition, also under a `not`."""
     if part.phrase not in (AND, OR, NOT):
-        yield part
-    else:
-        for one in part.parts:
-            yield from conditions_in(one)
+        return [part]
+    return [one for each in part.parts for one in conditions_in(each)]
+
+
+def terms_in(formula: Part) -> list[Part]:
+    """List the terms of a sum without their coefficients; a constant is a term of its own."""
+    if formula.phrase in (PLUS, MINUS, NEGATIVE):
+        return [term for part in formula.parts for term in terms_in(part)]
+    if formula.phrase == TIMES and formula.parts[0].kind == "D":
+        return terms_in(formula.parts[1])
+    return [formula]
 
 
 def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
@@ -349,21 +356,6 @@ def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
         if weight or term is None:
             whole = scaled if whole is None else node(MINUS if weight < 0 else PLUS, whole, scaled)
     return whole or number(0)
-
-
-def summands(term: Part) -> list[tuple[float, Part | None]]:
-    """Split the term into a sum of coefficient times part; None stands for 1."""
-    if term.kind == "D":
-        return [(term.value, None)]
-    if term.phrase in (PLUS, MINUS):
-        sign = 1 if term.phrase == PLUS else -1
-        return summands(term.parts[0]) + [(sign * weight, part) for weight, part in summands(term.parts[1])]
-    factors = [number(-1), *term.parts] if term.phrase == NEGATIVE else term.parts if term.phrase == TIMES else ()
-    constants, others = ([one for one in factors if (one.kind == "D") is is_number] for is_number in (True, False))
-    if constants:
-        inner = summands(others[0]) if others else [(constants[1].value, None)]
-        return [(constants[0].value * weight, part) for weight, part in inner]
-    return [(1.0, term)]
 
 
 # --- rules ---------------------------------------------------------------------------------------------------

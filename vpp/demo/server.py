@@ -1,7 +1,12 @@
-"""HTTP server of the demo model: a small ASGI app and its process."""
+"""HTTP server of the demo model: the chat protocol, a small ASGI app, and its process.
+
+An answer depends on the body of its request alone.
+"""
 
 import argparse
 import asyncio
+import hashlib
+import math
 import os
 import random
 import resource
@@ -10,17 +15,111 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from vpp.demo import chat
+from vpp.demo import VERSION, learner, optimizer
+from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
+MODEL = "demo"
+CONTEXT_TOKENS = 32_768
+_TOKENS_PER_WORD = 4 / 3
 FILES = 4_096 + 200
 """Open files for the most calls in flight of a run, and the process's other files."""
+
+
+class Message(BaseModel):
+    role: str
+    content: str
+
+
+class ChatRequest(BaseModel):
+    """Fields of a request that determine the answer."""
+
+    model: Literal["demo"]
+    messages: list[Message]
+    stream: Literal[False] = False
+    temperature: float = Field(default=1.0, ge=0, le=2)
+    seed: int = 0
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    logprobs: bool = False
+    top_logprobs: int = Field(default=0, ge=0, le=20)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, fields: Any) -> Any:
+        return {name: one for name, one in fields.items() if one is not None} if isinstance(fields, dict) else fields
+
+    @field_validator("messages")
+    @classmethod
+    def _need_a_user(cls, messages: list[Message]) -> list[Message]:
+        if not any(message.role == "user" for message in messages):
+            raise ValueError("one must have the role user")
+        return messages
+
+    @property
+    def prompt(self) -> str:
+        """Last message of the user with a question, else the first one."""
+        texts = [message.content for message in self.messages if message.role == "user"]
+        return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
+
+
+def refusal(error: ValidationError) -> tuple[int, dict[str, Any]]:
+    """Return the status and the body of the answer to an invalid request."""
+    first = error.errors()[0]
+    param = str(first["loc"][0]) if first["loc"] else None
+    message = f"{param or 'the body'}: {first['msg']}"
+    body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
+    return 404 if param == "model" else 400, {"error": body}
+
+
+def count_tokens(text: str) -> int:
+    return round(len(text.split()) * _TOKENS_PER_WORD)
+
+
+def respond(request: ChatRequest) -> str:
+    match read_prompt(request.prompt):
+        case None:
+            return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
+        case LearnerQuestion() as question:
+            return learner.respond(question)
+        case ProgramQuestion() as question:
+            return learner.write_program(question)
+        case question:
+            return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
+
+
+def completion(request: ChatRequest) -> dict[str, Any]:
+    text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
+    if limit is not None and count_tokens(text) > limit:
+        text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
+    n_prompt, n_text = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
+    identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": f"chatcmpl-{identity.hexdigest()[:24]}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "system_fingerprint": f"demo-{VERSION}",
+        "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
+    }
+
+
+def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
+    question = read_prompt(request.prompt) if request.logprobs and request.top_logprobs else None
+    if not isinstance(question, LearnerQuestion) or question.style != "letter":
+        return None
+    shares = sorted(learner.letter_shares(question).items(), key=lambda each: -each[1])
+    listed = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
+    return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
 
 
 def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
@@ -28,17 +127,18 @@ def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
 
     async def complete(request: Request) -> JSONResponse:
         try:
-            question = chat.ChatRequest.model_validate_json(await request.body())
+            question = ChatRequest.model_validate_json(await request.body())
         except ValidationError as error:
-            status, body = chat.refusal(error)
+            status, body = refusal(error)
             return JSONResponse(body, status)
-        answer = chat.completion(question)
+        answer = completion(question)
         if latency_ms:
             await asyncio.sleep(latency_ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
         return JSONResponse(answer)
 
     def models(_: Request) -> JSONResponse:
-        return JSONResponse(chat.models())
+        model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "vpp", "max_model_len": CONTEXT_TOKENS}
+        return JSONResponse({"object": "list", "data": [{**model, "version": VERSION}]})
 
     completions = Route("/v1/chat/completions", complete, methods=["POST"])
     return Starlette(routes=[completions, Route("/v1/models", models)])
