@@ -17,7 +17,7 @@ import threading
 from contextlib import suppress
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -50,11 +50,6 @@ class ChatRequest(BaseModel):
     max_completion_tokens: int | None = Field(default=None, ge=1)
     logprobs: bool = False
     top_logprobs: int = Field(default=0, ge=0, le=20)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_nulls(cls, fields: Any) -> Any:
-        return {name: one for name, one in fields.items() if one is not None} if isinstance(fields, dict) else fields
 
     @field_validator("messages")
     @classmethod
