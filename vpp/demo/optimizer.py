@@ -387,9 +387,9 @@ def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Family, 
         some = _OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS
     else:
         some = (*_FORMULAS, *([Family(_groups, (2, 2, 2, 2))] if batch.categories else []))
-    weights = {one: one.weights[min(len(batch.numeric), 3)] for one in some}
-    hinted = {one: weight * (_HINTED if re.search(one.hints, prior.lower()) else 1) for one, weight in weights.items()}
-    return {one: weight**power for one, weight in hinted.items() if weight}
+    hinted = {one: _HINTED if re.search(one.hints, prior.lower()) else 1.0 for one in some}
+    weights = {one: one.weights[min(len(batch.numeric), 3)] * hinted[one] for one in some}
+    return {one: weight**power for one, weight in weights.items() if weight}
 
 
 _HINTED = 12.0

@@ -409,8 +409,8 @@ def compiled(rule: Rule) -> Callable[[Row], Value]:
     variables: dict[str, Any] = {}
     exec(rule.program("None"), variables)  # noqa: S102, its text is made here
     predict = variables["predict"]
-    by_alias = {column.alias: column.name for column in rule.columns}
-    names = [by_alias[alias] for alias in predict.__code__.co_varnames[: predict.__code__.co_argcount]]
+    wanted = predict.__code__.co_varnames[: predict.__code__.co_argcount]
+    names = [column.name for column in rule.columns if column.alias in wanted]
 
     def answer(row: Row) -> Value:
         try:
