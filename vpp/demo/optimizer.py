@@ -226,11 +226,12 @@ def _cuts(batch: Batch, rng: Generator) -> Rule | None:
     for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
         masks = {label: batch.has(label) for label in batch.labels if (batch.has(label) & left).any()}
         splits = [(_split(batch, inside, left, rng), label) for label, inside in masks.items() if len(masks) > 1]
-        errors = {Case(one, rules.label(label)): batch.misses(one, masks[label], left) for one, label in splits if one}
+        errors = {(one, label): batch.misses(one, masks[label], left) for one, label in splits if one}
         if not errors:
             break
-        cases.append(_pick([case for case, error in errors.items() if error == min(errors.values())], rng))
-        left = left & ~batch.holds(cases[-1].condition)
+        condition, label = _pick([one for one, error in errors.items() if error == min(errors.values())], rng)
+        cases.append(Case(condition, rules.label(label)))
+        left = left & ~batch.holds(condition)
     return _decided(batch, cases, left) if cases else None
 
 
@@ -584,10 +585,11 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     """Return a function that tells whether a rule answers some row, or some mixture of the rows, differently."""
     pairs = rng.integers(len(batch.rows), size=(_PROBES, len(batch.columns), 2))
     shares = rng.random((_PROBES, len(batch.columns)))
-    probes, names = list(batch.rows), [column.name for column in batch.columns]
+    rows, names = batch.rows, [column.name for column in batch.columns]
+    probes = list(rows)
     for some, each in zip(pairs, shares.tolist(), strict=True):
         cells = zip(names, some, each, strict=True)
-        probes.append({name: _mixed(*(batch.rows[at].get(name) for at in two), share) for name, two, share in cells})
+        probes.append({key: _mixed(rows[at].get(key), rows[to].get(key), share) for key, (at, to), share in cells})
     answers = list(map(old.answer, probes))
     return lambda rule: list(map(rule.answer, probes)) != answers
 
