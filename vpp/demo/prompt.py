@@ -1,7 +1,6 @@
 """Parser of prompts: a learner's question (a rule, inputs) or an optimizer's (a batch, or columns alone)."""
 
 import re
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 _SECTION = re.compile(r"^([A-Z][\w ]+):\n<<<\n(.*?)\n?^>>>$", re.MULTILINE | re.DOTALL)
@@ -19,19 +18,17 @@ Style = Literal["text", "json", "letter"]
 """Form of a learner's answer: reasons under headings, a JSON object, or a label's letter."""
 
 
-@dataclass(frozen=True, slots=True)
-class LearnerQuestion:
+class LearnerQuestion(NamedTuple):
     """Apply a rule to an input."""
 
     rule: str
     input: str
     labels: tuple[str, ...]
     """Empty if the answer is a number."""
-    style: Style = field(default="text", repr=False)
+    style: Style = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class PriorQuestion:
+class PriorQuestion(NamedTuple):
     """Write a rule without any row."""
 
     rule: str
@@ -42,8 +39,7 @@ class PriorQuestion:
     heading: str = "New rule"
 
 
-@dataclass(frozen=True, slots=True)
-class OptimizerQuestion:
+class OptimizerQuestion(NamedTuple):
     """Improve a rule, given its answers on a batch."""
 
     rule: str
