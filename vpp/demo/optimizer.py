@@ -590,8 +590,8 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     for some, each in zip(pairs, shares.tolist(), strict=True):
         cells = zip(names, some, each, strict=True)
         probes.append({key: _mixed(rows[at].get(key), rows[to].get(key), share) for key, (at, to), share in cells})
-    answers = list(map(old.answer, probes))
-    return lambda rule: list(map(rule.answer, probes)) != answers
+    answers = list(map(rules.compiled(old), probes))
+    return lambda rule: list(map(rules.compiled(rule), probes)) != answers
 
 
 def _mixed(one: rules.Value, other: rules.Value, share: float) -> rules.Value:
