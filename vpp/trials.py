@@ -17,7 +17,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import read_row
+from vpp.demo.rules import columns_of, read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.findings.experiments import ClauseWorth, Obeyed, Trial, TriedIdea, keep
@@ -80,8 +80,8 @@ def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
 
     text: the whole hypothesis, seed sentence included.
     """
-    names, labels = tuple(dataset.inputs), tuple(dataset.classes)
-    reading = read_rule(text, names, labels)
+    columns = columns_of([read_row(render_input(row)) for row in (*dataset.train, *dataset.test)])
+    reading = read_rule(text, columns, tuple(dataset.classes))
     if reading.rule is None or reading.unread:
         return None
     rule = reading.rule

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.demo.test_reading import CIRCLES, CONDITIONS, EVEN_SUM, FORMULAS, HAS_ZERO
-from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_rules
+from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, written
 from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Task, Value
 from vpp.data.descriptions import Descriptions
@@ -106,6 +106,6 @@ def test_no_rule_of_the_demo_model_is_refused(
     task: Task = "classification" if labels else "regression"
     checked = table(task, tuple(cells), target="y", classes=tuple(sorted(labels)))
     batch = Batch(rows[:10], tuple(map(str, targets[:10])) if labels else tuple(map(float, targets[:10])))
-    for rule in (label_rules if labels else number_rules)(batch, rng):
+    for rule in written(batch, rng):
         said = rule.say()
         assert fault_of(said, checked) is None, said
