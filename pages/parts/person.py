@@ -20,9 +20,9 @@ from vpp.environment import Environment
 from vpp.errors import RunError, VppError
 from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
+from vpp.runs.keys import OPENAI, Keys, keys_for
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.store import RunStore
+from vpp.runs.store import RunStore, User, check_runs
 from vpp.show import markup
 
 TYPED = "frame.keys"  # session key: the keys typed in this browser session, by their `exact` address

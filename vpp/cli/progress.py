@@ -99,13 +99,14 @@ class Progress:
         self._line.draw(f"{bar}{self._text(view, usage)}")
 
     def _text(self, view: RunView, usage: Usage) -> str:
-        left = seconds_left(self._spec, view, usage)
+        spent_s = view.wall_s + time.monotonic() - self._event_at
+        left = seconds_left(self._spec, view, spent_s=spent_s)
         steps = "" if view.last_step is None else steps_text(view)
         parts = (
             steps,
             activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
             f"{usage.calls:,} calls",
-            seconds(view.wall_s + time.monotonic() - self._event_at),
+            seconds(spent_s),
             "" if left is None else f"about {seconds(left)} left",
             wait_words(usage, now=time.time()),
             f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else "",
