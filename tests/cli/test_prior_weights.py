@@ -7,13 +7,11 @@ import pytest
 
 from tests.inspected import log_marginal
 from tests.processes import Desk, Model, Outcome, beside_the_constant
-from vpp.errors import InputError
 from vpp.events import Evaluated
 from vpp.findings.result import summary
 from vpp.library.posterior import Posterior
 from vpp.reporting.exports import data_tree
 from vpp.runs.journal import JournalReader
-from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
 from vpp.show.markup import lines, one_line
 from vpp.show.words import percent
@@ -53,14 +51,7 @@ def by_hand(desk: Desk, name: str, prior: tuple[float, ...]) -> tuple[list[float
     return [each / sum(joint) for each in joint], log_liks, math.log(sum(joint))
 
 
-@pytest.mark.parametrize(
-    ("words", "prior"),
-    [
-        ((), (1 / 3, 1 / 3, 1 / 3)),
-        (("--prior=1,2,5",), (1 / 8, 2 / 8, 5 / 8)),
-        ((f"--prior={json.dumps(dict(zip(SENTENCES, (2, 1, 1), strict=True)))}",), (0.5, 0.25, 0.25)),
-    ],
-)
+@pytest.mark.parametrize(("words", "prior"), [((), (1 / 3, 1 / 3, 1 / 3)), (("--prior=1,2,5",), (1 / 8, 2 / 8, 5 / 8))])
 def test_weights_and_evidence_are_the_sum_over_the_list(
     words: tuple[str, ...], prior: tuple[float, ...], table: Desk, served: Model
 ) -> None:
@@ -102,9 +93,6 @@ def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:
     assert (outcome.code, "log_weight" in outcome.out) == (1, True)
 
 
-@pytest.mark.parametrize(
-    "given", ["1,2", "1,2,0", "1,2,-1", "1,2,x", "1,2,true", "1,2,1e400", "1,2,NaN", '{"a": 1}', "[[1],2,3]", "{"]
-)
-def test_a_prior_that_fits_no_list_is_refused(given: str) -> None:
-    with pytest.raises(InputError, match=r"^prior.*: give a positive number for each sentence"):
-        read_prior(given, SENTENCES)
+@pytest.mark.parametrize("given", ["1,2", "1,2,0", "1,2,-1", "1,2,inf", "1,2,nan"])
+def test_a_prior_that_fits_no_list_is_refused(given: str, table: Desk, served: Model) -> None:
+    assert "prior: give a positive number for each sentence" in weigh(table, served, f"--prior={given}").complaint

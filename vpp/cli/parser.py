@@ -102,7 +102,7 @@ def _learning(commands: Commands) -> None:
     about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
     method.add_argument("--start", metavar="FILE", help=about)
     run_options(learn)
-    learn.set_defaults(start_prior=None)
+    learn.set_defaults(start_prior=())
 
     about = "weigh your own sentences on every row of a table, without an optimizer"
     weigh = command(commands, "weigh", "running:run", about)
@@ -110,8 +110,8 @@ def _learning(commands: Commands) -> None:
     model_options(weigh, of_run=True)
     method = method_options(weigh, WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
-    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
-    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
+    about = "their prior weights: numbers with commas, in the file's order (equal)"
+    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
     weigh.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
@@ -411,11 +411,15 @@ def _calibration(text: str) -> tuple[int, float | None]:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 
 
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no list of numbers: write them with commas, such as 0.15,0.60") from None
+
+
 def _prices(text: str) -> tuple[float, ...]:
-    amounts: tuple[float, ...] = ()
-    with suppress(ValueError):
-        amounts = tuple(map(float, text.split(",")))
-    if len(amounts) not in (2, 4):
+    if len(amounts := _numbers(text)) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
     return amounts
 

@@ -12,9 +12,11 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from vpp.events import Usage
+from annotated_types import Ge
+
+from vpp.events import Amount, Usage
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
@@ -183,8 +185,8 @@ MILLION = 1_000_000
 class Price:
     """Price of a million tokens."""
 
-    prompt: float = 0.0
-    completion: float = 0.0
+    prompt: Amount = 0.0
+    completion: Amount = 0.0
 
     @property
     def is_given(self) -> bool:
@@ -201,9 +203,9 @@ FREE = Price()
 class Cap:
     """Limits at which a run pauses."""
 
-    calls: int = 0
+    calls: Annotated[int, Ge(0)] = 0
     """Requests sent, retries included; 0: no cap."""
-    cost: float = 0.0
+    cost: Amount = 0.0
     """Money spent; 0: no cap."""
 
 

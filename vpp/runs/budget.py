@@ -5,9 +5,8 @@ Prompts are the real ones: the run's templates over its own rows. The lengths of
 every model has its own tokenizer.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset, Row
@@ -26,13 +25,7 @@ from vpp.settings import Config
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raise InputError for a price or a cap that is invalid, or that nothing can be measured against."""
-    for what in (prices.learner, prices.optimizer, cap):
-        for field in fields(what) if what is not None else ():
-            value = getattr(what, field.name)
-            if not (math.isfinite(value) and value >= 0):
-                name = {"calls": "max_calls", "cost": "max_cost"}.get(field.name, f"the price of {field.name} tokens")
-                raise InputError(f"{name} is {value}: it must be a number of at least 0")
+    """Raise InputError for a price or a cap that nothing can be measured against."""
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
         raise InputError("a price of the optimizer, and one model for both roles: give --price")
     if cap.cost and not prices.are_given:

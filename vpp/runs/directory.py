@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, InputError, RunError, RunLocked
+from vpp.errors import DataError, InputError, RunError, RunLocked, VppError
 from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, sync_folder, write_atomically
-from vpp.runs.spec import RunSpec, first_fault
+from vpp.runs.spec import RunSpec, adapter, first_fault
+from vpp.runs.spec import to_json as spec_json
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ class Heartbeat:
     """Unix time at which the oldest of them was sent."""
 
 
-_SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
@@ -84,27 +84,20 @@ class RunDirectory:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
             write_atomically(self.data, data)
-            self._write(spec)
-        except RunError:
+            write_atomically(self.path / "run.json", spec_json(spec))
+        except VppError:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
         sync_folder(self.path.parent)
 
     def amend(self, **fields: Any) -> None:
-        """Change fields of the spec in run.json. Raises RunError if there is no run, or the disk refuses."""
-        self._write(replace(self.spec(), **fields))
-
-    def _write(self, spec: RunSpec) -> None:
-        try:
-            content = _SPEC.dump_json(spec, indent=2)
-        except PydanticSerializationError as error:
-            raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
-        write_atomically(self.path / "run.json", content)
+        """Change fields of the spec in run.json. Raises InputError, RunError without a run, and DiskRefused."""
+        write_atomically(self.path / "run.json", spec_json(replace(self.spec(), **fields)))
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
         try:
-            spec = _SPEC.validate_json((self.path / "run.json").read_bytes())
+            spec: RunSpec = adapter(RunSpec).validate_json((self.path / "run.json").read_bytes())
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
