@@ -7,10 +7,8 @@ column by other words. A clause is a branch of the sentence's program: leaving i
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -49,15 +47,12 @@ class Change:
     row: Row
     """Under an id of its own, without a target."""
     column: str
-    must_change: bool
-    """True if the answer must change to `wanted`; else it must stay as it was."""
-    wanted: tuple[Value, Value] | None = None
-    """The sentence's answers to the base and to the row; None if the answer must stay."""
+    wanted: tuple[Value, Value] | None
+    """The sentence's answers to the base and to the row, which must differ; None if the answer must stay."""
 
     @property
-    def cells(self) -> tuple[str | None, str | None]:
-        """Cell of the column before and after."""
-        return dict(self.base.inputs)[self.column], dict(self.row.inputs)[self.column]
+    def must_change(self) -> bool:
+        return self.wanted is not None
 
     def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
         """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
@@ -111,52 +106,41 @@ def changes(
         return ()
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
     named = {column for column in dataset.inputs if is_named(column, sentence or text)}
-    matter, spare = _draws(dataset, rng, named or dataset.inputs), _draws(dataset, rng, set(dataset.inputs) - named)
-    found = [*_distinct(matter, partial(_matters, program), n), *_distinct(spare, partial(_spares, program), n)]
+    must = _draws(dataset, program, rng, named or dataset.inputs, must_change=True, n=n)
+    found = [*must, *_draws(dataset, program, rng, set(dataset.inputs) - named, must_change=False, n=n)]
     return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
 
 
-def _draws(dataset: Dataset, rng: np.random.Generator, columns: Collection[str]) -> Iterator[Change]:
-    """Yield random changes of training rows in columns that vary: another value of the column, as some row has it."""
+def _draws(
+    dataset: Dataset, program: Rule, rng: np.random.Generator, columns: Collection[str], *, must_change: bool, n: int
+) -> Iterable[Change]:
+    """Draw at most n changed training rows, each once, whose answer changes, or does not.
+
+    A cell of a column that varies gets another value that some row has.
+    """
     kinds = {column.name: column.kind for column in dataset.columns}
-    seen = {
+    values = {
         name: sorted({row.inputs[place][1] or "" for row in dataset.train} - {""})
         for place, name in enumerate(dataset.inputs)
         if name in columns and kinds[name] != "text"
     }
-    values = {name: each for name, each in seen.items() if len(each) > 1}
-    while values:
+    varying = sorted(name for name, each in values.items() if len(each) > 1)
+    found: dict[object, Change] = {}
+    for _ in range(TRIES * n if varying else 0):
         base = dataset.train[int(rng.integers(len(dataset.train)))]
-        column = sorted(values)[int(rng.integers(len(values)))]
+        column = varying[int(rng.integers(len(varying)))]
         others = [value for value in values[column] if value != dict(base.inputs)[column]]
         value = others[int(rng.integers(len(others)))]
         cells = tuple((name, value if name == column else cell) for name, cell in base.inputs)
-        yield Change(base=base, row=Row(id=-1, inputs=cells, target=None), column=column, must_change=False)
-
-
-def _distinct(draws: Iterator[Change], judged: Callable[[Change], Change | None], n: int) -> Iterator[Change]:
-    """Yield at most n changes that `judged` accepts, each row once."""
-    seen: set[object] = set()
-    for drawn in islice(draws, TRIES * n):
-        change = judged(drawn)
-        if change and change.row.inputs not in seen:
-            seen.add(change.row.inputs)
-            yield change
-        if len(seen) == n:
-            return
-
-
-def _matters(program: Rule, change: Change) -> Change | None:
-    """Return the change if the sentence's answer differs."""
-    before, after = program(change.base), program(change.row)
-    if before is None or after is None or agree(before, after):
-        return None
-    return replace(change, must_change=True, wanted=(before, after))
-
-
-def _spares(program: Rule, change: Change) -> Change | None:
-    """Return the change, in a column that the sentence does not name, if the sentence's answer stays."""
-    return change if program(change.base) == program(change.row) else None
+        row = Row(id=-1, inputs=cells, target=None)
+        before, after = program(base), program(row)
+        if must_change and before is not None and after is not None and not agree(before, after):
+            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=(before, after)))
+        elif not must_change and before == after:
+            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=None))
+        if len(found) == n:
+            break
+    return found.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,10 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
-from vpp.runs.directory import RunDirectory, State, load_dataset
+from vpp.runs.directory import RunDirectory, State
 from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
@@ -264,14 +263,13 @@ def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
 
 Outcome = Mapping[str, Any]
 """A finished cell's row of results.csv, and the fields of `NOT_IN_CSV`."""
-NOT_IN_CSV = ("calls", "last_text", "versions")
+NOT_IN_CSV = ("calls", "versions")
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     values = result(directory, view)
     calls, individual, metric, evidence = (values[key] for key in ("calls", "individual", "metric", "log_evidence"))
     five = best_of_five(individual, metric["name"]) if cell.method == "vml5" else (None, None)
-    only = view.texts[view.population[0].hypothesis] if view.size == 1 else ""
     return {
         **asdict(cell),
         "metric": metric["name"],
@@ -287,7 +285,6 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "K": view.size,
         "n_initial": len({p.hypothesis for p in view.finished_steps[0].population}),  # distinct texts
         "n_unique": values["n_unique"],
-        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         "ess": values["ess_by_step"],
         "resampled_at": values["resampled_at"],
         "acceptance_rate": values["acceptance_rate"],
@@ -298,7 +295,6 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "individual_train": [float(value) for value in individual["train"] or ()],
         "oracle_best_test": five[0],
         "best_on_train": five[1],
-        "last_text": only.removeprefix(view.seed_text).strip(),
         "versions": tuple(sorted(view.started.versions.items())) if view.started else (),
     }
 

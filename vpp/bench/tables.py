@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from math import isclose
 from statistics import fmean
 from typing import Any
 
@@ -16,7 +15,8 @@ from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, en
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.session import versions as software
-from vpp.show.markup import markdown_table, markdown_text
+from vpp.show import blocks, markup
+from vpp.show.markup import markdown_text
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
@@ -28,7 +28,6 @@ SMALL = 0.005
 SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds."
 BRACKETS = "In brackets the number of your seeds."
 
-PATTERN_TASKS = ("sum-parity", "contains-zero")
 CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
 CALLED = (*TIMED, "always-accept")
@@ -58,11 +57,8 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    head, *body = (tuple(map(markdown_text, row)) for row in (table.head, *table.rows))
-    right = range(table.labels, len(table.head))
-    return "\n\n".join(
-        (f"## {markdown_text(table.title)}", markdown_text(table.note), markdown_table(head, body, right=right))
-    )
+    cells = blocks.Table(head=table.head, rows=table.rows, right=range(table.labels, len(table.head)))
+    return markup.markdown([blocks.Heading(table.title), blocks.Note(table.note), cells])
 
 
 def is_error(task: str) -> bool:
@@ -160,24 +156,6 @@ Cell = Callable[..., str]
 """The text of a column's key at a place: a task, and in some tables a seed."""
 
 
-def mean_or_winner(results: Results, key: str, task: str) -> str:
-    if key == "winner":
-        return _winner(task, *(results.values(task, method) for method in PAIR))
-    values = results.values(task, key)
-    return value_text(task, fmean(values)) if values else NONE
-
-
-def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
-    if not (mh and smc):
-        return NONE
-    if min(len(mh), len(smc)) == 1:
-        return "one seed"
-    ours, theirs = fmean(mh), fmean(smc)
-    if isclose(ours, theirs, rel_tol=0, abs_tol=1e-9):
-        return "Tie"
-    return "MH" if (ours < theirs) == is_error(task) else "SMC"
-
-
 def _seconds(value: float) -> str:
     return fixed(value, 1 if value < 100 else 0)
 
@@ -235,15 +213,6 @@ MAIN = Comparison(
     "the first of the five runs of its seed, and MH and SMC start from the same hypotheses.",
     columns=COLUMNS,
     label="tab:main_results",
-)
-MH_AGAINST_SMC = Comparison(
-    title="MH against SMC",
-    note="Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
-    "either method there is no winner.",
-    columns={**PAIR, "winner": "winner"},
-    label="tab:mh_vs_smc",
-    ours=mean_or_winner,
-    about=("mh", "smc"),
 )
 ROBUSTNESS = Comparison(
     title="Robustness on one data set",
@@ -343,32 +312,6 @@ def ess_by_step(results: Results) -> Table:
     )
 
 
-def final_hypotheses(results: Results) -> Table:
-    """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
-    rows: list[tuple[str, ...]] = []
-    for task in results.tasks(PATTERN_TASKS):
-        for _, seed in results.seeds([task]):
-            populations: list[str] = []
-            for run in (results.at(task, method, seed) for method in PAIR):
-                texts = f"{counted(run['n_unique'], 'text')}, {counted(run['n_ideas'], 'idea')}" if run else NONE
-                populations += [texts, f"{run['uncertain']} of {run['uncertain_of']}" if run else NONE]
-            vml = results.at(task, "vml", seed)
-            final = f"{value_text(task, vml['test'])} %: “{vml['last_text']}”" if vml else NONE
-            rows.append((task, f"{HERE}, seed {seed}", *populations, final))
-        uncertain = _in_text("uncertain", task)
-        texts = f"{_in_text('unique', task)} texts"
-        rows.append(("", PAPER, NONE, uncertain["mh"], texts, uncertain["smc"], _in_text("single", task)))
-    return Table(
-        title="Final hypotheses",
-        note="Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
-        "column quotes the final sentence of single VML without its seed sentence. The paper gives a range of texts "
-        "over seeds. Ideas, which only yours have: different predictions on the training and test rows.",
-        head=("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
-        rows=tuple(rows),
-        labels=7,
-    )
-
-
 def calls(results: Results) -> Table:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
     means = {task: results.means(task, "calls") for task in results.tasks()}
@@ -400,12 +343,11 @@ def times(results: Results) -> Table:
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
     """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
-    comparisons = (MAIN, MH_AGAINST_SMC, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
+    comparisons = (MAIN, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
     every: list[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]]] = [
         *((each.of, each.about, each.tasks) for each in comparisons),
         (ess_by_step, ("smc",), tuple(TASKS)),
         *((each.of, each.about, each.tasks) for each in (UNIQUE, UNCERTAIN)),
-        (final_hypotheses, ("vml", "mh", "smc"), PATTERN_TASKS),
         (calls, CALLED, tuple(TASKS)),
         (times, TIMED, tuple(TASKS)),
     ]

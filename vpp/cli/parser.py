@@ -183,8 +183,6 @@ def _asking(commands: Commands) -> None:
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
-    _number(baseline, "--examples", about, metavar="K")
     json_option(baseline)
 
 

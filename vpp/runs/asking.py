@@ -388,7 +388,6 @@ class Prompted:
     name: Name
     calls: int
     """Learner calls needed, repetitions after unreadable answers included."""
-    questions: int
     examples: int = 0
     """Training rows in a prompt, at least."""
     answers: Votes
@@ -414,14 +413,13 @@ def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
 class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
-    def __init__(self, directory: RunDirectory, *, calls: int | None = None, examples: int | None = None) -> None:
-        """calls: learner calls of the vote; as many as the run's if not given. examples: most in a prompt, or all.
+    def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
+        """calls: learner calls of the vote; as many as the run's if not given.
 
         Raises InputError for a run without calls or test rows.
         """
-        for name, value in (("calls", calls), ("examples", examples)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}: give at least 1")
+        if calls is not None and calls < 1:
+            raise InputError(f"calls is {calls}: give at least 1")
         self._directory, self._spec = directory, directory.spec()
         self._run_calls = JournalReader(directory.journal).read().usage.learner
         n_rows = self._spec.dataset["n_test"]
@@ -430,7 +428,7 @@ class PromptedAsking:
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
         n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * n_rows))
-        self._draws, self._most, self._counters = range(n_draws), examples, Counters()
+        self._draws, self._counters = range(n_draws), Counters()
         self.total = (n_draws + 1) * n_rows
         self.done = 0
 
@@ -476,7 +474,7 @@ class PromptedAsking:
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=dataset.classes)
         calls = self._counters.snapshot().learner - before
-        return Prompted(name=name, calls=calls, questions=len(texts), answers=averages_of(equal, votes))
+        return Prompted(name=name, calls=calls, answers=averages_of(equal, votes))
 
     def _examples(self, draw: int, session: Session, dataset: Dataset, text: str) -> list[Row]:
         """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
@@ -487,7 +485,7 @@ class PromptedAsking:
         room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
         room -= prompt_tokens(prompts.messages(text, longest))
         chosen: list[Row] = []
-        for place in order[: self._most or len(order)]:
+        for place in order:
             row = dataset.train[place]
             room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
             if room < 0:

@@ -28,7 +28,6 @@ TEXT_EXAMPLE = "example-messages"
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "summary.json")
 """Files of every shipped run; one may have results of later commands beside them."""
-FILES = frozenset({*SHIPPED_FILES, "control", "heartbeat", "lock", "worker.log"})
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
