@@ -10,6 +10,7 @@ import pytest
 from tests.processes import PENGUINS, Desk, Model, free_port
 from vpp.cli import main
 from vpp.cli.system import write_bytes
+from vpp.errors import DiskRefused
 
 Vpp = Callable[..., tuple[int, str, str]]
 
