@@ -15,6 +15,7 @@ from vpp.errors import InputError
 from vpp.findings.status import verdict
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
 from vpp.runs.session import Checked, checking
+from vpp.runs.spec import to_json
 
 
 def app(options: Namespace) -> NoReturn:
@@ -40,6 +41,7 @@ def check_endpoint(options: Namespace) -> int:
     if not spec.is_started_here and not spec.base_url:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
+    to_json(spec)
     all_checked: list[Checked] = []
     for checked in checking(spec, keys()):
         if not options.json:

@@ -156,9 +156,9 @@ GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 def phase(snapshot: Snapshot, *, ahead: int = 0) -> str:
     """Return what the run does now, or how it ended. ahead: runs that wait for a slot before it."""
     view, state = snapshot.view, snapshot.state
-    if snapshot.loading_s is not None:
-        return capitalised(loading_words(snapshot.loading_s))
     if state == "queued":
+        if snapshot.beat and snapshot.beat.loading_s is not None:
+            return capitalised(loading_words(snapshot.beat.loading_s))
         waits = snapshot.beat is not None and snapshot.beat.waits
         return f"Queued: {f'{ahead} before you' if ahead else 'next in line'}" if waits else "Starting"
     if state == "running":

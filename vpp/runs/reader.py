@@ -36,11 +36,6 @@ class Snapshot:
     beat: Heartbeat | None = None
     """The worker's last heartbeat."""
 
-    @property
-    def loading_s(self) -> float | None:
-        """Seconds for which the worker has been loading a model file; None if it is not."""
-        return self.beat.loading_s if self.beat and self.state == "queued" else None
-
 
 class RunReader:
     """The folded view of one run, kept up to date on demand."""
