@@ -80,7 +80,7 @@ def test_loading_is_shown_and_a_stop_or_a_kill_ends_it(desk: Desk, stand_in: Sta
     model = model_file(desk.folder)
     stand_in.hold()
     held = small_run(desk, "held", model)
-    wait_until(lambda: desk.state("held") == "queued" and desk.look("held").loading_s is not None, "it loads")
+    wait_until(lambda: desk.state("held") == "queued" and desk.directory("held").last_beat().loading_s is not None, "it loads")
     snapshot = desk.look("held")
     assert phase(snapshot).startswith("Loading the model: ")
     wait_until(lambda: stand_in.loads, "the server loads")
