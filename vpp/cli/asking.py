@@ -116,8 +116,8 @@ def baseline(options: Namespace) -> int:
         scores = {model.name: model.score.value for model in simple.models}
         prompted = {each.name: {"calls": each.calls, "examples": each.examples} for each in asked.models}
         facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": asked.run_calls}
-        test = {"posterior": own and own.value, **scores}
-        print_json({"run": directory.id, **facts, "test": test, "prompted": prompted})
+        results = {"posterior": own and own.value, **scores}
+        print_json({"run": directory.id, **facts, "test": results, "prompted": prompted})
         return 0
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]

@@ -1,10 +1,9 @@
-"""Questions to a run's models after it: new rows, another wording of a particle, and prompted baselines.
+"""Questions to a run's models after it: new rows, and prompted baselines.
 
 Nothing here changes the run itself. Logarithms are natural.
 """
 
 import asyncio
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,25 +20,18 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
-from vpp.inference.proposing import log_likelihood
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.rendering import render_input, render_rows
-from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
-from vpp.posterior.weights import log_acceptance
-from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
+from vpp.problem import Prediction, Translation, averages_of
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
-from vpp.runs.reader import RunReader
 from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
-from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, last_finished
-from vpp.settings import Config
+from vpp.runs.view import RunView
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -243,136 +235,7 @@ class Background(Generic[Q]):
         return not self.is_running
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewording:
-    """A text that a person puts beside that of a particle."""
-
-    slot: int
-    old: str
-    new: str
-    """Complete new text, seed sentence included."""
-    rows: tuple[int, ...]
-    """(M,) ids of the training rows that the population was last scored on; a row may repeat."""
-    exponent: float
-    """Power of the likelihood in the run's accept steps; 1 unless its weights are tempered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Scores of both texts on the same rows, and the ratio of an accept step. No random number is drawn."""
-
-    rows: tuple[Row, ...]
-    """(M,) in the order of the score; a row may repeat."""
-    old: tuple[Prediction, ...]
-    new: tuple[Prediction, ...]
-    log_likelihood: float
-    """Of the particle's text, summed over the M rows."""
-    log_likelihood_new: float
-    log_alpha: float
-    won: tuple[int, ...]
-    """Ids of rows on which the new text does better: right where the other is wrong, or with a smaller error."""
-    lost: tuple[int, ...]
-    unread: tuple[int, ...]
-    """Ids of rows to which it gave no readable answer."""
-
-    @property
-    def acceptance(self) -> float:
-        return math.exp(self.log_alpha)
-
-    @property
-    def n_rows(self) -> int:
-        return len({row.id for row in self.rows})
-
-
-def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
-    """Return the new text beside the particle's, with the rows that the particle was last scored on.
-
-    Raises InputError for a text that is empty, too long or not new, or an unknown slot; RunError before the first
-    score.
-    """
-    rows = last_rows(view)
-    if not 0 <= slot < view.size:
-        raise InputError(f"there is no particle {slot}: give one from 0 to {view.size - 1}")
-    new = whole_text(text, view.seed_text, name="the new text")
-    at, old = last_finished(view), view.texts[view.population[slot].hypothesis]
-    if new == old:
-        raise InputError(f"particle {slot} says this already: change a word")
-    if config.is_weighing and new in (view.texts[state.hypothesis] for state in view.population):
-        raise InputError("another particle says this already: change a word")
-    exponent = at.finished.exponent if at.finished and config.is_telescoping else 1.0
-    return Rewording(slot=slot, old=old, new=new, rows=rows, exponent=exponent)
-
-
-def last_rows(view: RunView) -> tuple[int, ...]:
-    """(M,) ids of the rows behind the final weights, else behind the last step. Raises RunError before a score."""
-    scored = view.final_scored if view.final else last_finished(view).scored
-    if not scored:
-        raise RunError("no particle has been scored yet: wait for the first step to end")
-    return next(iter(scored.values())).rows
-
-
-def asking_of(reader: RunReader, reworded: Rewording, view: RunView) -> Asking:
-    """Return the questions that score both texts: one a row and text, but those that the run has answered."""
-    wanted, known = set(reworded.rows), reader.read_answers().by_pair
-    rows = [row for row in reader.dataset().train if row.id in wanted]
-    return Asking(reader.directory, rows, view=view, texts=(reworded.old, reworded.new), known=known)
-
-
-def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, config: Config) -> Comparison | None:
-    """Compare the answers to the questions of `asking_of`; None unless every row is answered."""
-    by_row = {row.id: (row, *both) for row, *both in zip(answers.rows, *answers.predictions, strict=True)}
-    if not set(reworded.rows) <= by_row.keys():
-        return None
-    rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
-    likelihood = likelihood_of(dataset, config)
-    return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
-
-
-def compare(
-    old: Sequence[Prediction],
-    new: Sequence[Prediction],
-    rows: Sequence[Row],
-    *,
-    dataset: Dataset,
-    likelihood: Likelihood,
-    exponent: float = 1.0,
-) -> Comparison:
-    targets = [row.target for row in rows]
-    before, after = (losses_of(dataset, tuple(said.value for said in each), targets) for each in (old, new))
-    log_lik, log_lik_new = (log_likelihood(likelihood, tuple(each), tuple(rows)) for each in (old, new))
-    ids = [row.id for row in rows]
-    return Comparison(
-        rows=tuple(rows),
-        old=tuple(old),
-        new=tuple(new),
-        log_likelihood=log_lik,
-        log_likelihood_new=log_lik_new,
-        # alpha = min(1, (p(rows | new) / p(rows | old))^exponent)                   (Eq. 9)
-        log_alpha=log_acceptance(exponent * log_lik_new, exponent * log_lik),
-        won=_distinct(ids, (after < before).tolist()),
-        lost=_distinct(ids, (after > before).tolist()),
-        unread=_distinct(ids, [said.value is None for said in new]),
-    )
-
-
-def _distinct(ids: Sequence[int], chosen: Sequence[bool]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(each for each, is_chosen in zip(ids, chosen, strict=True) if is_chosen))
-
-
-def reworded_run(
-    spec: RunSpec, dataset: Dataset, view: RunView, reworded: Rewording, *, run: str, name: str = ""
-) -> Preparation:
-    """Prepare a new run from a run's particles, one of them with the new text, on the same rows. run: its id.
-
-    Raises RunError if the particle no longer holds the text that was compared.
-    """
-    slot = reworded.slot
-    plain = going_on(spec, view, run=run, name=name or f"{spec.name}, particle {slot} reworded")
-    if plain.start[slot : slot + 1] != (reworded.old,):
-        raise RunError(f"particle {slot} has another text by now: score the new wording again")
-    start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
-    return Preparation(dataset=dataset, spec=replace(plain, start=start, reworded=slot))
-
+# Prompted baselines
 
 FILE = "prompted.json"
 EXAMPLES = 105

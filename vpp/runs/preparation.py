@@ -163,7 +163,7 @@ def going_on(spec: RunSpec, view: RunView, *, run: str, name: str, command: tupl
     if config.draws_initial:
         final = "train" if config.method == "smc" else config.final_weights
         config = replace(config, particles=len(texts), final_weights=final)
-    return replace(spec, config=config, name=name, command=command, start=texts, started_from=run, reworded=None)
+    return replace(spec, config=config, name=name, command=command, start=texts, started_from=run)
 
 
 MOST_CHARACTERS = 4_000

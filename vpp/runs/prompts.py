@@ -72,7 +72,6 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         start_texts=spec.start,
         start_prior=spec.start_prior,
         start_origin="continued" if spec.is_continued else "yours",
-        reworded=spec.reworded,
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,

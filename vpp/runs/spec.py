@@ -123,8 +123,6 @@ class RunSpec:
     """Prior probability of each hypothesis, in a run that only weighs; empty if all are equal."""
     started_from: str = ""
     """Id of the run that these come from; empty if they are a person's own."""
-    reworded: int | None = None
-    """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
     structured_as: str = ""
     """`json_schema` if the server holds answers to a schema, `off` if not; empty until it has been tested."""

@@ -26,8 +26,6 @@ REAL_EXAMPLE = "example-titanic"
 TEXT_EXAMPLE = "example-messages"
 """Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
-SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "summary.json")
-"""Files of every shipped run; one may have results of later commands beside them."""
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
