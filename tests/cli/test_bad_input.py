@@ -68,7 +68,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
         ("run t.csv --target kind --demo --describe a", "'a' is not COLUMN=TEXT or label:LABEL=TEXT"),
         ("run odd.csv --target kind --demo", "odd.columns.csv is not UTF-8 text: save it as UTF-8"),
-        ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
+        ("run t.csv --target kind --demo --concurrency -1", "endpoint.concurrency: Input should be greater"),
         ("run t.csv --target kind --demo --limit cost=3", "a cap on cost, and no price to count by"),
         ("run t.csv --target kind --demo --limit calls=-1", "'calls=-1' is not NAME=N with one of calls, cost"),
         ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
