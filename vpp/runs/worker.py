@@ -305,7 +305,9 @@ class Worker:
 
     def _loading(self, seconds: float) -> None:
         """Report that the model is loading. Raises _Stopped once the user stops the run."""
-        self.loading_s = seconds
+        is_first, self.loading_s = self.loading_s is None, seconds
+        if is_first:
+            self.beat()
         if self.control.stop.is_set():
             raise _Stopped
 
