@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -200,14 +200,11 @@ class SweepDirectory:
         return is_locked(self.path / ".lock")
 
     def stop(self) -> None:
-        """Ask every cell to stop; a second time, to skip its evaluation."""
-        write_atomically(self.path / "stop", b"." * (self.stops() + 1))
+        """Ask every cell to stop."""
+        write_atomically(self.path / "stop", b"")
 
-    def stops(self) -> int:
-        """Number of stops since the sweep began."""
-        with suppress(FileNotFoundError):
-            return (self.path / "stop").stat().st_size
-        return 0
+    def is_stopped(self) -> bool:
+        return (self.path / "stop").exists()
 
     def begin(self, wanted: SweepSpec) -> None:
         """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""

@@ -116,7 +116,7 @@ def baseline(options: Namespace) -> int:
         scores = {model.name: model.score.value for model in simple.models}
         prompted = {each.name: {"calls": each.calls, "examples": each.examples} for each in asked.models}
         facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": asked.run_calls}
-        results = {"posterior": own and own.value, **scores}
+        results: dict[str, float | None] = {"posterior": own.value if own else None, **scores}
         print_json({"run": directory.id, **facts, "test": results, "prompted": prompted})
         return 0
     rows = [("the run", own)] if own else []
