@@ -72,14 +72,6 @@ def test_a_run_is_renamed_and_deleted_and_an_empty_list_says_how_to_begin(vpp: V
     assert json.loads(vpp("list", "--json")) == []
 
 
-def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
-    text = vpp("resume", "vml")
-    verdict, ending, *others = text.splitlines()
-    assert verdict.startswith("Right on ")
-    assert ending.startswith("finished after")
-    assert any(line.startswith("one hypothesis · ") for line in others)
-
-
 def test_a_report_is_written_into_the_runs_folder(vpp: Vpp, desk: Desk) -> None:
     (desk.runs / "vml" / "report.md").unlink()
     written = [Path(line) for line in vpp("report", "--nc", "vml").splitlines()]

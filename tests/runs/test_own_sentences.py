@@ -11,7 +11,7 @@ import pytest
 from scipy.special import betaln
 
 from tests import inspected
-from tests.processes import Desk, beside_the_constant, but_times_and_ids, model, wait_until
+from tests.processes import Desk, beside_the_constant
 from tests.reporting import builders
 from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
@@ -100,21 +100,6 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
     assert beside_the_constant(found) == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
     assert (found["evidence"]["label"], found["calls"]["learner"]) == ("exact", 3 * ROWS)
     assert desk.vpp("verify", "run").code == 0
-
-
-def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:
-    with model() as served:
-        options = (*served.options, "--no-cache", "--structured", "off", "--reading=rows")
-        whole = weigh(desk, "whole", ABOVE_4, ABOVE_7, options=options).finish()
-        served.hold_after = served.asked + ROWS
-        worker = weigh(desk, "killed", ABOVE_4, ABOVE_7, options=options)
-        wait_until(lambda: served.is_holding, "half of the rows are answered, the next is not")
-        worker.kill()
-        assert desk.state("killed") == "interrupted"
-        served.hold_after = None
-        resumed = desk.resume("killed").finish()
-    assert but_times_and_ids(resumed.result) == but_times_and_ids(whole.result)
-    assert desk.vpp("verify", "killed").code == 0
 
 
 def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> None:

@@ -14,7 +14,6 @@ from vpp.data.table import Table
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import Slots
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore, delete, rename, run_id
 from vpp.settings import Config
@@ -126,16 +125,3 @@ def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endp
 def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="fewer than a batch of 101"):
         preparation(batch_size=101)
-
-
-def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:
-    one, other, second = Slots(tmp_path, count=1), Slots(tmp_path, count=1), Slots(tmp_path, count=2)
-    assert one.take_now()
-    assert one.take_now()
-    assert not other.take_now()
-    one.give_back()
-    assert other.take_now()
-    assert not one.take_now()
-    assert second.take_now()
-    for slots in (other, other, second):
-        slots.give_back()
