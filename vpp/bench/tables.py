@@ -93,30 +93,15 @@ class Results:
     def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
         return [task for task in among if task in self.spec.tasks]
 
-    def seeds(self, tasks: Iterable[str]) -> list[tuple[str, int]]:
-        return [(task, seed) for task in tasks for seed in range(self.spec.seeds)]
-
     def at(self, task: str, method: str, seed: int) -> Outcome | None:
         return self._cells.get((task, method, seed))
 
     def of(self, task: str, method: str) -> list[Outcome]:
         return [cell for seed in range(self.spec.seeds) if (cell := self.at(task, method, seed))]
 
-    def by_seed(self, task: str, key: str) -> dict[int, float]:
-        """Metrics on the test rows, of a method or another value of `vml5`."""
-        runs = self.of(task, "vml5" if key in OF_FIVE else key)
-        return {run["seed"]: run[OF_FIVE.get(key, "test")] for run in runs}
-
     def values(self, task: str, key: str) -> list[float]:
-        return list(self.by_seed(task, key).values())
-
-    def value(self, key: str, task: str, seed: int) -> str:
-        values = self.by_seed(task, key)
-        return value_text(task, values[seed]) if seed in values else NONE
-
-    def individual(self, task: str, seed: int) -> str:
-        five = self.at(task, "vml5", seed)
-        return _join(value_text(task, value) for value in (five["individual_test"] if five else ()))
+        """Metrics on the test rows by seed, of a method or another value of `vml5`."""
+        return [run[OF_FIVE.get(key, "test")] for run in self.of(task, "vml5" if key in OF_FIVE else key)]
 
     def means(self, task: str, field: str) -> dict[str, float]:
         """Mean of a field over seeds, by method that has been run."""
@@ -143,17 +128,19 @@ def printed(label: str, task: str, column: str) -> str:
     return _join(cell) if isinstance(cell, list) else str(cell)
 
 
-def _run(label: str, task: str, run: int) -> Any:
-    runs = papers_table(label).get(task, ())
-    return runs[run] if run < len(runs) else {}
-
-
 def _in_text(measure: str, task: str) -> Any:
     return paper()["text"][measure].get(task)
 
 
 Cell = Callable[..., str]
-"""The text of a column's key at a place: a task, and in some tables a seed."""
+"""The text of a column's key for a task."""
+
+
+def on_first_data(results: Results, method: str, task: str) -> str:
+    """Return the test metric with the data of seed 0, of each of the five runs of `vml5`."""
+    run = results.at(task, method, 0)
+    values = (run["individual_test"] if method == "vml5" else [run["test"]]) if run else ()
+    return _join(value_text(task, value) for value in values)
 
 
 def _seconds(value: float) -> str:
@@ -174,7 +161,7 @@ def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A table of two rows a place, yours and the paper's. A place is a task, or a task and a seed."""
+    """A table of two rows a task, yours and the paper's."""
 
     title: str
     note: str
@@ -187,20 +174,17 @@ class Comparison:
     about: tuple[str, ...] = TIMED
     """Methods, without those that it only repeats."""
     tasks: tuple[str, ...] = tuple(TASKS)
-    by_seed: bool = False
     has_metric: bool = True
     """True if the numbers are the metric of a row's task."""
 
     def of(self, results: Results) -> Table:
         rows: list[tuple[str, ...]] = []
-        tasks = results.tasks(self.tasks)
-        for task, *seed in results.seeds(tasks) if self.by_seed else ((task,) for task in tasks):
-            source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
-            theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
+        theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
+        for task in results.tasks(self.tasks):
             metric = f" (MSE{NBSP}↓)" if is_error(task) else f" (accuracy, %{NBSP}↑)"  # the arrow: what is better
             name = f"{task}{metric if self.has_metric else ''}"
-            rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
-            rows.append(("", run, *(theirs(key, task, *seed) for key in self.columns)))
+            rows.append((name, HERE, *(self.ours(results, key, task) for key in self.columns)))
+            rows.append(("", PAPER, *(theirs(key, task) for key in self.columns)))
         head = ("task", "source", *self.columns.values())
         return Table(title=self.title, note=self.note, head=head, rows=tuple(rows))
 
@@ -219,7 +203,7 @@ ROBUSTNESS = Comparison(
     note="Five individual VML runs next to MH and SMC, on the same data. Yours: the data of seed 0.",
     columns={"vml5": "VML×5 individual runs", **PAIR},
     label="tab:robustness",
-    ours=lambda results, key, task: results.value(key, task, 0) if key in PAIR else results.individual(task, 0),
+    ours=on_first_data,
     about=("vml5", "mh", "smc"),
     tasks=("linear", "two-circles", "contains-zero"),
 )
@@ -239,23 +223,6 @@ PARTICLES = Comparison(
     label="tab:ablation_K",
     about=("mh-k1", "mh-k3", "mh-k5"),
     tasks=SWEPT_TASKS,
-)
-SEEDS = Comparison(
-    title="Every seed",
-    note="The paper does not give its seeds. Its run 1 does not correspond to your seed 0.",
-    columns=COLUMNS,
-    ours=lambda results, key, task, seed: results.value(key, task, seed),
-    theirs=lambda key, task, seed: _run("tab:per_seed", task, seed).get(key, NONE),
-    by_seed=True,
-)
-FIVE_RUNS = Comparison(
-    title="The five runs of VML×5",
-    note="Test metric of each of the five runs.",
-    columns={"vml5": "individual runs"},
-    ours=lambda results, _, task, seed: results.individual(task, seed),
-    theirs=lambda _, task, seed: _join(_run("tab:vml_x5_full", task, seed)),
-    about=("vml5",),
-    by_seed=True,
 )
 UNIQUE = Comparison(
     title="Distinct hypotheses at the end",
@@ -343,7 +310,7 @@ def times(results: Results) -> Table:
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
     """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
-    comparisons = (MAIN, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
+    comparisons = (MAIN, ROBUSTNESS, ACCEPT_STEP, PARTICLES)
     every: list[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]]] = [
         *((each.of, each.about, each.tasks) for each in comparisons),
         (ess_by_step, ("smc",), tuple(TASKS)),
