@@ -113,10 +113,10 @@ def baseline(options: Namespace) -> int:
     test = reader.refresh().view.evaluated.get("test")
     own = None if test is None else averaged_score(test, dataset)
     if options.json:
-        scores = {model.name: model.score.value for model in simple.models}
         prompted = {each.name: {"calls": each.calls, "examples": each.examples} for each in asked.models}
         facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": asked.run_calls}
-        results: dict[str, float | None] = {"posterior": own.value if own else None, **scores}
+        results: dict[str, float | None] = {"posterior": own.value if own else None}
+        results |= {model.name: model.score.value for model in simple.models}
         print_json({"run": directory.id, **facts, "test": results, "prompted": prompted})
         return 0
     rows = [("the run", own)] if own else []
