@@ -149,16 +149,16 @@ class Clause:
 
     text: str
     without: str
-    """Stands for the sentence without it."""
+    """Stands for the hypothesis without it."""
     code: str
     """The program without it."""
 
 
-def clauses(program: Program | None, sentence: str) -> tuple[Clause, ...]:
+def clauses(program: Program | None, hypothesis: str) -> tuple[Clause, ...]:
     """Return the clauses in order; empty without a program, and if only the whole could be left out."""
     branches = program.branches if program and len(program.branches) > 1 else ()
     return tuple(
-        Clause(text=program.words(at), without=f"{sentence} (without branch {at})", code=program.without(at))
+        Clause(text=program.words(at), without=f"{hypothesis} (without branch {at})", code=program.without(at))
         for at, branch in enumerate(branches)
         if program and branch.condition
     )
@@ -210,15 +210,19 @@ class TrialAsking:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config = spec.config
         self._seed_text = self._view.started.seed_text
+        self._no_rule = f"{self._seed_text} {WITHOUT}"
         self._tried = list(self._on_trial(list(ideas)[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         drawn = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._scored = tuple(self._dataset.train[place] for place in drawn)
         changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
+        texts = [tried.idea.text for tried in self._tried]
+        codes = {clause.without: clause.code for tried in self._tried for clause in tried.clauses}
+        programs = [Translation(hypothesis=hypothesis_id(text), code=code, attempts=0) for text, code in codes.items()]
         self._asked = [
-            self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
-            self._asking(self._scored, list(dict.fromkeys(self._sentences())), tuple(self._programs())),
-            self._asking(self._scored, [self._whole(WITHOUT)], None),
+            self._asking(tuple(changed.values()), texts),
+            self._asking(self._scored, [*texts, *codes], programs),
+            self._asking(self._scored, [self._no_rule], None),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -243,7 +247,7 @@ class TrialAsking:
         trial = Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,
             rows=tuple(row.id for row in self._scored),
-            no_rule=self._scores(self._whole(WITHOUT), said)[0],
+            no_rule=self._scores(self._no_rule, said)[0],
             ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
         )
         keep(self._reader.directory, trial)
@@ -265,25 +269,11 @@ class TrialAsking:
                 sentence=sentence,
             )
             first_id += len(found)
-            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, sentence))
+            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, idea.text))
 
     def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         known = self._reader.read_answers().by_pair
         return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
-
-    def _programs(self) -> Iterator[Translation]:
-        """Yield what each sentence without a branch is read as."""
-        for each in (clause for tried in self._tried for clause in tried.clauses):
-            yield Translation(hypothesis=hypothesis_id(self._whole(each.without)), code=each.code, attempts=0)
-
-    def _whole(self, sentence: str) -> str:
-        return f"{self._seed_text} {sentence}".strip()
-
-    def _sentences(self) -> Iterator[str]:
-        """Yield every text that is scored: each idea whole and without each clause."""
-        for tried in self._tried:
-            yield tried.idea.text
-            yield from (self._whole(clause.without) for clause in tried.clauses)
 
     # What came of it
 
@@ -296,9 +286,9 @@ class TrialAsking:
     def _tried_idea(self, tried: _OnTrial, said: Said) -> TriedIdea:
         identity, (whole, losses) = hypothesis_id(tried.idea.text), self._scores(tried.idea.text, said)
 
-        def over(sentence: str) -> tuple[float, Obeyed]:
-            """Return the log-likelihood gained over another sentence, and the rows with a smaller loss."""
-            log_lik, others = self._scores(self._whole(sentence), said)
+        def over(text: str) -> tuple[float, Obeyed]:
+            """Return the log-likelihood gained over another text, and the rows with a smaller loss."""
+            log_lik, others = self._scores(text, said)
             return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
         def obeyed(must_change: bool) -> Obeyed:
@@ -309,7 +299,7 @@ class TrialAsking:
             ]
             return Obeyed(n=len(judged), obeyed=sum(judged))
 
-        gain, over_no_rule = over(WITHOUT)
+        gain, over_no_rule = over(self._no_rule)
         without = [(each, *over(each.without)) for each in tried.clauses]
         return TriedIdea(
             text=tried.idea.text,

@@ -280,10 +280,8 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "prompt_tokens": values["tokens"]["prompt"],
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
-        "n_initial": len({p.hypothesis for p in view.finished_steps[0].population}),  # distinct texts
         "n_unique": values["n_unique"],
         "ess": values["ess_by_step"],
-        "resampled_at": values["resampled_at"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
         "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous
