@@ -144,7 +144,7 @@ def user() -> User | None:
     if not claims.get("is_logged_in"):
         return None
     visitor = User.of(claims)
-    if not visitor.may_enter(environment().allowed_users, providers=len(_providers())):
+    if not visitor.may_enter(environment().allowed_users):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
     return visitor
 

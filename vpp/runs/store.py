@@ -129,18 +129,12 @@ class User:
         """Folder name, a hash, so that no claim can choose a path."""
         return f"user-{sha256(json.dumps([self.issuer, self.subject]).encode()).hexdigest()[:24]}"
 
-    def may_enter(self, allowed: Sequence[str], *, providers: int = 1) -> bool:
-        """True if the owner's list names the user: by verified e-mail address, its domain (*@domain), or subject.
-
-        Several providers could issue the same subject, so it then counts only as issuer#subject.
-        """
-        if not allowed:
-            return True
-        addresses = {name.lower() for name in allowed if "@" in name}
-        mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
-        is_plain = providers < 2 and not {"@", "#"} & set(self.subject)
-        subjects = {f"{self.issuer}#{self.subject}", *([self.subject] if is_plain else ())}
-        return bool(mine & addresses or subjects & set(allowed))
+    def may_enter(self, allowed: Sequence[str]) -> bool:
+        """True if the owner's list names the user: by verified e-mail address, its domain (*@domain) or issuer#sub."""
+        names = {f"{self.issuer}#{self.subject}"}
+        if self.email:
+            names |= {self.email, f"*@{self.email.rpartition('@')[2]}"}
+        return not allowed or bool(names & {name if "#" in name else name.lower() for name in allowed})
 
     def home(self, runs_dir: Path) -> Path:
         """Return the user's folder of runs, created if missing; user.json in it names the user."""
