@@ -45,7 +45,7 @@ def test_a_user_is_who_their_provider_says_and_no_claim_shapes_a_path() -> None:
         ({"email": ""}, ("*@",), False),
         ({"sub": "boss@lab.org", "email": ""}, ("boss@lab.org",), False),
         ({"sub": "*@lab.org", "email": ""}, ("*@lab.org",), False),
-        ({"email": ""}, ("",), False),
+        ({"email": "https://id.lab.org#2"}, ("https://id.lab.org#2",), False),
         ({}, ("https://id.lab.org#1",), True),
         ({"iss": "https://evil.org"}, ("https://id.lab.org#1",), False),
         ({"sub": "https://id.lab.org#1", "iss": "https://evil.org"}, ("https://id.lab.org#1",), False),

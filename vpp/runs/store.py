@@ -131,10 +131,9 @@ class User:
 
     def may_enter(self, allowed: Sequence[str]) -> bool:
         """True if the owner's list names the user: by verified e-mail address, its domain (*@domain) or issuer#sub."""
-        names = {f"{self.issuer}#{self.subject}"}
-        if self.email:
-            names |= {self.email, f"*@{self.email.rpartition('@')[2]}"}
-        return not allowed or bool(names & {name if "#" in name else name.lower() for name in allowed})
+        addresses = {name.lower() for name in allowed if "#" not in name}
+        mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
+        return not allowed or bool(mine & addresses) or f"{self.issuer}#{self.subject}" in allowed
 
     def home(self, runs_dir: Path) -> Path:
         """Return the user's folder of runs, created if missing; user.json in it names the user."""
