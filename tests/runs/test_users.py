@@ -8,7 +8,7 @@ from tests.processes import Desk, Model, wait_until
 from vpp.environment import Environment
 from vpp.errors import InputError, RunError
 from vpp.llm.gate import exact
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.keys import Keys, keys_for
 from vpp.runs.process import launch
 from vpp.runs.spec import EndpointSpec
@@ -128,3 +128,6 @@ def test_no_more_runs_begin_than_one_user_may_have(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="1 run goes on, and one user may have 1 at once here: stop one"):
             check_runs(runs, most=1, but=runs[1])
     check_runs(runs, most=1)
+    runs[1].beat(Heartbeat(is_launch=True))
+    with pytest.raises(RunError, match="1 run goes on"):
+        check_runs(runs, most=1)

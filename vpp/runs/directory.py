@@ -142,6 +142,11 @@ class RunDirectory:
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")
 
+    def is_starting(self, *, now: float | None = None) -> bool:
+        """True if a worker was launched that does not hold the run yet."""
+        beat = self.last_beat()
+        return beat is not None and beat.is_launch and (now or time.time()) - beat.at < STARTING_S
+
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
         now, beat = now or time.time(), self.last_beat()
         if view.phase == "finished":
@@ -150,7 +155,7 @@ class RunDirectory:
             if beat and now - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
-        if beat and beat.is_launch and now - beat.at < STARTING_S:
+        if self.is_starting(now=now):
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 

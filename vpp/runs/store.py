@@ -131,7 +131,7 @@ class User:
 
     def may_enter(self, allowed: Sequence[str]) -> bool:
         """True if the owner's list names the user: by verified e-mail address, its domain (*@domain) or issuer#sub."""
-        addresses = {name.lower() for name in allowed if "#" not in name}
+        addresses = {name.lower() for name in allowed if "@" in name and "#" not in name}
         mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
         return not allowed or bool(mine & addresses) or f"{self.issuer}#{self.subject}" in allowed
 
@@ -155,7 +155,7 @@ def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirect
     """
     if not most:
         return
-    going = sum(one.is_held() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_held() or one.is_starting() for one in directories if but is None or one.id != but.id)
     if going >= most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")
