@@ -39,7 +39,7 @@ LONGEST_VALUE = 60
 def send(options: Namespace) -> int:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     directory, command = find_run(options.run_dir), options.sent
-    if not directory.is_held():
+    if not (directory.is_held() or directory.is_starting()):
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
     reader, until = RunReader(directory), (*OBEYED[command], *ENDED)

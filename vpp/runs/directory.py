@@ -136,7 +136,8 @@ class RunDirectory:
         with locked(self.path / "lock", wait_s=1.0) as file:
             if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            self.control.unlink(missing_ok=True)  # it was for an earlier worker
+            if not self.is_starting():
+                self.control.unlink(missing_ok=True)  # it was for an earlier worker
             yield
 
     def is_held(self) -> bool:
