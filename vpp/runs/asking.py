@@ -98,16 +98,13 @@ class Asking:
         self._answered: dict[tuple[str, int], Prediction] = {}
         self.total = len(pairs) - len(self._known)
         """Questions. Unreadable answers need more calls."""
-        n_free = sum(hypothesis in self._with_program() for hypothesis, _ in pairs)
+        by_program: set[str] = set()
+        if programs is not None and self._spec.config.has_programs:
+            recorded = AnswerReader(directory.journal).refresh().translations.values()
+            by_program = {each.hypothesis for each in (*recorded, *programs) if each.code is not None}
+        n_free = sum(hypothesis in by_program for hypothesis, _ in pairs)
         self.calls = self._spec.config.learner_samples * max(0, self.total - n_free)
         """Calls needed if every answer can be read, and no program asks about a text."""
-
-    def _with_program(self) -> set[str]:
-        """Ids of hypotheses that a program answers, without a call."""
-        if self._programs is None or not self._spec.config.has_programs:
-            return set()
-        recorded = AnswerReader(self._directory.journal).refresh().translations.values()
-        return {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None}
 
     @property
     def done(self) -> int:
