@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from scipy.special import betaln
 
 from tests.inspected import log_marginal
 from tests.processes import Desk, Model, Outcome, beside_the_constant
@@ -61,6 +62,12 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert beside_the_constant(outcome.result) == pytest.approx(weights)
     assert outcome.result["log_likelihoods"] == pytest.approx(log_liks)
     assert outcome.result["log_evidence"] == pytest.approx(evidence)
+    # Half of the prior is the constant's: the labels as often as they occur, their shares integrated out.
+    constant = outcome.result["constant"]
+    assert constant["log_likelihood"] == pytest.approx(betaln(6 + 1, 6 + 1), rel=1e-12)
+    odds = math.exp(constant["log_likelihood"] - evidence)
+    assert constant["weight"] / (1 - constant["weight"]) == pytest.approx(odds, rel=1e-9)
+    assert outcome.result["evidence"]["label"] == "exact"
     assert outcome.result["calls"]["optimizer"] == 0
     assert outcome.result["calls"]["learner"] == served.answered == 36
     assert len(set(log_liks)) == 3
@@ -68,6 +75,8 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     report = (table.folder / "weighed" / "report.md").read_text()
     assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows; a " in report
     directory = table.directory("weighed")
+    notes = RunReader(directory).dataset().provenance.notes
+    assert "of the sentences, these repeat earlier ones and count once: 4" in notes
     content = json.loads((directory.path / "posterior.json").read_text())
     of_particles = [each["prior"] for each in content["particles"]]
     of_sentences = dict(zip(outcome.result["sentences"], prior, strict=True))

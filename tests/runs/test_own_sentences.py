@@ -2,29 +2,22 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.special import betaln
 
 from tests import inspected
 from tests.processes import Desk, beside_the_constant
 from tests.reporting import builders
-from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
 from vpp.errors import InputError
-from vpp.events import hypothesis_id
 from vpp.findings.new_rows import going_on_words
 from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence
-from vpp.reporting.document import report_markdown
-from vpp.runs.journal import AnswerReader
 from vpp.runs.preparation import Preparation, read_sentences
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 
@@ -54,36 +47,6 @@ def prepared(*start: str, **options: Any) -> Preparation:
     return Preparation(
         dataset=inspected.LABELS, spec=RunSpec(name="", config=config, endpoint=builders.DEMO, start=start)
     )
-
-
-def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> None:
-    outcome = weigh(desk, "run", ABOVE_4, ABOVE_7, ABOVE_4, HOSTILE).finish()
-    assert outcome.code == 0
-    found, directory = outcome.result, desk.directory("run")
-    texts = [f"{SEED_TEXT} {each}" for each in (ABOVE_4, ABOVE_7, HOSTILE)]
-    assert found["sentences"] == texts
-    answers = AnswerReader(directory.journal).refresh().by_pair
-    said: dict[tuple[str, int], Value | None] = {pair: answer.value for pair, answer in answers.items()}
-    targets = list(LABELS.values())
-    right = [sum(said[hypothesis_id(text), row] == targets[row] for row in range(ROWS)) for text in texts]
-    log_lik = [inspected.log_marginal(n, ROWS - n) for n in right]
-    total = math.log(math.fsum(math.exp(each) / 3 for each in log_lik))
-    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
-    assert found["log_evidence"] == pytest.approx(total, rel=1e-12)
-    assert beside_the_constant(found) == pytest.approx([math.exp(lik - total) / 3 for lik in log_lik], rel=1e-12)
-    # Half of the prior: the labels as often as they occur, their shares integrated out.
-    assert found["constant"]["log_likelihood"] == pytest.approx(betaln(5 + 1, ROWS - 5 + 1), rel=1e-12)
-    odds = 3 * math.exp(found["constant"]["log_likelihood"] - log_lik[0])
-    assert found["constant"]["weight"] / found["weights"][0] == pytest.approx(odds, rel=1e-9)
-    assert found["evidence"]["label"] == "exact"
-    assert (found["calls"]["learner"], found["calls"]["optimizer"]) == (3 * ROWS, 0)
-    assert desk.vpp("verify", "run").code == 0
-    reader = RunReader(directory)
-    assert "of the sentences, these repeat earlier ones and count once: 3" in reader.dataset().provenance.notes
-    assert reader.refresh().spec.start == tuple(texts)
-    report = report_markdown(reader)
-    assert "\\<img src=x" in report
-    assert not re.search(r"(?<!\\)<img", report)
 
 
 def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
