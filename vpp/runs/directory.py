@@ -149,11 +149,11 @@ class RunDirectory:
         return beat is not None and beat.is_launch and (now or time.time()) - beat.at < STARTING_S
 
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
-        now, beat = now or time.time(), self.last_beat()
         if view.phase == "finished":
             return view.phase
         if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
-            if beat and now - beat.at > STALLED_AFTER_S:
+            beat = self.last_beat()
+            if beat and (now or time.time()) - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
         if self.is_starting(now=now):
