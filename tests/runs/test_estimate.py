@@ -115,9 +115,11 @@ def test_the_time_left_is_that_of_the_planned_calls_at_the_pace_of_the_complete_
     for event, at in zip(events, (0, 0, 1, 2, 8, 20), strict=True):
         view.apply(Record(at=at, usage=Usage(), event=event))
         left.append(seconds_left(made, view, spent_s=view.wall_s))
-    done = [first, first + steps[0], first + steps[0] + steps[1]]
-    assert left[:3] == [None] * 3
-    assert left[3:] == [pytest.approx(at * (whole.calls - n) / n) for at, n in zip((2, 8, 20), done, strict=True)]
+    done = [first + steps[0], first + steps[0] + steps[1]]
+    assert left[:4] == [None] * 4
+    assert left[4:] == [
+        pytest.approx((at - 2) * (whole.calls - n) / (n - first)) for at, n in zip((8, 20), done, strict=True)
+    ]
     last = left[-1] or 0.0
     assert seconds_left(made, view, spent_s=25) == pytest.approx(last - 5)
     assert seconds_left(made, view, spent_s=20 + last + 1) is None

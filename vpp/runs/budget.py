@@ -141,16 +141,23 @@ def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]
     return {kind: (size / BYTES_A_TOKEN, answers[kind]) for kind, size in sizes.items()}
 
 
-def seconds_left(spec: RunSpec, view: RunView, *, spent_s: float) -> float | None:
-    """Seconds of the work that is left, by the calls planned for it and the time that the complete steps took.
+RECENT = 5
+"""Last complete steps that the pace is measured on."""
 
-    None before the first hypotheses, and once the estimate is over. spent_s: seconds so far.
+
+def seconds_left(spec: RunSpec, view: RunView, *, spent_s: float) -> float | None:
+    """Seconds of the work that is left, by the calls planned for it and the pace of the last complete steps.
+
+    None before the first step, and once the estimate is over. spent_s: seconds so far.
     """
-    last, sizes = last_finished(view), row_counts(spec.dataset)
-    if not last.finished or view.has_ended:
+    recent = view.finished_steps[-RECENT - 1 :]
+    if len(recent) < 2 or view.has_ended:
         return None
-    done, whole = _planned(spec.config, tuple(sizes.items()), len(spec.start), last.step)
-    left_s = last.wall_s * (whole - done) / max(1, done) - (spent_s - last.wall_s)
+    first, last, sizes = recent[0], recent[-1], tuple(row_counts(spec.dataset).items())
+    before, _ = _planned(spec.config, sizes, len(spec.start), first.step)
+    done, whole = _planned(spec.config, sizes, len(spec.start), last.step)
+    pace_s = (last.wall_s - first.wall_s) / max(1, done - before)
+    left_s = pace_s * (whole - done) - (spent_s - last.wall_s)
     return left_s if left_s > 0 else None
 
 
