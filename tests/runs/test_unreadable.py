@@ -92,6 +92,18 @@ def test_a_reader_goes_on_once_the_file_is_restored(run: RunDirectory) -> None:
     assert reader.refresh().view == whole
 
 
+def test_a_reader_starts_over_with_a_journal_that_was_replaced_or_shortened(run: RunDirectory, tmp_path: Path) -> None:
+    lines, reader = lines_of(run), RunReader(run)
+    whole = reader.refresh().view
+    run.journal.write_bytes(b"".join(lines[:12]))
+    assert reader.refresh().view == JournalReader(run.journal).read() != whole
+    assert reader.read_answers().by_pair == {}
+    (run.path / "copy").write_bytes(b"".join(lines))
+    (run.path / "copy").rename(run.journal)
+    assert reader.refresh().view == whole
+    assert reader.read_answers().by_pair
+
+
 def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"hypothesis":"a","prediction":{"row":1,"value":"a"},"attempts":1}\n{"hypothesis":"\xff"}\n')
