@@ -37,14 +37,12 @@ NEWEST = 3  # lines drawn of what was ruled out, until the others are asked for
 def draw_page(run: OpenRun) -> None:
     opening.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, reworded = st.container(), st.container(key="posterior_reworded")
-    questions, trial, last = st.container(), st.container(key="posterior_trial"), st.container()
+    above, questions = st.container(), st.container()
+    trial, last = st.container(key="posterior_trial"), st.container()
     with above:
         opening.follow(run, partial(draw_hypotheses, run), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
-    with reworded:
-        asking.draw_rewording(run, has_key_field=asking.asks_key(run))
     with questions:
         asking.draw(run)
     with trial:

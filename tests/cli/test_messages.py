@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.processes import wait_until
 from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.events import Event, RunFailed
@@ -39,12 +37,8 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
-
-    def stop_once_held() -> None:
-        wait_until(directory.is_held, "the worker waits for a slot")
-        directory.send_command("stop")
-
-    Thread(target=stop_once_held).start()
+    directory.beat(Heartbeat(is_launch=True))
+    directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held
         code = main(["resume", str(directory.path)])

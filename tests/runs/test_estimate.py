@@ -16,13 +16,11 @@ from vpp.events import Usage
 from vpp.findings.cost import cost
 from vpp.inference.plan import plan, step_items
 from vpp.llm.limits import NO_CAP, Cap, Price
-from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
+    LEARNER_ANSWER,
     Pace,
-    Span,
-    _hypothesis,
     call_sizes,
     cap_words,
     estimate,
@@ -65,12 +63,10 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert [sum(step_items(PROGRAMS, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 2 + 2]
     assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
-    assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
-    prompts = program_prompts(spec(PROGRAMS), DATA)
-    text = _hypothesis(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS.about)
-    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
-    assert call_sizes(spec(PROGRAMS), DATA)["program"][0].about == size / BYTES_A_TOKEN
-    assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
+    assert (line.calls, line.most_calls) == (6 * made.plan.expected_share, 6)
+    text = f"{optimizer_prompts(spec(), DATA).seed_text} {HYPOTHESIS}"
+    size = sum(len(message["content"].encode()) for message in program_prompts(spec(PROGRAMS), DATA).translation(text))
+    assert call_sizes(spec(PROGRAMS), DATA)["program"] == (size / BYTES_A_TOKEN, LEARNER_ANSWER)
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
     assert words(PROGRAMS, with_texts()).count("about texts") == 1
@@ -90,16 +86,14 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
     assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
     assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=1000)) == whole.rounds * 0.5
     assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.expected_calls / 2
-    both = time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True))
-    assert both == whole.rounds * 0.5 + whole.expected_calls / 2
 
 
 def test_money_is_tokens_at_each_roles_price() -> None:
-    """2 drawn and 2 x 2 proposed, each of 250 tokens, 1,536 at most."""
+    """2 drawn and 2 x 2 proposed, each of 250 tokens."""
     found = estimate(spec(prices=Prices(learner=Price(), optimizer=Price(completion=2.0))), DATA)
-    assert found.cost == Span(about=pytest.approx(2 * 6 * 250 / 1e6), high=pytest.approx(2 * 6 * 1536 / 1e6))
+    assert found.cost == pytest.approx(2 * 6 * 250 / 1e6)
     one = estimate(spec(prices=Prices(learner=Price(prompt=1.0))), DATA)
-    assert one.cost == Span(about=pytest.approx(one.prompt.about / 1e6), high=pytest.approx(one.prompt.high / 1e6))
+    assert one.cost == pytest.approx(sum(line.prompt for line in one.lines) / 1e6)
     assert estimate(spec(), DATA).cost is None
 
 
@@ -108,19 +102,27 @@ def test_an_amount_has_two_decimals_or_two_digits() -> None:
     assert cap_words(Cap(calls=4000, cost=2.5)) == "4,000 calls or a cost of 2.50"
 
 
-def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -> None:
-    """6 calls in 5 s, then 8; the one text of the end is asked about 8 + 2 rows."""
+def test_the_time_left_is_that_of_the_planned_calls_at_the_pace_of_the_complete_steps() -> None:
+    """The calls of the end count, and the time since the last step is subtracted."""
     data = small(["yes", "no"] * 4, ["yes", "no"])
     view, made = RunView(), spec(CONFIG, data=data)
     texts = ("one rule", "one rule")
-    events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
+    whole = plan(CONFIG, n_train=8, n_test=2)
+    first = 2 + 2
+    steps = [sum(step_items(CONFIG, step, n_train=8).values()) for step in range(whole.steps)]
+    events = [started(CONFIG, data, steps=4), *drawn(*texts), *(finished(step, texts) for step in (0, 1))]
     left = []
-    for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
-        view.apply(Record(at=at, usage=Usage(learner=calls), event=event))
-        left.append(seconds_left(made, view, view.usage))
-    assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
-    assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
-    assert seconds_left(made, view, Usage(learner=18 + 10)) is None
+    for event, at in zip(events, (0, 0, 1, 2, 8, 20), strict=True):
+        view.apply(Record(at=at, usage=Usage(), event=event))
+        left.append(seconds_left(made, view, spent_s=view.wall_s))
+    done = [first + steps[0], first + steps[0] + steps[1]]
+    assert left[:4] == [None] * 4
+    assert left[4:] == [
+        pytest.approx((at - 2) * (whole.calls - n) / (n - first)) for at, n in zip((8, 20), done, strict=True)
+    ]
+    last = left[-1] or 0.0
+    assert seconds_left(made, view, spent_s=25) == pytest.approx(last - 5)
+    assert seconds_left(made, view, spent_s=20 + last + 1) is None
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
@@ -128,9 +130,9 @@ def test_a_run_sends_no_more_than_was_estimated(desk: Desk, served: Model, metho
     assert desk.run("run", "--method", method, "--structured", "off", *served.options).finish().code == 0
     made, data = penguins(method)
     expected = estimate(made, data)
-    sizes = [sum(len(message["content"]) for message in body["messages"]) for body in served.bodies]
-    assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
-    assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
+    assert expected.plan.least_calls <= len(served.bodies) <= expected.plan.calls
+    sent = sum(len(message["content"]) for body in served.bodies for message in body["messages"])
+    assert sum(line.prompt for line in expected.lines) * BYTES_A_TOKEN == pytest.approx(sent, rel=0.5)
 
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.processes import Desk, Outcome, posterior
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
@@ -93,6 +92,18 @@ def test_a_reader_goes_on_once_the_file_is_restored(run: RunDirectory) -> None:
     assert reader.refresh().view == whole
 
 
+def test_a_reader_starts_over_with_a_journal_that_was_replaced_or_shortened(run: RunDirectory, tmp_path: Path) -> None:
+    lines, reader = lines_of(run), RunReader(run)
+    whole = reader.refresh().view
+    run.journal.write_bytes(b"".join(lines[:12]))
+    assert reader.refresh().view == JournalReader(run.journal).read() != whole
+    assert reader.read_answers().by_pair == {}
+    (run.path / "copy").write_bytes(b"".join(lines))
+    (run.path / "copy").rename(run.journal)
+    assert reader.refresh().view == whole
+    assert reader.read_answers().by_pair
+
+
 def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"hypothesis":"a","prediction":{"row":1,"value":"a"},"attempts":1}\n{"hypothesis":"\xff"}\n')
@@ -115,16 +126,3 @@ def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: Run
     (run.path / "run.json").write_text(json.dumps(spec))
     with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
         RunReader(run).dataset()
-
-
-def test_a_resume_refuses_a_bad_line_and_goes_on_once_it_is_restored(
-    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    run = RunDirectory(shutil.copytree(shared_desk.folder / "smc", desk.folder / "run"))
-    lines = lines_of(run)
-    run.journal.write_bytes(b"".join([*lines[:20], GARBAGE]))
-    refused = desk.resume("run").finish()
-    assert (refused.code, "line 21 cannot be read" in refused.complaint) == (2, True)
-    run.journal.write_bytes(b"".join(lines))
-    assert desk.resume("run").finish().code == 0
-    assert posterior(run) == posterior(shared_desk.directory("smc"))

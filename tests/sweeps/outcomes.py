@@ -32,11 +32,8 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "prompt_tokens": 1,
         "completion_tokens": 1,
         "K": 1,
-        "n_initial": 1,
         "n_unique": 1,
-        "n_ideas": 1,
         "ess": [],
-        "resampled_at": [],
         "acceptance_rate": None,
         "log_evidence": None,
         "uncertain": None if is_error else 0,
@@ -45,7 +42,6 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "individual_train": [test],
         "oracle_best_test": None,
         "best_on_train": None,
-        "last_text": "",
         "versions": (("vpp", "0"),),
     }
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}

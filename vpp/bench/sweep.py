@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -18,11 +18,10 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
-from vpp.runs.directory import RunDirectory, State, load_dataset
+from vpp.runs.directory import RunDirectory, State
 from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
@@ -201,14 +200,11 @@ class SweepDirectory:
         return is_locked(self.path / ".lock")
 
     def stop(self) -> None:
-        """Ask every cell to stop; a second time, to skip its evaluation."""
-        write_atomically(self.path / "stop", b"." * (self.stops() + 1))
+        """Ask every cell to stop."""
+        write_atomically(self.path / "stop", b"")
 
-    def stops(self) -> int:
-        """Number of stops since the sweep began."""
-        with suppress(FileNotFoundError):
-            return (self.path / "stop").stat().st_size
-        return 0
+    def is_stopped(self) -> bool:
+        return (self.path / "stop").exists()
 
     def begin(self, wanted: SweepSpec) -> None:
         """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
@@ -264,14 +260,13 @@ def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
 
 Outcome = Mapping[str, Any]
 """A finished cell's row of results.csv, and the fields of `NOT_IN_CSV`."""
-NOT_IN_CSV = ("calls", "last_text", "versions")
+NOT_IN_CSV = ("calls", "versions")
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     values = result(directory, view)
     calls, individual, metric, evidence = (values[key] for key in ("calls", "individual", "metric", "log_evidence"))
     five = best_of_five(individual, metric["name"]) if cell.method == "vml5" else (None, None)
-    only = view.texts[view.population[0].hypothesis] if view.size == 1 else ""
     return {
         **asdict(cell),
         "metric": metric["name"],
@@ -285,11 +280,8 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "prompt_tokens": values["tokens"]["prompt"],
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
-        "n_initial": len({p.hypothesis for p in view.finished_steps[0].population}),  # distinct texts
         "n_unique": values["n_unique"],
-        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         "ess": values["ess_by_step"],
-        "resampled_at": values["resampled_at"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
         "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous
@@ -298,7 +290,6 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "individual_train": [float(value) for value in individual["train"] or ()],
         "oracle_best_test": five[0],
         "best_on_train": five[1],
-        "last_text": only.removeprefix(view.seed_text).strip(),
         "versions": tuple(sorted(view.started.versions.items())) if view.started else (),
     }
 

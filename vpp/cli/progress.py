@@ -9,7 +9,7 @@ from typing import Any, TextIO, TypeVar
 from vpp.cli.system import environment, keys
 from vpp.events import RunPaused, RunResumed, StepFinished, Usage
 from vpp.findings.progress import activity_words
-from vpp.findings.status import faults_named, loading_words, retry_words, steps_done, steps_text, wait_words
+from vpp.findings.status import faults_named, loading_words, retry_words, steps_text, wait_words
 from vpp.runs.budget import seconds_left
 from vpp.runs.directory import Heartbeat
 from vpp.runs.journal import Record
@@ -18,7 +18,6 @@ from vpp.runs.view import RunView
 from vpp.show.words import seconds
 
 T = TypeVar("T")
-WIDTH = 12
 
 
 class StatusLine:
@@ -61,7 +60,7 @@ class Progress:
         event = record.event
         self._event_at = time.monotonic()
         if self._line.is_terminal:
-            self._draw(view, view.usage)
+            self._line.draw(self._text(view, view.usage))
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._line.print(self._text(view, view.usage))
         if isinstance(event, RunPaused):
@@ -80,7 +79,7 @@ class Progress:
         elif beat.loading_s is not None:
             self._print_once(loading_words(0))
         elif view.phase == "running" and not beat.queued and self._line.is_terminal:
-            self._draw(view, beat.usage)
+            self._line.draw(self._text(view, beat.usage))
         elif view.phase == "running" and not beat.queued and _has_only_faults(view, beat.usage):
             self._print_once(self._text(view, beat.usage), of="faults")
 
@@ -93,19 +92,15 @@ class Progress:
             self._once.add(of or words)
             self._line.print(words)
 
-    def _draw(self, view: RunView, usage: Usage) -> None:
-        filled = round(WIDTH * steps_done(view) / max(1, view.total_steps))
-        bar = "" if _has_only_faults(view, usage) else "█" * filled + "░" * (WIDTH - filled) + " "
-        self._line.draw(f"{bar}{self._text(view, usage)}")
-
     def _text(self, view: RunView, usage: Usage) -> str:
-        left = seconds_left(self._spec, view, usage)
+        spent_s = view.wall_s + time.monotonic() - self._event_at
+        left = seconds_left(self._spec, view, spent_s=spent_s)
         steps = "" if view.last_step is None else steps_text(view)
         parts = (
             steps,
             activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
             f"{usage.calls:,} calls",
-            seconds(view.wall_s + time.monotonic() - self._event_at),
+            seconds(spent_s),
             "" if left is None else f"about {seconds(left)} left",
             wait_words(usage, now=time.time()),
             f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else "",

@@ -44,7 +44,7 @@ from vpp.runs.disk import refusal
 from vpp.runs.group import Group, begin, goes_on, start_open
 from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, check_gate, continue_run, read_sentences, template_fields
 from vpp.runs.process import on_signals
 from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
         **_templates(options, endpoint, dataset),
         cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
-        start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
+        start_prior=options.start_prior,
         command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),

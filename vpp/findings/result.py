@@ -164,7 +164,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     source = "continued" if spec.is_continued else "yours" if spec.start else ""
-    because = [*why_nominal(spec.config, source=source if spec.reworded is None else "reworded")]
+    because = [*why_nominal(spec.config, source=source)]
     because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())

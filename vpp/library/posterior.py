@@ -39,7 +39,7 @@ from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -416,18 +416,16 @@ def weigh(
     *,
     target: str,
     start: Sequence[str],
-    prior: Sequence[float] | Mapping[str, float] | None = None,
+    prior: Sequence[float] = (),
     **options: Any,
 ) -> Posterior:
     """Weigh sentences on every row of a table: their posterior, without an optimizer.
 
     `Posterior.weights` are in the order of `start`, repeated sentences left out. prior: weights of the different
-    sentences in this order, or by sentence; equal if not given. options: those of `fit`, without its sizes and split.
+    sentences in this order; equal if not given. options: those of `fit`, without its sizes and split.
     Raises what `fit` raises.
     """
-    sentences = _sentences(start)
-    weights = () if prior is None else prior_weights(prior, sentences)
-    return fit(data, target=target, start=sentences, start_prior=weights, method="weigh", **options)
+    return fit(data, target=target, start=_sentences(start), start_prior=prior, method="weigh", **options)
 
 
 def load_run(directory: str | Path) -> Posterior:

@@ -12,9 +12,11 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from vpp.events import Usage
+from annotated_types import Ge
+
+from vpp.events import Amount, Usage
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
@@ -171,8 +173,8 @@ MILLION = 1_000_000
 class Price:
     """Price of a million tokens."""
 
-    prompt: float = 0.0
-    completion: float = 0.0
+    prompt: Amount = 0.0
+    completion: Amount = 0.0
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
@@ -185,9 +187,9 @@ FREE = Price()
 class Cap:
     """Limits at which a run pauses."""
 
-    calls: int = 0
+    calls: Annotated[int, Ge(0)] = 0
     """Requests sent, retries included; 0: no cap."""
-    cost: float = 0.0
+    cost: Amount = 0.0
     """Money spent; 0: no cap."""
 
 

@@ -5,35 +5,24 @@ Prompts are the real ones: the run's templates over its own rows. The lengths of
 every model has its own tokenizer.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import Usage
-from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
+from vpp.inference.plan import FIRST, OPTIMIZER, TRANSLATIONS, Plan, plan, step_items
 from vpp.llm.limits import Cap, Counters
-from vpp.llm.prompts import prompt_tokens
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.llm.translator import LEAST_TOKENS
 from vpp.problem import Prediction
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
-from vpp.runs.view import RunView, StepView, last_finished
+from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raise InputError for a price or a cap that is invalid, or that nothing can be measured against."""
-    for what in (prices.learner, prices.optimizer, cap):
-        for field in fields(what) if what is not None else ():
-            value = getattr(what, field.name)
-            if not (math.isfinite(value) and value >= 0):
-                name = {"calls": "max_calls", "cost": "max_cost"}.get(field.name, f"the price of {field.name} tokens")
-                raise InputError(f"{name} is {value}: it must be a number of at least 0")
+    """Raise InputError for a price or a cap that nothing can be measured against."""
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
         raise InputError("a price of the optimizer, and one model for both roles: give --price")
     if cap.cost and not prices.are_given:
@@ -66,63 +55,38 @@ def plan_of(spec: RunSpec) -> Plan:
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
-RECENT = 5
-"""Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
 """UTF-8 bytes of a token in a typical prompt."""
-_FILLER = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A number that is not known yet: its expected value and its upper bound."""
-
-    about: float = 0.0
-    high: float = 0.0
-
-    def __add__(self, other: "Span") -> "Span":
-        return Span(about=self.about + other.about, high=self.high + other.high)
-
-    def __mul__(self, other: "Span") -> "Span":
-        return Span(about=self.about * other.about, high=self.high * other.high)
-
-
-HYPOTHESIS = Span(about=300, high=1200)
-"""Assumed characters of a hypothesis after its seed sentence."""
+HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. " * 3
+"""Assumed hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
 OPTIMIZER_ANSWER = 250
-"""Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
+"""Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part of the plan, with its tokens."""
+    """A part of the plan: its calls and their tokens."""
 
     what: str
-    calls: Span
-    prompt: Span
-    completion: Span
-
-    def cost(self, prices: Prices) -> Span:
-        price = prices.of_optimizer if self.what in OPTIMIZER else prices.learner
-        ends = ((getattr(self.prompt, end), getattr(self.completion, end)) for end in ("about", "high"))
-        about, high = (price.of(*tokens) for tokens in ends)
-        return Span(about=about, high=high)
+    calls: float
+    most_calls: int
+    prompt: float
+    completion: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A run's plan with its calls, tokens and money: what is expected, and the upper bound.
+    """A run's plan with the tokens and the money that its expected calls take.
 
     Repeats of unreadable answers are not included.
     """
 
     plan: Plan
     lines: tuple[Line, ...]
-    prompt: Span
-    completion: Span
-    cost: Span | None
+    cost: float | None
+    """None without prices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,141 +95,77 @@ class Pace:
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
     """Rate of many calls at once."""
-    waits_after: bool = False
-    """True if the server delays an answer after computing it, so that a round takes both times."""
     known: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
     """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
-    rounds = whole.rounds * pace.round_trip_s
     work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return rounds + work if pace.waits_after else max(rounds, work)
+    return max(whole.rounds * pace.round_trip_s, work)
 
 
 def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
     """Estimate a whole run on these rows."""
     whole, sizes = plan_of(replace(spec, dataset=dataset.sizes)), call_sizes(spec, dataset)
-    lines = []
+    lines, cost = [], 0.0
     for what, n in whole.items:
         kind = "optimizer" if what in OPTIMIZER else "program" if what == TRANSLATIONS else "learner"
-        calls = Span(about=n * (1.0 if kind == "optimizer" else whole.expected_share), high=n)
-        prompt, completion = sizes[kind]
-        lines.append(Line(what=what, calls=calls, prompt=prompt * calls, completion=completion * calls))
-    return Estimate(
-        plan=whole,
-        lines=tuple(lines),
-        prompt=sum((line.prompt for line in lines), Span()),
-        completion=sum((line.completion for line in lines), Span()),
-        cost=sum((line.cost(spec.prices) for line in lines), Span()) if spec.prices.are_given else None,
-    )
+        calls = n * (1.0 if kind == "optimizer" else whole.expected_share)
+        prompt, completion = (calls * tokens for tokens in sizes[kind])
+        lines.append(Line(what=what, calls=calls, most_calls=n, prompt=prompt, completion=completion))
+        cost += (spec.prices.of_optimizer if kind == "optimizer" else spec.prices.learner).of(prompt, completion)
+    return Estimate(plan=whole, lines=tuple(lines), cost=cost if spec.prices.are_given else None)
 
 
-def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[Span, Span]]:
-    """Tokens of a call's prompt and of its answer, by kind of call: on rows of middle length, and on the longest."""
-    by_length = sorted(dataset.labelled, key=lambda row: len(render_input(row)))
-    batch = min(spec.config.batch_size, len(by_length))
-    start = (len(by_length) - batch) // 2
-    middle, longest = by_length[start : start + batch], by_length[-batch:]
+def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]]:
+    """Tokens of a call's prompt and of its answer, by kind of call, on rows of middle length."""
+    rows = sorted(dataset.labelled, key=lambda row: len(render_input(row)))
+    batch = min(spec.config.batch_size, len(rows))
+    start = (len(rows) - batch) // 2
+    middle = rows[start : start + batch]
     learner, optimizer = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
-    programs = program_prompts(spec, dataset)
-    text, long_text = (_hypothesis(optimizer.seed_text, length) for length in (HYPOTHESIS.about, HYPOTHESIS.high))
-
-    def rewrite(hypothesis: str, rows: Sequence[Row]) -> Messages:
-        return optimizer.about_batch(hypothesis, rows, [Prediction(row=row.id, value=row.target) for row in rows])
-
-    draws = [optimizer.about_columns()] if spec.config.is_filtered else []
-    prompts: dict[str, tuple[Messages, list[Messages]]] = {
-        "learner": (learner.messages(text, middle[batch // 2]), [learner.messages(long_text, longest[-1])]),
-        "optimizer": (rewrite(text, middle), [rewrite(long_text, longest), *draws]),
-        "program": (programs.translation(text), [programs.translation(long_text)]),
+    text, known = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
+    prompts: dict[str, Messages] = {
+        "learner": learner.messages(text, middle[batch // 2]),
+        "optimizer": optimizer.about_batch(text, middle, known),
+        "program": program_prompts(spec, dataset).translation(text),
     }
-    most = spec.endpoint.learner_max_tokens
+    endpoint = spec.endpoint
     answers = {
-        "learner": (1, 1) if learner.is_lettered else (LEARNER_ANSWER, most),
-        "optimizer": (OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens),
-        "program": (LEARNER_ANSWER, max(LEAST_TOKENS, most)),
+        "learner": 1 if learner.is_lettered else min(LEARNER_ANSWER, endpoint.learner_max_tokens),
+        "optimizer": min(OPTIMIZER_ANSWER, endpoint.optimizer_max_tokens),
+        "program": min(LEARNER_ANSWER, endpoint.learner_max_tokens),
     }
-    sizes = {}
-    for kind, (typical, long) in prompts.items():
-        tokens = sum(len(turn["content"].encode("utf-8", "replace")) for turn in typical) / BYTES_A_TOKEN
-        usual, limit = answers[kind]
-        prompt = Span(about=tokens, high=max(map(prompt_tokens, long)))
-        sizes[kind] = prompt, Span(about=min(usual, limit), high=limit)
-    return sizes
+    sizes = {kind: sum(len(turn["content"].encode("utf-8", "replace")) for turn in prompts[kind]) for kind in prompts}
+    return {kind: (size / BYTES_A_TOKEN, answers[kind]) for kind, size in sizes.items()}
 
 
-def _hypothesis(seed_text: str, characters: float) -> str:
-    """Return a hypothesis with this many characters after the seed sentence."""
-    count = round(characters)
-    return f"{seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
+RECENT = 5
+"""Last complete steps that the pace is measured on."""
 
 
-# What is left of a run under way
+def seconds_left(spec: RunSpec, view: RunView, *, spent_s: float) -> float | None:
+    """Seconds of the work that is left, by the calls planned for it and the pace of the last complete steps.
 
-
-def seconds_left(
-    spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None, spent_s: float = 0.0
-) -> float | None:
-    """Seconds of the calls that are left, at the pace of the last steps, or of all answers so far before two steps.
-
-    None before the first answer, and once all calls are made. rows: number of distinct rows by part, as equal rows are
-    asked about once. spent_s: seconds so far.
+    None before the first step, and once the estimate is over. spent_s: seconds so far.
     """
-    recent = _recent(view)
-    calls, took_s = usage.calls, spent_s
-    if len(recent) >= 2:
-        calls, took_s = recent[-1].usage.calls - recent[0].usage.calls, recent[-1].wall_s - recent[0].wall_s
-    left = _expected_calls(spec, view, usage, rows) - usage.calls
-    return left * took_s / calls if left > 0 and calls and took_s and not view.has_ended else None
-
-
-def ending_share(spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None) -> float:
-    """Share of the final evaluation's calls that are answered, from 0 to 1."""
-    calls = _ending_calls(spec, view, rows)
-    return min(1.0, max(0, usage.calls - last_finished(view).usage.calls) / calls) if calls else 0.0
-
-
-def distinct_rows(dataset: Dataset) -> dict[str, int]:
-    """Number of rows with different inputs, by part, as `plan` takes them."""
-    parts = {"n_train": dataset.train, "n_test": dataset.test, "n_calibration": dataset.calibration}
-    return {name: len({row.inputs for row in part}) for name, part in parts.items()}
-
-
-def _recent(view: RunView) -> list[StepView]:
-    return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
-
-
-def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[str, int] | None = None) -> float:
-    """Calls of the whole run: by the share of the planned ones that the last steps needed; by the plan before two."""
-    recent, n_train = _recent(view), spec.dataset["n_train"]
-    if len(recent) < 2:
-        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
-        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
-        return whole.optimizer_calls + share * whole.expected_share * whole.learner_calls
-    first, last = recent[0], recent[-1]
-    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
-    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
-    return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
-
-
-def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
-    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
-
-    A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
-    """
-    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_finished(view)
-    texts = {particle.hypothesis for particle in last.population}
-    if config.has_programs:  # only texts that are no programs are read row by row
-        scored = (*last.scored.values(), *last.proposals_scored.values())
-        texts &= {each.hypothesis for each in scored if not each.branches}
-    rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
-    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))
-    return float(len(texts) * rows * config.learner_samples + certificates)
+    recent = view.finished_steps[-RECENT - 1 :]
+    if len(recent) < 2 or view.has_ended:
+        return None
+    first, last, sizes = recent[0], recent[-1], tuple(row_counts(spec.dataset).items())
+    before, _ = _planned(spec.config, sizes, len(spec.start), first.step)
+    done, whole = _planned(spec.config, sizes, len(spec.start), last.step)
+    pace_s = (last.wall_s - first.wall_s) / max(1, done - before)
+    left_s = pace_s * (whole - done) - (spent_s - last.wall_s)
+    return left_s if left_s > 0 else None
 
 
 @lru_cache(maxsize=256)
-def _planned(config: Config, n_train: int, first: int, end: int) -> int:
-    """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
-    return sum(sum(step_items(config, step, n_train=n_train).values()) for step in range(first, end))
+def _planned(config: Config, sizes: tuple[tuple[str, int], ...], given: int, last: int) -> tuple[int, int]:
+    """Calls planned up to a step, and for the whole run; cached, as watchers ask each second."""
+    rows = dict(sizes)
+    whole = plan(config, given=given, **rows)
+    steps = (step_items(config, step, n_train=rows["n_train"]) for step in range(last + 1))
+    first = sum(n for what, n in whole.items if what in FIRST)
+    return first + sum(sum(step.values()) for step in steps), whole.calls

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, InputError, RunError, RunLocked
+from vpp.errors import DataError, InputError, RunError, RunLocked, VppError
 from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, sync_folder, write_atomically
-from vpp.runs.spec import RunSpec, first_fault
+from vpp.runs.spec import RunSpec, adapter, first_fault
+from vpp.runs.spec import to_json as spec_json
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ class Heartbeat:
     """Unix time at which the oldest of them was sent."""
 
 
-_SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
@@ -84,27 +84,20 @@ class RunDirectory:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
             write_atomically(self.data, data)
-            self._write(spec)
-        except RunError:
+            write_atomically(self.path / "run.json", spec_json(spec))
+        except VppError:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
         sync_folder(self.path.parent)
 
     def amend(self, **fields: Any) -> None:
-        """Change fields of the spec in run.json. Raises RunError if there is no run, or the disk refuses."""
-        self._write(replace(self.spec(), **fields))
-
-    def _write(self, spec: RunSpec) -> None:
-        try:
-            content = _SPEC.dump_json(spec, indent=2)
-        except PydanticSerializationError as error:
-            raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
-        write_atomically(self.path / "run.json", content)
+        """Change fields of the spec in run.json. Raises InputError, RunError without a run, and DiskRefused."""
+        write_atomically(self.path / "run.json", spec_json(replace(self.spec(), **fields)))
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
         try:
-            spec = _SPEC.validate_json((self.path / "run.json").read_bytes())
+            spec: RunSpec = adapter(RunSpec).validate_json((self.path / "run.json").read_bytes())
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
@@ -143,21 +136,27 @@ class RunDirectory:
         with locked(self.path / "lock", wait_s=1.0) as file:
             if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            self.control.unlink(missing_ok=True)  # it was for an earlier worker
+            if not self.is_starting():
+                self.control.unlink(missing_ok=True)  # it was for an earlier worker
             yield
 
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")
 
+    def is_starting(self, *, now: float | None = None) -> bool:
+        """True if a worker was launched that does not hold the run yet."""
+        beat = self.last_beat()
+        return beat is not None and beat.is_launch and (now or time.time()) - beat.at < STARTING_S
+
     def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
-        now, beat = now or time.time(), self.last_beat()
         if view.phase == "finished":
             return view.phase
         if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
-            if beat and now - beat.at > STALLED_AFTER_S:
+            beat = self.last_beat()
+            if beat and (now or time.time()) - beat.at > STALLED_AFTER_S:
                 return "stalled"
             return "queued" if beat is None or beat.queued else view.phase
-        if beat and beat.is_launch and now - beat.at < STARTING_S:
+        if self.is_starting(now=now):
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 

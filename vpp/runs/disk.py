@@ -47,7 +47,7 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         if sync:
             sync_folder(path.parent)
     except OSError as error:
-        raise DiskRefused(refusal(error, path)) from None
+        raise DiskRefused(refusal(OSError(error.errno, error.strerror), path)) from None  # not by the part's name
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

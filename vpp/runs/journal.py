@@ -8,6 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -142,7 +143,7 @@ class LineReader:
         """events, answers: which lines are read; the others are passed over."""
         self._path = path
         self._wanted = {False: events, True: answers}
-        self.n_lines = self._offset = 0
+        self.n_lines = self._offset = self._inode = 0
 
     def new(self) -> Iterator[Record | Entry]:
         """Yield what the lines since the last call hold; an unfinished last line waits.
@@ -154,6 +155,7 @@ class LineReader:
         except FileNotFoundError:
             return
         with file:
+            self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
             while (line := file.readline()).endswith(b"\n"):
                 value = self._decode(line[:-1]) if self._wanted[line.startswith(_ANSWERS)] else None
@@ -169,6 +171,13 @@ class LineReader:
             reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
             where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
             raise JournalDamaged(f"{where}: restore the file from a copy") from None
+
+    def is_another(self) -> bool:
+        """True if the file was replaced or shortened since it was read."""
+        with suppress(FileNotFoundError):
+            now = self._path.stat()
+            return self._inode not in (0, now.st_ino) or now.st_size < self._offset
+        return False
 
 
 class JournalReader(LineReader):

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import IO, BinaryIO
 
 import vpp
 from vpp.errors import DiskRefused, EndpointUnreachable, RunLocked
-from vpp.runs.directory import STARTING_S, Heartbeat, RunDirectory
+from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.disk import refusal, try_lock
 from vpp.runs.keys import Keys
 
@@ -36,9 +35,9 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
 
 def start_worker(directory: RunDirectory, environment: Mapping[str, str], *options: str) -> "subprocess.Popen[bytes]":
     """Start `vpp resume` with options of its own. Raises RunLocked if it has a worker already; DiskRefused."""
-    before = directory.last_beat() or Heartbeat(at=0.0)
+    before = directory.last_beat() or Heartbeat()
     with directory.lock():
-        if before.is_launch and time.time() - before.at < STARTING_S:
+        if directory.is_starting():
             raise RunLocked(f"{directory.path} is held by another worker, which is starting: watch it")
         directory.beat(Heartbeat(usage=before.usage, is_launch=True))
     try:

@@ -36,28 +36,28 @@ class Snapshot:
     beat: Heartbeat | None = None
     """The worker's last heartbeat."""
 
-    @property
-    def loading_s(self) -> float | None:
-        """Seconds for which the worker has been loading a model file; None if it is not."""
-        return self.beat.loading_s if self.beat and self.state == "queued" else None
-
 
 class RunReader:
     """The folded view of one run, kept up to date on demand."""
 
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
-        self.answers = AnswerReader(directory.journal)
-        self._journal = JournalReader(directory.journal)
-        self._view = RunView()
         self._lock = threading.Lock()
         self._dataset: Dataset | None = None
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.answers = AnswerReader(self.directory.journal)
+        self._journal = JournalReader(self.directory.journal)
+        self._view = RunView()
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
         with self._lock:
             try:
                 spec = self.directory.spec()
+                if self._journal.is_another():
+                    self._start_over()
                 if deque(self._journal.new_records(), maxlen=1):
                     self._view = self._journal.view.copy()
                 state = self.directory.state(self._view)
@@ -75,6 +75,8 @@ class RunReader:
 
     def read_answers(self) -> AnswerReader:
         with self._lock:
+            if self.answers.is_another():
+                self._start_over()
             return self.answers.refresh()
 
 

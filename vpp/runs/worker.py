@@ -284,6 +284,14 @@ class Worker:
             used = versions(gguf=bool(self.spec.endpoint.gguf))
             self.record(start_of(self.spec, load_dataset(self.directory, self.spec), versions=used))
         journal.flush()
+
+        def show_loading(seconds: float) -> None:
+            is_first, self.loading_s = self.loading_s is None, seconds
+            if is_first:
+                self.beat()
+            if self.control.stop.is_set():
+                raise _Stopped
+
         access = Access(
             keys=self.around.keys,
             cache_dir=self.around.cache_dir,
@@ -292,7 +300,7 @@ class Worker:
             on_program=journal.add_entry,
             answers=settled_answers(self.directory.journal),
             cap=self.spec.cap,
-            on_loading=self._loading,
+            on_loading=show_loading,
         )
         async with open_session(self.directory, access) as session:
             self.loading_s = None
@@ -301,12 +309,6 @@ class Worker:
             self.queued = False
             with rare_collecting():
                 await self._sample(session)
-
-    def _loading(self, seconds: float) -> None:
-        """Report that the model is loading. Raises _Stopped once the user stops the run."""
-        self.loading_s = seconds
-        if self.control.stop.is_set():
-            raise _Stopped
 
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""
