@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, person, stage
 from pages.parts.opening import OpenRun
-from vpp.findings.progress import calls_metric, pace, phase
+from vpp.findings.progress import calls_metric, pace, phase, stopping_words
 from vpp.findings.status import (
     MARKS,
     is_key_refused,
@@ -20,6 +20,7 @@ from vpp.findings.status import (
 )
 from vpp.llm.limits import Cap
 from vpp.runs import store
+from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.show import markup
@@ -47,8 +48,9 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
     directory, state, view = run.directory, snapshot.state, snapshot.view
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": run.id}
+    rows = blocks.remembered(f"watch.rows.{run.key}", 0, lambda: distinct_rows(run.reader.dataset()))
     words = retry_words(view, now=now) if state == "paused" else ""
-    words = words or pace(snapshot, now=now)
+    words = words or pace(snapshot, now=now, rows=rows)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
     if state == "paused" and view.is_at_cap:
         raise_cap(directory, snapshot.spec.cap)
@@ -80,6 +82,8 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
 def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
     """Return what the run does now, or how it ended."""
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
+    if waiting == "stop" and snapshot.state == "running":
+        words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
     badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
     return f'<p class="cap phase">{badge}</p>'
 

@@ -86,6 +86,8 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
     assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
     assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=1000)) == whole.rounds * 0.5
     assert time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2)) == whole.expected_calls / 2
+    both = time_s(whole, Pace(round_trip_s=0.5, calls_per_s=2, waits_after=True))
+    assert both == whole.rounds * 0.5 + whole.expected_calls / 2
 
 
 def test_money_is_tokens_at_each_roles_price() -> None:
@@ -102,27 +104,19 @@ def test_an_amount_has_two_decimals_or_two_digits() -> None:
     assert cap_words(Cap(calls=4000, cost=2.5)) == "4,000 calls or a cost of 2.50"
 
 
-def test_the_time_left_is_that_of_the_planned_calls_at_the_pace_of_the_complete_steps() -> None:
-    """The calls of the end count, and the time since the last step is subtracted."""
+def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -> None:
+    """6 calls in 5 s, then 8; the one text of the end is asked about 8 + 2 rows."""
     data = small(["yes", "no"] * 4, ["yes", "no"])
     view, made = RunView(), spec(CONFIG, data=data)
     texts = ("one rule", "one rule")
-    whole = plan(CONFIG, n_train=8, n_test=2)
-    first = 2 + 2
-    steps = [sum(step_items(CONFIG, step, n_train=8).values()) for step in range(whole.steps)]
-    events = [started(CONFIG, data, steps=4), *drawn(*texts), *(finished(step, texts) for step in (0, 1))]
+    events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
     left = []
-    for event, at in zip(events, (0, 0, 1, 2, 8, 20), strict=True):
-        view.apply(Record(at=at, usage=Usage(), event=event))
-        left.append(seconds_left(made, view, spent_s=view.wall_s))
-    done = [first + steps[0], first + steps[0] + steps[1]]
-    assert left[:4] == [None] * 4
-    assert left[4:] == [
-        pytest.approx((at - 2) * (whole.calls - n) / (n - first)) for at, n in zip((8, 20), done, strict=True)
-    ]
-    last = left[-1] or 0.0
-    assert seconds_left(made, view, spent_s=25) == pytest.approx(last - 5)
-    assert seconds_left(made, view, spent_s=20 + last + 1) is None
+    for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
+        view.apply(Record(at=at, usage=Usage(learner=calls), event=event))
+        left.append(seconds_left(made, view, view.usage))
+    assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
+    assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
+    assert seconds_left(made, view, Usage(learner=18 + 10)) is None
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])

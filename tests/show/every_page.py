@@ -19,6 +19,7 @@ from vpp.findings.verdict import unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
+from vpp.runs.budget import distinct_rows
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
@@ -51,7 +52,7 @@ def exports(reader: RunReader) -> None:
 def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """Every step, its cards, and its figures."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
-    phase(snapshot), pace(snapshot, now=0.0), calls_metric(snapshot)
+    phase(snapshot), pace(snapshot, now=0.0, rows=distinct_rows(dataset)), calls_metric(snapshot)
     yield html(unread_alert(view)) + text(asking_words(snapshot))
     if view.started is None:
         return

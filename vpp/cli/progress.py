@@ -93,14 +93,13 @@ class Progress:
             self._line.print(words)
 
     def _text(self, view: RunView, usage: Usage) -> str:
-        spent_s = view.wall_s + time.monotonic() - self._event_at
-        left = seconds_left(self._spec, view, spent_s=spent_s)
+        left = seconds_left(self._spec, view, usage)
         steps = "" if view.last_step is None else steps_text(view)
         parts = (
             steps,
             activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
             f"{usage.calls:,} calls",
-            seconds(spent_s),
+            seconds(view.wall_s + time.monotonic() - self._event_at),
             "" if left is None else f"about {seconds(left)} left",
             wait_words(usage, now=time.time()),
             f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else "",

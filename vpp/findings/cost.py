@@ -116,7 +116,7 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
 def demo_pace(endpoint: EndpointSpec) -> Pace:
     known = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, known=known)
+    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
 
 
 def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:

@@ -9,13 +9,13 @@ from vpp.events import INITIAL_STEP
 from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences
 from vpp.findings.step import Names
-from vpp.runs.budget import cap_words, money, seconds_left
+from vpp.runs.budget import cap_words, ending_share, money, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show.blocks import Metric
-from vpp.show.words import capitalised, counted, in_words, integer, number, seconds
+from vpp.show.words import capitalised, counted, in_words, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
@@ -66,8 +66,8 @@ def asking_words(snapshot: Snapshot) -> str:
     return f"{optimizer} that predict {spec.dataset['target']}, from {source}; the learner then {turns}."
 
 
-def pace(snapshot: Snapshot, *, now: float) -> str:
-    """`12 s, about 50 s to go`, on a clock that runs. now: Unix time."""
+def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
+    """`12 s, about 50 s to go`, on a clock that runs. now: Unix time. rows: distinct rows of each part."""
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:
         return ""
@@ -75,7 +75,7 @@ def pace(snapshot: Snapshot, *, now: float) -> str:
     spent_s = view.wall_s + (max(0.0, now - (view.last_at or now)) if is_running else 0.0)
     if not is_running:
         return f"{seconds(spent_s)} so far"
-    left = seconds_left(snapshot.spec, view, spent_s=spent_s)
+    left = seconds_left(snapshot.spec, view, snapshot.usage, rows=rows, spent_s=spent_s)
     return seconds(spent_s) if left is None else f"{seconds(spent_s)}, about {seconds(left)} to go"
 
 
@@ -89,6 +89,12 @@ def flight_words(snapshot: Snapshot, *, now: float) -> str:
 
 SLOW_S = 3.0
 """Age from which a call in flight is worth words."""
+
+
+def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
+    """Say how far the evaluation is that follows a stop."""
+    share = ending_share(snapshot.spec, snapshot.view, snapshot.usage, rows=rows)
+    return "Stopping: the test rows are evaluated" + (f", {percent(share)} done" if 0 < share < 1 else "")
 
 
 def nothing_yet(state: State) -> str:

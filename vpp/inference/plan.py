@@ -7,7 +7,6 @@ from vpp.inference.sampling import MOST_CERTIFIED
 from vpp.problem import batch_length, n_pool
 from vpp.settings import Config
 
-FIRST = ("Predictions, first batch", "First hypotheses")
 OPTIMIZER = ("First hypotheses", "Proposals")
 TRANSLATIONS = "Programs, one for each hypothesis"
 SCORED = {
@@ -74,7 +73,7 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     drawn = max(0, config.size - given) if config.draws_initial else 0
     shows_batch = drawn > 0 and not _is_blind(config)
     n_shown = min(config.batch_size, n_train) * shows_batch
-    items = Counter(dict(zip(FIRST, (config.learner_samples * n_shown, drawn), strict=True)))
+    items = Counter({"Predictions, first batch": config.learner_samples * n_shown, "First hypotheses": drawn})
     for step in range(steps):
         items.update(step_items(config, step, n_train=n_train))
     ahead = items.pop(AHEAD, 0)

@@ -5,19 +5,21 @@ Prompts are the real ones: the run's templates over its own rows. The lengths of
 every model has its own tokenizer.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.inference.plan import FIRST, OPTIMIZER, TRANSLATIONS, Plan, plan, step_items
+from vpp.events import Usage
+from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
 from vpp.problem import Prediction
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
-from vpp.runs.view import RunView, last_finished
+from vpp.runs.view import RunView, StepView, last_finished
 from vpp.settings import Config
 
 
@@ -55,6 +57,8 @@ def plan_of(spec: RunSpec) -> Plan:
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
+RECENT = 5
+"""Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
 """UTF-8 bytes of a token in a typical prompt."""
 HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. " * 3
@@ -95,14 +99,17 @@ class Pace:
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
     """Rate of many calls at once."""
+    waits_after: bool = False
+    """True if the server delays an answer after computing it, so that a round takes both times."""
     known: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
     """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
+    rounds = whole.rounds * pace.round_trip_s
     work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return max(whole.rounds * pace.round_trip_s, work)
+    return rounds + work if pace.waits_after else max(rounds, work)
 
 
 def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
@@ -141,31 +148,70 @@ def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]
     return {kind: (size / BYTES_A_TOKEN, answers[kind]) for kind, size in sizes.items()}
 
 
-RECENT = 5
-"""Last complete steps that the pace is measured on."""
+# What is left of a run under way
 
 
-def seconds_left(spec: RunSpec, view: RunView, *, spent_s: float) -> float | None:
-    """Seconds of the work that is left, by the calls planned for it and the pace of the last complete steps.
+def seconds_left(
+    spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None, spent_s: float = 0.0
+) -> float | None:
+    """Seconds of the calls that are left, at the pace of the last steps, or of all answers so far before two steps.
 
-    None before the first step, and once the estimate is over. spent_s: seconds so far.
+    None before the first answer, and once all calls are made. rows: number of distinct rows by part, as equal rows are
+    asked about once. spent_s: seconds so far.
     """
-    recent = view.finished_steps[-RECENT - 1 :]
-    if len(recent) < 2 or view.has_ended:
-        return None
-    first, last, sizes = recent[0], recent[-1], tuple(row_counts(spec.dataset).items())
-    before, _ = _planned(spec.config, sizes, len(spec.start), first.step)
-    done, whole = _planned(spec.config, sizes, len(spec.start), last.step)
-    pace_s = (last.wall_s - first.wall_s) / max(1, done - before)
-    left_s = pace_s * (whole - done) - (spent_s - last.wall_s)
-    return left_s if left_s > 0 else None
+    recent = _recent(view)
+    calls, took_s = usage.calls, spent_s
+    if len(recent) >= 2:
+        calls, took_s = recent[-1].usage.calls - recent[0].usage.calls, recent[-1].wall_s - recent[0].wall_s
+    left = _expected_calls(spec, view, usage, rows) - usage.calls
+    return left * took_s / calls if left > 0 and calls and took_s and not view.has_ended else None
+
+
+def ending_share(spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None) -> float:
+    """Share of the final evaluation's calls that are answered, from 0 to 1."""
+    calls = _ending_calls(spec, view, rows)
+    return min(1.0, max(0, usage.calls - last_finished(view).usage.calls) / calls) if calls else 0.0
+
+
+def distinct_rows(dataset: Dataset) -> dict[str, int]:
+    """Number of rows with different inputs, by part, as `plan` takes them."""
+    parts = {"n_train": dataset.train, "n_test": dataset.test, "n_calibration": dataset.calibration}
+    return {name: len({row.inputs for row in part}) for name, part in parts.items()}
+
+
+def _recent(view: RunView) -> list[StepView]:
+    return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
+
+
+def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[str, int] | None = None) -> float:
+    """Calls of the whole run: by the share of the planned ones that the last steps needed; by the plan before two."""
+    recent, n_train = _recent(view), spec.dataset["n_train"]
+    if len(recent) < 2:
+        whole, n_rows = plan_of(spec), sum(row_counts(spec.dataset).values())
+        share = sum(rows.values()) / max(1, n_rows) if rows and not spec.config.has_programs else 1.0
+        return whole.optimizer_calls + share * whole.expected_share * whole.learner_calls
+    first, last = recent[0], recent[-1]
+    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
+    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
+    return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
+
+
+def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
+    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
+
+    A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
+    """
+    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_finished(view)
+    texts = {particle.hypothesis for particle in last.population}
+    if config.has_programs:  # only texts that are no programs are read row by row
+        scored = (*last.scored.values(), *last.proposals_scored.values())
+        texts &= {each.hypothesis for each in scored if not each.branches}
+    rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
+    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))
+    return float(len(texts) * rows * config.learner_samples + certificates)
 
 
 @lru_cache(maxsize=256)
-def _planned(config: Config, sizes: tuple[tuple[str, int], ...], given: int, last: int) -> tuple[int, int]:
-    """Calls planned up to a step, and for the whole run; cached, as watchers ask each second."""
-    rows = dict(sizes)
-    whole = plan(config, given=given, **rows)
-    steps = (step_items(config, step, n_train=rows["n_train"]) for step in range(last + 1))
-    first = sum(n for what, n in whole.items if what in FIRST)
-    return first + sum(sum(step.values()) for step in steps), whole.calls
+def _planned(config: Config, n_train: int, first: int, end: int) -> int:
+    """Calls of both roles in steps `first` to `end` - 1, at most; cached, as watchers ask each second."""
+    return sum(sum(step_items(config, step, n_train=n_train).values()) for step in range(first, end))
