@@ -33,6 +33,7 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "completion_tokens": 1,
         "K": 1,
         "n_unique": 1,
+        "n_ideas": 1,
         "ess": [],
         "acceptance_rate": None,
         "log_evidence": None,
@@ -42,6 +43,7 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "individual_train": [test],
         "oracle_best_test": None,
         "best_on_train": None,
+        "last_text": "",
         "versions": (("vpp", "0"),),
     }
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}

@@ -55,6 +55,23 @@ def test_main_results_give_mean_sample_deviation_and_number_of_seeds() -> None:
     assert cell(titled("Main results", spec(), [LINEAR[0]]), 0, "SMC") == "–"
 
 
+@pytest.mark.parametrize(
+    ("task", "mh", "smc", "winner"),
+    [
+        ("linear", 1.0, 2.0, "MH"),
+        ("linear", 2.0, 1.0, "SMC"),
+        ("sum-parity", 0.9, 1.0, "SMC"),
+        ("sum-parity", 1.0, 0.9, "MH"),
+        ("sum-parity", 1.0, 1.0, "Tie"),
+        ("linear", float("inf"), float("inf"), "Tie"),
+    ],
+)
+def test_the_winner_has_the_lower_error_or_the_higher_accuracy(task: str, mh: float, smc: float, winner: str) -> None:
+    both = [outcome(task, method, seed, test) for seed in (0, 1) for method, test in (("mh", mh), ("smc", smc))]
+    assert cell(titled("MH against", spec(tasks=(task,)), both), 0, "winner") == winner
+    assert cell(titled("MH against", spec(tasks=(task,)), both[:2]), 0, "winner") == "one seed"
+
+
 def test_accuracies_are_in_percent_and_beside_the_papers() -> None:
     table = titled("Main results", spec(tasks=("sum-parity",)), [outcome("sum-parity", "smc", 0, 0.8725)])
     assert [cell(table, row, "SMC") for row in (0, 1)] == ["87.2 (1 seed)", "100 ± 0.0"]
@@ -98,8 +115,8 @@ def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
     for table in tables(spec(), LINEAR):
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.head)}
-        if table.head[1] == "source":
-            assert [row[1] for row in table.rows] == ["yours", "paper"] * (len(table.rows) // 2)
+        if table.head[1] == "source" and table.title != "Final hypotheses":
+            assert [row[1].split(",")[0] for row in table.rows] == ["yours", "paper"] * (len(table.rows) // 2)
 
 
 def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
@@ -109,6 +126,20 @@ def test_results_have_a_line_a_cell_and_lists_as_json() -> None:
     smc = next(row for row in rows if row["method"] == "smc")
     assert json.loads(smc["ess"]) == [2.0, 10.0]
     assert (smc["acceptance_rate"], smc["uncertain"]) == ("", "")
+
+
+def test_final_hypotheses_are_listed_by_seed_beside_the_papers() -> None:
+    outcomes = [
+        outcome("sum-parity", "mh", 0, 0.9, K=10, n_unique=7, n_ideas=5, uncertain=29),
+        outcome("sum-parity", "smc", 0, 1.0, K=10, n_unique=4, n_ideas=1, uncertain=0),
+        outcome("sum-parity", "vml", 0, 0.65, last_text="Output 1 if a is even."),
+    ]
+    shown = titled("Final hypotheses", spec(tasks=("sum-parity",), seeds=1), outcomes)
+    ours, theirs = shown.rows
+    assert ours[1:4] == ("yours, seed 0", "7 texts, 5 ideas", "29 of 60")
+    assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")
+    assert theirs[:4] == ("", "paper", "–", "29, 30, 3 of 60")
+    assert theirs[4:] == ("4 to 9 texts", "0 of 60 on each seed", "96.7, 100.0, 65.0 %")
 
 
 @pytest.mark.parametrize(("metric", "values"), [("accuracy", (0.9, 0.5)), ("mse", (0.5, 0.9))])

@@ -18,10 +18,11 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
+from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm import choices
 from vpp.llm.templates import set_texts
-from vpp.runs.directory import RunDirectory, State
+from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
@@ -260,13 +261,14 @@ def folder_name(endpoint: EndpointSpec, reading: Reading) -> str:
 
 Outcome = Mapping[str, Any]
 """A finished cell's row of results.csv, and the fields of `NOT_IN_CSV`."""
-NOT_IN_CSV = ("calls", "versions")
+NOT_IN_CSV = ("calls", "last_text", "versions")
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
     values = result(directory, view)
     calls, individual, metric, evidence = (values[key] for key in ("calls", "individual", "metric", "log_evidence"))
     five = best_of_five(individual, metric["name"]) if cell.method == "vml5" else (None, None)
+    only = view.texts[view.population[0].hypothesis] if view.size == 1 else ""
     return {
         **asdict(cell),
         "metric": metric["name"],
@@ -281,6 +283,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
         "n_unique": values["n_unique"],
+        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         "ess": values["ess_by_step"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
@@ -290,6 +293,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "individual_train": [float(value) for value in individual["train"] or ()],
         "oracle_best_test": five[0],
         "best_on_train": five[1],
+        "last_text": only.removeprefix(view.seed_text).strip(),
         "versions": tuple(sorted(view.started.versions.items())) if view.started else (),
     }
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from math import isclose
 from statistics import fmean
 from typing import Any
 
@@ -15,8 +16,7 @@ from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, en
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.session import versions as software
-from vpp.show import blocks, markup
-from vpp.show.markup import markdown_text
+from vpp.show.markup import markdown_table, markdown_text
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
@@ -28,6 +28,7 @@ SMALL = 0.005
 SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds."
 BRACKETS = "In brackets the number of your seeds."
 
+PATTERN_TASKS = ("sum-parity", "contains-zero")
 CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
 CALLED = (*TIMED, "always-accept")
@@ -57,8 +58,11 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    cells = blocks.Table(head=table.head, rows=table.rows, right=range(table.labels, len(table.head)))
-    return markup.markdown([blocks.Heading(table.title), blocks.Note(table.note), cells])
+    head, *body = (tuple(map(markdown_text, row)) for row in (table.head, *table.rows))
+    right = range(table.labels, len(table.head))
+    return "\n\n".join(
+        (f"## {markdown_text(table.title)}", markdown_text(table.note), markdown_table(head, body, right=right))
+    )
 
 
 def is_error(task: str) -> bool:
@@ -93,15 +97,30 @@ class Results:
     def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
         return [task for task in among if task in self.spec.tasks]
 
+    def seeds(self, tasks: Iterable[str]) -> list[tuple[str, int]]:
+        return [(task, seed) for task in tasks for seed in range(self.spec.seeds)]
+
     def at(self, task: str, method: str, seed: int) -> Outcome | None:
         return self._cells.get((task, method, seed))
 
     def of(self, task: str, method: str) -> list[Outcome]:
         return [cell for seed in range(self.spec.seeds) if (cell := self.at(task, method, seed))]
 
+    def by_seed(self, task: str, key: str) -> dict[int, float]:
+        """Metrics on the test rows, of a method or another value of `vml5`."""
+        runs = self.of(task, "vml5" if key in OF_FIVE else key)
+        return {run["seed"]: run[OF_FIVE.get(key, "test")] for run in runs}
+
     def values(self, task: str, key: str) -> list[float]:
-        """Metrics on the test rows by seed, of a method or another value of `vml5`."""
-        return [run[OF_FIVE.get(key, "test")] for run in self.of(task, "vml5" if key in OF_FIVE else key)]
+        return list(self.by_seed(task, key).values())
+
+    def value(self, key: str, task: str, seed: int) -> str:
+        values = self.by_seed(task, key)
+        return value_text(task, values[seed]) if seed in values else NONE
+
+    def individual(self, task: str, seed: int) -> str:
+        five = self.at(task, "vml5", seed)
+        return _join(value_text(task, value) for value in (five["individual_test"] if five else ()))
 
     def means(self, task: str, field: str) -> dict[str, float]:
         """Mean of a field over seeds, by method that has been run."""
@@ -128,19 +147,35 @@ def printed(label: str, task: str, column: str) -> str:
     return _join(cell) if isinstance(cell, list) else str(cell)
 
 
+def _run(label: str, task: str, run: int) -> Any:
+    runs = papers_table(label).get(task, ())
+    return runs[run] if run < len(runs) else {}
+
+
 def _in_text(measure: str, task: str) -> Any:
     return paper()["text"][measure].get(task)
 
 
 Cell = Callable[..., str]
-"""The text of a column's key for a task."""
+"""The text of a column's key at a place: a task, and in some tables a seed."""
 
 
-def on_first_data(results: Results, method: str, task: str) -> str:
-    """Return the test metric with the data of seed 0, of each of the five runs of `vml5`."""
-    run = results.at(task, method, 0)
-    values = (run["individual_test"] if method == "vml5" else [run["test"]]) if run else ()
-    return _join(value_text(task, value) for value in values)
+def mean_or_winner(results: Results, key: str, task: str) -> str:
+    if key == "winner":
+        return _winner(task, *(results.values(task, method) for method in PAIR))
+    values = results.values(task, key)
+    return value_text(task, fmean(values)) if values else NONE
+
+
+def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
+    if not (mh and smc):
+        return NONE
+    if min(len(mh), len(smc)) == 1:
+        return "one seed"
+    ours, theirs = fmean(mh), fmean(smc)
+    if isclose(ours, theirs, rel_tol=0, abs_tol=1e-9):
+        return "Tie"
+    return "MH" if (ours < theirs) == is_error(task) else "SMC"
 
 
 def _seconds(value: float) -> str:
@@ -161,7 +196,7 @@ def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A table of two rows a task, yours and the paper's."""
+    """A table of two rows a place, yours and the paper's. A place is a task, or a task and a seed."""
 
     title: str
     note: str
@@ -174,17 +209,20 @@ class Comparison:
     about: tuple[str, ...] = TIMED
     """Methods, without those that it only repeats."""
     tasks: tuple[str, ...] = tuple(TASKS)
+    by_seed: bool = False
     has_metric: bool = True
     """True if the numbers are the metric of a row's task."""
 
     def of(self, results: Results) -> Table:
         rows: list[tuple[str, ...]] = []
-        theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
-        for task in results.tasks(self.tasks):
+        tasks = results.tasks(self.tasks)
+        for task, *seed in results.seeds(tasks) if self.by_seed else ((task,) for task in tasks):
+            source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
+            theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
             metric = f" (MSE{NBSP}↓)" if is_error(task) else f" (accuracy, %{NBSP}↑)"  # the arrow: what is better
             name = f"{task}{metric if self.has_metric else ''}"
-            rows.append((name, HERE, *(self.ours(results, key, task) for key in self.columns)))
-            rows.append(("", PAPER, *(theirs(key, task) for key in self.columns)))
+            rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
+            rows.append(("", run, *(theirs(key, task, *seed) for key in self.columns)))
         head = ("task", "source", *self.columns.values())
         return Table(title=self.title, note=self.note, head=head, rows=tuple(rows))
 
@@ -198,12 +236,21 @@ MAIN = Comparison(
     columns=COLUMNS,
     label="tab:main_results",
 )
+MH_AGAINST_SMC = Comparison(
+    title="MH against SMC",
+    note="Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
+    "either method there is no winner.",
+    columns={**PAIR, "winner": "winner"},
+    label="tab:mh_vs_smc",
+    ours=mean_or_winner,
+    about=("mh", "smc"),
+)
 ROBUSTNESS = Comparison(
     title="Robustness on one data set",
     note="Five individual VML runs next to MH and SMC, on the same data. Yours: the data of seed 0.",
     columns={"vml5": "VML×5 individual runs", **PAIR},
     label="tab:robustness",
-    ours=on_first_data,
+    ours=lambda results, key, task: results.value(key, task, 0) if key in PAIR else results.individual(task, 0),
     about=("vml5", "mh", "smc"),
     tasks=("linear", "two-circles", "contains-zero"),
 )
@@ -223,6 +270,23 @@ PARTICLES = Comparison(
     label="tab:ablation_K",
     about=("mh-k1", "mh-k3", "mh-k5"),
     tasks=SWEPT_TASKS,
+)
+SEEDS = Comparison(
+    title="Every seed",
+    note="The paper does not give its seeds. Its run 1 does not correspond to your seed 0.",
+    columns=COLUMNS,
+    ours=lambda results, key, task, seed: results.value(key, task, seed),
+    theirs=lambda key, task, seed: _run("tab:per_seed", task, seed).get(key, NONE),
+    by_seed=True,
+)
+FIVE_RUNS = Comparison(
+    title="The five runs of VML×5",
+    note="Test metric of each of the five runs.",
+    columns={"vml5": "individual runs"},
+    ours=lambda results, _, task, seed: results.individual(task, seed),
+    theirs=lambda _, task, seed: _join(_run("tab:vml_x5_full", task, seed)),
+    about=("vml5",),
+    by_seed=True,
 )
 UNIQUE = Comparison(
     title="Distinct hypotheses at the end",
@@ -279,6 +343,32 @@ def ess_by_step(results: Results) -> Table:
     )
 
 
+def final_hypotheses(results: Results) -> Table:
+    """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
+    rows: list[tuple[str, ...]] = []
+    for task in results.tasks(PATTERN_TASKS):
+        for _, seed in results.seeds([task]):
+            populations: list[str] = []
+            for run in (results.at(task, method, seed) for method in PAIR):
+                texts = f"{counted(run['n_unique'], 'text')}, {counted(run['n_ideas'], 'idea')}" if run else NONE
+                populations += [texts, f"{run['uncertain']} of {run['uncertain_of']}" if run else NONE]
+            vml = results.at(task, "vml", seed)
+            final = f"{value_text(task, vml['test'])} %: “{vml['last_text']}”" if vml else NONE
+            rows.append((task, f"{HERE}, seed {seed}", *populations, final))
+        uncertain = _in_text("uncertain", task)
+        texts = f"{_in_text('unique', task)} texts"
+        rows.append(("", PAPER, NONE, uncertain["mh"], texts, uncertain["smc"], _in_text("single", task)))
+    return Table(
+        title="Final hypotheses",
+        note="Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
+        "column quotes the final sentence of single VML without its seed sentence. The paper gives a range of texts "
+        "over seeds. Ideas, which only yours have: different predictions on the training and test rows.",
+        head=("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
+        rows=tuple(rows),
+        labels=7,
+    )
+
+
 def calls(results: Results) -> Table:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
     means = {task: results.means(task, "calls") for task in results.tasks()}
@@ -310,11 +400,12 @@ def times(results: Results) -> Table:
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
     """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
-    comparisons = (MAIN, ROBUSTNESS, ACCEPT_STEP, PARTICLES)
+    comparisons = (MAIN, MH_AGAINST_SMC, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
     every: list[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]]] = [
         *((each.of, each.about, each.tasks) for each in comparisons),
         (ess_by_step, ("smc",), tuple(TASKS)),
         *((each.of, each.about, each.tasks) for each in (UNIQUE, UNCERTAIN)),
+        (final_hypotheses, ("vml", "mh", "smc"), PATTERN_TASKS),
         (calls, CALLED, tuple(TASKS)),
         (times, TIMED, tuple(TASKS)),
     ]
