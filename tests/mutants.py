@@ -51,6 +51,7 @@ EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
 PARTICLES = "tests/inference/test_particles.py"
 AHEAD = "tests/inference/test_ahead.py"
+CALLS = "tests/inference/test_calls.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
 
@@ -190,7 +191,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("chains wait for one another", "self._begun_to = problem.steps - 1", "self._begun_to = step"),
         ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
     ),
-    ("inference/metropolis_hastings.py", AHEAD): (
+    ("inference/metropolis_hastings.py", CALLS): (
         ("the parent's next forward pass waits", "(chain, chain.particle.text, candidate", "(chain, candidate"),
     ),
     ("inference/ahead.py", CANCELLATION): (
