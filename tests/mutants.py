@@ -166,6 +166,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
         ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),
+        ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
+        ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
     ),
     ("inference/sequential_monte_carlo.py", "tests/inference/test_evaluation.py"): (
         ("each copy counts", " - np.log([copies[text] for text in texts])", ""),
@@ -174,10 +176,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),
         ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
         ("grades unweighted", "float(weight) * probability", "probability"),
-    ),
-    ("posterior/likelihood.py", "tests/inference/test_graded.py"): (
-        ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
-        ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
     ),
     ("llm/answers.py", "tests/llm/test_grading.py"): (
         ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
