@@ -16,7 +16,6 @@ from vpp.findings.status import (
     server_sentences,
     steps_done,
     wait_words,
-    window_words,
 )
 from vpp.llm.limits import Cap
 from vpp.runs import store
@@ -116,11 +115,9 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
 
 
 def slowed_html(snapshot: Snapshot, *, now: float) -> str:
-    """Return what slows the calls of a run down, while it is at work."""
-    if snapshot.state != "running":
-        return ""
-    words = (wait_words(snapshot.usage, now=now), window_words(snapshot.usage, snapshot.spec.ceiling))
-    return "".join(markup.caption(capitalised(each)) for each in words if each)
+    """Return for how long a server has asked to wait, while the run is at work."""
+    words = wait_words(snapshot.usage, now=now) if snapshot.state == "running" else ""
+    return markup.caption(capitalised(words)) if words else ""
 
 
 def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:

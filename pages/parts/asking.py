@@ -320,13 +320,8 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
-    dataset, votes = run.reader.dataset(), votes_of(run, job)
-    outside = new_rows.outside_sentence(input_fields(dataset), votes)
-    blocks.draw(
-        markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        new_rows.table_metrics(votes, len(job.asking.rows)),
-        *([Note(outside)] if outside else []),
-    )
+    votes = votes_of(run, job)
+    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -341,7 +336,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = new_rows.answers_table(votes[:PREVIEWED], dataset)
+    table = new_rows.answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 

@@ -19,7 +19,7 @@ from vpp.data.dataset import Dataset, Task
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
+from vpp.findings.cost import bound_words, cost, cost_line
 from vpp.findings.options import (
     ABOUT,
     OPEN,
@@ -192,19 +192,16 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train, each number with its consequence."""
+    """Ask how many rows train."""
     held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
 
-    def label(rows: int) -> str:
-        more = f": {more_rows_words(config, rows, base=TRAIN, n_test=held_out)}" if rows != TRAIN else ""
-        return f"{integer(rows)} of {integer(n)} rows{more}"
-
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
-    return int(places.rows.selectbox("Training rows", sizes, format_func=label, **field))
+    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)} rows"
+    return int(places.rows.selectbox("Training rows", sizes, **field))
 
 
 # Rows of a table

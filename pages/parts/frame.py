@@ -83,8 +83,8 @@ def _listed(directory: RunDirectory) -> Listed:
 
 FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
 """Modules of the first page, and of Watch."""
-LATER = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
-"""Modules of the simple models, and of the matrix on Posterior."""
+LATER = ("pandas", "sklearn.linear_model", "sklearn.tree")
+"""Modules of the simple models."""
 REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 

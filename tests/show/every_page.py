@@ -5,7 +5,7 @@ from datetime import datetime
 
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.comparison import Candidate, compare, others, outcome, settings_block, standings
 from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
@@ -28,7 +28,6 @@ from vpp.show.markup import block_html, html, text
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
-MOST_OPENED = 3
 
 
 def draw_all(reader: RunReader) -> list[str]:
@@ -87,8 +86,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield block_html(deck(every, view, config, {}))
     gone = ruled_out(view, dataset)
     yield html(ruled_out_heading(gone, config))
-    for opened in (None, *range(min(len(gone), MOST_OPENED))):
-        yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))
+    yield block_html(ruled_out_lines(gone, seed_text=seed_text))
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -107,5 +105,5 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
-    parts = [outcome(found, None), *others(found), cost(found), settings_block(found, {})]
+    parts = [outcome(found, None), *others(found), settings_block(found)]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

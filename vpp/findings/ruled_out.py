@@ -162,10 +162,8 @@ def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[o
         yield Note("Nothing so far: no proposal was rejected, and no hypothesis was dropped.")
 
 
-def ruled_out_lines(
-    entries: Sequence[RuledOut], *, seed_text: str, most: int | None = None, opened: int | None = None
-) -> Lines:
-    """Return a line a text. most: how many; all if None. opened: place of the one with its details."""
+def ruled_out_lines(entries: Sequence[RuledOut], *, seed_text: str) -> Lines:
+    """Return a line a text, which opens to when and why it was ruled out, and to the rows that decided."""
 
     def line(place: int, entry: RuledOut) -> Line:
         mark, status = MARKS[entry.reason]
@@ -176,10 +174,10 @@ def ruled_out_lines(
             status="refused" if entry.is_refused else status,
             words=entry.text.removeprefix(seed_text).strip() or entry.text.strip() or "an empty answer",
             reason=_reason(entry, against),
-            details=tuple(_details(entry, against)) if place == opened else (),
+            details=tuple(_details(entry, against)),
         )
 
-    return Lines(tuple(line(place, entry) for place, entry in enumerate(entries[:most])))
+    return Lines(tuple(line(place, entry) for place, entry in enumerate(entries)))
 
 
 def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:
@@ -191,7 +189,6 @@ def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:
 
 
 def _details(entry: RuledOut, against: Sequence[Contradiction]) -> Iterator[object]:
-    """Yield when and why it was ruled out, and the rows that decided."""
     times = f"{capitalised(in_words(entry.times))} times, last at" if entry.times > 1 else "At"
     words = [f"{times} {nth_step(entry.step)}."]
     if entry.reason == "unparsable":

@@ -199,13 +199,6 @@ def server_sentences(usage: Usage) -> Iterator[str]:
         yield f"Answers are not kept: {usage.cache_fault}.{so_far}"
 
 
-def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
-    if not 0 < usage.window < ceiling:
-        return ""
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
-
-
 def wait_words(usage: Usage, *, now: float) -> str:
     """`the server asked to wait: next calls in 80 s`; empty if no wait is on. now: Unix time."""
     if not usage.held_until > now:
