@@ -1,6 +1,6 @@
 """Compare: runs side by side, against one of them and against simple models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -13,6 +13,7 @@ from vpp.findings.comparison import (
     Candidate,
     Comparison,
     compare,
+    cost,
     others,
     outcome,
     settings_block,
@@ -27,6 +28,7 @@ from vpp.show.words import counted, listed
 
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
+PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 
 
@@ -86,7 +88,7 @@ def draw_page() -> None:
 
     def part() -> None:
         if now := read(runs, choice)[0]:
-            draw_result(comparison_of(now, reference))
+            draw_result(runs.labels, comparison_of(now, reference))
 
     was_live = is_live()
     blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
@@ -105,13 +107,15 @@ def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, 
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
-    """Ask for runs. Default: those that a link names, else the open run and others on its rows."""
-    alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
-    known = [run for run in link if run in runs.directories]
-    key = f"compare.runs.{current}"
-    choice = st.session_state.get(key, known or sorted([current, *alike][:AT_FIRST]))
-    st.session_state[key] = [run for run in choice if run in runs.directories]  # one may have been deleted
-    field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(key)}
+    """Ask for runs. Default: those that a link names, else those of last time, else those on the open run's rows."""
+    choice = st.session_state.get(PICKED, ())
+    if st.session_state.get(PICKED_FOR) != current:
+        st.session_state[PICKED_FOR] = current
+        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
+        usual = choice if current in choice else sorted([current, *alike][:AT_FIRST])
+        choice = [run for run in link if run in runs.directories] or usual
+    st.session_state[PICKED] = [run for run in choice if run in runs.directories]  # one may have been deleted
+    field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(PICKED)}
     picked = st.multiselect("Runs", list(runs.directories), format_func=runs.labels.__getitem__, **field)
     if unknown := [run for run in link if run not in runs.directories]:
         blocks.captions(f"Not in the runs folder: {listed(unknown)}.")
@@ -150,8 +154,8 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(comparison: Comparison) -> None:
-    """Draw what came out, and which settings differ."""
+def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
+    """Draw what came out, which settings differ, and the cost. names: of runs, by id."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -162,8 +166,8 @@ def draw_result(comparison: Comparison) -> None:
     words = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
-    parts += filter(None, [settings_block(comparison)])
-    blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
+    parts += filter(None, [settings_block(comparison, names)])
+    blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
 
 
 frame.enter()

@@ -37,7 +37,7 @@ def opened(app: AppTest, run: str = "", **query: str) -> str:
 
 
 def picked(app: AppTest) -> list[str]:
-    return sorted(app.multiselect[0].value)
+    return sorted(app.multiselect(key="compare.runs").value)
 
 
 def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
     assert picked(app) == [OLD, NEW]
     better = "A is better: right on 5 of 6 test rows (83.3 %), against 66.7 % of B."
     assert better in html
-    order = ("Right on ", better, ">setting<")
+    order = ("Right on ", better, ">setting<", ">Cost: ")
     places = [html.find(title) for title in order]
     assert -1 not in places
     assert places == sorted(places)
@@ -62,7 +62,7 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
     assert picked(app) == [NEW, FAR]
     assert "A has other test rows than B" in html
     assert "Not in the runs folder: gone." in html
-    app.multiselect[0].set_value([NEW, FAR, OLD]).run()
+    app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
     assert "A and C have other test rows than B" in shown(app)
     assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import Candidate, compare, others, outcome, settings_block, standings
+from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
 from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
@@ -20,7 +20,6 @@ from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.budget import distinct_rows
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
 from vpp.show.markup import block_html, html, text
@@ -55,8 +54,8 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     yield html(unread_alert(view)) + text(asking_words(snapshot))
     if view.started is None:
         return
-    names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)
-    cards = Cards(view, config, dataset, prompts, names=names, wanted=range(config.size))
+    names = Names(view)
+    cards = Cards(view, config, dataset, names=names)
     health(view, dataset, names)
     newest = shown_step(view)
     steps = range((-1 if newest is None else newest) + 1)
@@ -105,5 +104,5 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
-    parts = [outcome(found, None), *others(found), settings_block(found)]
+    parts = [outcome(found, None), *others(found), cost(found), settings_block(found, {})]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

@@ -1,4 +1,4 @@
-"""Runs side by side on the same test rows: scores, paired differences, and the settings that differ.
+"""Runs side by side on the same test rows: scores, paired differences, the settings that differ, and cost.
 
 Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
@@ -32,6 +32,7 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
+    seconds,
 )
 
 CODES = ascii_uppercase
@@ -240,26 +241,26 @@ _SERVER = (
 """Fields of an endpoint that can change a result."""
 
 
-def settings(runs: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
-    """Return what differs and can change a result: values by name, one a run."""
+def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Return what differs and can change a result: values by name, one a run. labels: of runs, by id."""
     used = [name for name in OPTIONS if any(has_effect(name, run.config, run.dataset.task) for run in runs)]
-    by_run = [_settings_of(run, used) for run in runs]
+    by_run = [_settings_of(run, used, labels or {}) for run in runs]
     found = {name: tuple(str(each.get(name, "unknown")) for each in by_run) for name in by_run[0]}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
-def settings_block(comparison: Comparison) -> Block | None:
+def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block | None:
     """Return a folded table; None for a single run."""
     if len(comparison.runs) == 1:
         return None
-    differing = settings(comparison.runs)
+    differing = settings(comparison.runs, labels)
     if not differing:
         return Note("No setting differs that can change the result.")
     head, rows = ("setting", *CODES[: len(comparison.runs)]), [(name, *values) for name, values in differing.items()]
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
+def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
     """Return settings by the names in the table. used: options of the method that have an effect."""
     config, spec, data = run.config, run.snapshot.spec, run.dataset
     facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
@@ -267,12 +268,16 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
         OPTIONS["particles"].label: config.size,
         "file": data.provenance.file,
         "target": data.target,
+        "task": data.task,
         "inputs": ", ".join(data.inputs),
+        "kinds": ", ".join(f"{column.name} {column.kind}" for column in data.columns),
+        "labels": ", ".join(data.classes),
         "descriptions": ", ".join(map(": ".join, data.descriptions.by_key.items())) if data.descriptions else "none",
         "split": data.provenance.split,
         "training rows": len(data.train),
+        "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec.dataset["fingerprint"])[:HASHED],
-        "goes on from": spec.started_from or "no run",
+        "goes on from": labels.get(spec.started_from, spec.started_from) or "no run",
         "characters shown of a cell": spec.cell_limit or "all",
         **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
@@ -280,3 +285,13 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
     return facts
+
+
+def cost(comparison: Comparison) -> Table:
+    head = ("run", "steps", "calls", "from the cache", "unreadable", "tokens in", "tokens out", "time")
+    rows = []
+    for code, run in zip(CODES, comparison.runs, strict=False):
+        usage = run.snapshot.usage
+        counts = (usage.calls, usage.cached, usage.unparsable, usage.prompt_tokens, usage.completion_tokens)
+        rows.append((code, steps_text(run.view), *map(integer, counts), seconds(run.view.wall_s)))
+    return Table(head=head, rows=rows, right=range(1, len(head)), fold="Cost: calls needed, cached or not")

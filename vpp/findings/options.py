@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
@@ -96,6 +97,16 @@ def has_effect(option: str, config: Config, task: Task | None = None) -> bool:
     """True if an option changes a run with these options, on targets of this kind."""
     own = OPTIONS[option]
     return own.needs(config) and (task is None or own.task in (None, task))
+
+
+def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
+    """Return the reading and the grouped options that have an effect and another value: `restart 0.5`."""
+    values = {
+        name: getattr(config, name)
+        for name in ("reading", *chain(*groups().values()))
+        if getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
+    }
+    return tuple(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
 DECIDERS = ("method", "likelihood", "learner_samples", "reading", "tempering", "mutate", "mh_rows", "restart")

@@ -446,16 +446,14 @@ def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
         return
     off = sorted(map(abs, errors))
     deciles = quantiles(off, n=10, method="inclusive") if len(off) > 1 else off * 9
-    lines = [
-        ("half of the rows are off by at most", number(deciles[4], 3)),
-        ("nine of ten rows", number(deciles[8], 3)),
-        ("the worst row", number(off[-1], 3)),
-        ("on average too high (too low, if negative)", number(mean(errors), 3)),
-        ("root of the mean squared error", number(math.sqrt(own.mse or 0.0), 3)),
-    ]
-    yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
+    half, nine, worst = (number(each, 3) for each in (deciles[4], deciles[8], off[-1]))
+    yield Note(
+        f"Half of {counted(own.n, which)} are off by at most {half}, nine of ten by {nine}, the worst by {worst}; on "
+        f"average {number(abs(mean(errors)), 3)} too {'high' if mean(errors) > 0 else 'low'}."
+    )
     r2 = own.numbers.r2 if own.numbers else None
-    yield Note(f"On {counted(own.n, which)}{'' if r2 is None else f'; R² {fixed(r2, 3)}'}.")
+    known = "" if r2 is None else f"; R² {fixed(r2, 3)}"
+    yield Note(f"Root of the mean squared error {number(math.sqrt(own.mse or 0.0), 3)}{known}.")
 
 
 def calibrated(rows: Rows) -> tuple[Note, ...]:

@@ -8,7 +8,7 @@ the changes marked.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -16,10 +16,9 @@ from typing import Literal
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
 from vpp.findings.hypotheses import compare
-from vpp.findings.scores import answers_of, grouped, rows_by_id, scored_rows, totals
+from vpp.findings.scores import answers_of, grouped, scored_rows, totals
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Code, Fold, Mark, Note, Quote
@@ -27,8 +26,6 @@ from vpp.show.cards import StepCard
 from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
-PROMPT = "the prompt"
-PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh, without data"
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
@@ -188,21 +185,10 @@ def step_title(view: RunView, step: int | None) -> str:
 class Cards:
     """Makes the cards of a run: one for each hypothesis, heaviest or likeliest first."""
 
-    def __init__(
-        self,
-        view: RunView,
-        config: Config,
-        dataset: Dataset,
-        prompts: PromptMaker | None = None,
-        *,
-        names: Names | None = None,
-        wanted: Collection[int] = (),
-    ) -> None:
-        """wanted: slots whose prompts are included. Prompts are most of a deck's size, and seldom opened."""
+    def __init__(self, view: RunView, config: Config, dataset: Dataset, *, names: Names | None = None) -> None:
         self._view, self._config, self._dataset = view, config, dataset
-        self._rows = rows_by_id(dataset)
+        self._targets = {row.id: row.target for row in dataset.train}
         self._names = names or Names(view)
-        self._prompts, self._wanted = prompts, wanted
 
     def first(self) -> list[StepCard]:
         """Cards of the first hypotheses so far, in order of appearance."""
@@ -279,7 +265,7 @@ class Cards:
             card,
             before=self._text(proposed.parent) if is_new and proposed else "",
             marks=_marks(own, proposed, at),
-            folds=self._folds(at, made),
+            folds=self._folds(made),
         )
 
     def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> StepCard:
@@ -303,7 +289,7 @@ class Cards:
 
     def _scored(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
         """Add how many rows it has right, or how far off it is. where: the name of the rows."""
-        truth, of = [self._rows[row].target for row in rows], integer(len(rows))
+        truth, of = [self._targets[row] for row in rows], integer(len(rows))
         if self._dataset.task == "regression":
             error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
             return replace(card, score=f"off by {number(math.sqrt(error), 3)}", rows=f"on {of} {where}")
@@ -312,26 +298,21 @@ class Cards:
 
     # Folds
 
-    def _folds(self, at: StepView, made: Sequence[Proposed]) -> tuple[Fold, ...]:
-        folds = tuple(self._fold(at, each) for each in made)
+    def _folds(self, made: Sequence[Proposed]) -> tuple[Fold, ...]:
+        folds = tuple(map(self._fold, made))
         if len(folds) <= 1:
-            return tuple(replace(each, mark="", title="prompt and answer") for each in folds)
+            return tuple(replace(each, mark="", title="answer") for each in folds)
         return (Fold(name="rewrites", title="rewrites", blocks=folds),)
 
-    def _fold(self, at: StepView, proposed: Proposed) -> Fold:
-        slot, name = proposed.particle, f"rewrite-{proposed.particle}"
-        prompt: Code | Note = Note("One moment.")
-        if self._prompts and slot in self._wanted:
-            prompt = Code(self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN)
-        mark, words = outcome(proposed)
+    def _fold(self, proposed: Proposed) -> Fold:
+        name, (mark, words) = f"rewrite-{proposed.particle}", outcome(proposed)
         lost = proposed.proposal if proposed.why == "likelihood" and not proposed.accepted else None
         blocks = (
             *([Quote(self._text(lost))] if lost else []),
             *map(Note, filter(None, (decision_words(proposed), proposed.reason))),
-            Fold(name=f"{name}-{PROMPT}", title=PROMPT, blocks=(prompt,), wanted=slot),
             *_answered(proposed, name),
         )
-        return Fold(name=name, mark=mark, title=f"{words}: prompt and answer", blocks=blocks)
+        return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
 def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:

@@ -88,8 +88,6 @@ class Fold:
     blocks: tuple[object, ...]
     name: str = ""
     mark: Mark = ""
-    wanted: int | None = None
-    """Slot whose prompt the page is asked for once the fold is open (assets/deck.js)."""
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

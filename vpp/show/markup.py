@@ -359,10 +359,9 @@ def _(block: Code) -> str:
 
 @block_html.register
 def _(block: Fold) -> str:
-    wanted = "" if block.wanted is None else f' data-wanted="{block.wanted}"'
     title = badge(block.mark, block.title) if block.mark else text(block.title)
     name = text(block.name or block.title)
-    return f'<details data-fold="{name}"{wanted}><summary>{title}</summary>{html(block.blocks)}</details>'
+    return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
 
 
 # Markdown
