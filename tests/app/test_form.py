@@ -219,7 +219,6 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     html = shown(app)
     assert re.search(r"calls · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html)
     assert "Money</td>" in html
-    assert "The run pauses at 200 calls or a cost of 1.50, keeps its result so far" in html
     assert "The run needs at least 211 calls" in html
     press(app, "Start the run")
     (directory,) = started

@@ -10,7 +10,7 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
-from vpp.findings.rows import asked_when, calibrated, evaluated_rows, mistakes, opened_row, row_table, trust
+from vpp.findings.rows import calibrated, evaluated_rows, mistakes, opened_row, row_table, timing_words, trust
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
@@ -93,7 +93,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     if rows is None:
         return
-    asked_when(rows.test, snapshot)
+    timing_words(rows.test, snapshot)
     yield html((*rows_headline(rows), *calibrated(rows), *trust(rows), *mistakes(rows)))
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})

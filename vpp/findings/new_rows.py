@@ -64,7 +64,7 @@ def outside_words(fields: Sequence[Field], row: Row) -> str:
     return " ".join(("Outside the data:", *notes)) if notes else ""
 
 
-def asked_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
+def timing_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
     """Return how long it took, and the step if the run has gone on since. step, weights: of the answers."""
     took = f"Answered in {seconds(took_s)}." if took_s >= 1 else ""
     if step is None or (view.last_step == step and tuple(weights) == view.weights):

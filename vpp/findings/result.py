@@ -65,7 +65,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = known_rows(directory) if view.evaluated else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
-    standing = constant_answer(view, spec.config, dataset) if dataset else None
+    constant = constant_answer(view, spec.config, dataset) if dataset else None
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -108,12 +108,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
-        "constant": standing.as_json() if standing else None,
+        "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
-        **(weighed(spec, view) if spec.config.is_weighing else {}),
+        **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     return cast(dict[str, Any], finite(to_jsonable_python(found)))
 
@@ -159,7 +159,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
-def weighed(spec: RunSpec, view: RunView) -> dict[str, Any]:
+def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
     found = evidence(spec, view)
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],

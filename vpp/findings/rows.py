@@ -151,7 +151,7 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
 
 
-def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
+def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
     """Return when the rows were asked, if the run has gone on since."""
     now = snapshot.view.last_step
     if now is None or now <= test.step:
@@ -461,5 +461,5 @@ def calibrated(rows: Rows) -> tuple[Note, ...]:
     conformal = rows.points[0].reject.conformal
     if conformal is None:
         return ()
-    held = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
-    return (Note(f"{promise_sentence(conformal)} The truth was possible on {held}."),)
+    inside = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
+    return (Note(f"{promise_sentence(conformal)} The truth was possible on {inside}."),)

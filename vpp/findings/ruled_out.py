@@ -111,7 +111,7 @@ def _rejected(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 
 def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
     """Yield what resampling dropped, unless a text with the same answers was drawn, or the text is held now."""
-    held = {state.hypothesis for state in view.population}
+    population = {state.hypothesis for state in view.population}
     for step in view.steps.values():
         if not step.resampled or not step.reweighted:
             continue
@@ -119,7 +119,7 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
         heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
         drawn = {answers_of(step.scored[slot]) for slot in step.resampled.ancestors}
         gone = {each.hypothesis: each for each in step.scored.values() if answers_of(each) not in drawn}
-        for hypothesis in (each for each in gone if each not in held):
+        for hypothesis in (each for each in gone if each not in population):
             yield RuledOut(
                 reason="resampled away",
                 text=view.texts[hypothesis],

@@ -40,7 +40,7 @@ Groups = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Particle:
     slot: int
     hypothesis: str
     parent: str
@@ -63,7 +63,7 @@ def phases(at: StepView) -> tuple[Phase, ...]:
     return ("weigh", *copied, *(("rewrite",) if at.proposed else ()))
 
 
-def held(at: StepView, phase: Phase) -> list[Held]:
+def particles_of(at: StepView, phase: Phase) -> list[Particle]:
     weights = at.reweighted.weights if at.reweighted else None
     if phase == "weigh" or at.resampled is None:
         ancestors: Sequence[int] = sorted(at.scored)
@@ -80,7 +80,7 @@ def held(at: StepView, phase: Phase) -> list[Held]:
         if proposed and proposed.accepted and proposed.proposal:
             hypothesis, now = proposed.proposal, at.proposals_scored.get(slot)
         found.append(
-            Held(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
+            Particle(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
         )
     return found
 
@@ -122,7 +122,7 @@ class Names:
         if at.reweighted is None:
             return None, 0.0
         numbers = self.at((step, "weigh")).numbers
-        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh"))
         number = max(shares, key=lambda each: (shares[each], -each))
         return number, shares[number]
 
@@ -151,7 +151,7 @@ class Names:
 
 def _groups(at: StepView, phase: Phase) -> Groups:
     """Return the hypotheses of a phase by their answers; one that is not scored yet is alone."""
-    particles = held(at, phase)
+    particles = particles_of(at, phase)
     return _grouped((each.hypothesis, answers_of(each.scored) if each.scored else each.slot) for each in particles)
 
 
@@ -204,7 +204,7 @@ class Cards:
         scores, train = {each.hypothesis: each for each in events}, view.evaluated.get("train")
         weights = view.weights if self._config.is_weighted else (None,) * view.size
         particles = [
-            Held(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
+            Particle(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
             for slot, text in enumerate(found.population if found else ())
         ]
         cards = []
@@ -224,13 +224,17 @@ class Cards:
             return []
         named = self._names.at((step, phase))
         before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighted else self._names.before(step)
-        copies = Counter(before.numbers[each.hypothesis] for each in held(at, "weigh")) if phase == "copy" else None
-        pairs = self._pairs(held(at, phase), named, before)
+        copies = (
+            Counter(before.numbers[each.hypothesis] for each in particles_of(at, "weigh")) if phase == "copy" else None
+        )
+        pairs = self._pairs(particles_of(at, phase), named, before)
         return _sorted(self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
 
     # A card
 
-    def _pairs(self, particles: Sequence[Held], named: Named, before: Named) -> Iterator[tuple[StepCard, list[Held]]]:
+    def _pairs(
+        self, particles: Sequence[Particle], named: Named, before: Named
+    ) -> Iterator[tuple[StepCard, list[Particle]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
@@ -248,7 +252,7 @@ class Cards:
             yield _valued(card, own, front), own
 
     def _with_fate(
-        self, card: StepCard, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
+        self, card: StepCard, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
     ) -> StepCard:
         """Add what the phase did to a hypothesis."""
         if copies is not None:
@@ -315,7 +319,7 @@ class Cards:
         return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
-def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
+def _valued(card: StepCard, own: Sequence[Particle], front: Particle) -> StepCard:
     """Add the number and the bar of a card: its weight, or a chain's likelihood."""
     if not card.is_chain:
         known = [each.weight for each in own if each.weight is not None]
@@ -330,7 +334,7 @@ def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
     return replace(card, value=fixed(scored.log_likelihood, 1), bar=mean)
 
 
-def _marks(own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
+def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Marks:
     if (front is None or not front.accepted) and not at.finished and any(each.proposed is None for each in own):
         return (("live", "being rewritten"),)
     return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
