@@ -79,7 +79,6 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
 
 
 def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
-    """Return what the run does now, or how it ended."""
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
@@ -144,7 +143,6 @@ def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
 
 
 def raise_cap(directory: RunDirectory, cap: Cap) -> None:
-    """Ask for a higher cap, and go on under it."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost

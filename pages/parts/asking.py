@@ -50,8 +50,6 @@ FEW = 20  # questions up to which no bar is drawn
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Questions under a name, asked in another thread."""
-
     run: OpenRun
     name: str
 
@@ -70,7 +68,6 @@ class Job:
         return self.now is not None and self.now.outcome == "failed"
 
     def key(self, what: str) -> str:
-        """Return a key of the session for this job."""
         return f"posterior.{what}.{self.name}.{self.run.id}"
 
     def draw(self, section: Callable[["Job"], None]) -> None:
@@ -110,7 +107,6 @@ class Job:
         return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)
 
     def ask_key(self) -> None:
-        """Ask for the endpoint's key after a failure."""
         if self.has_failed and not self.run.snapshot.spec.endpoint.is_demo:
             person.ask_keys(self.run.snapshot.spec.endpoint)
 
@@ -374,7 +370,6 @@ def trial_section(job: Job) -> None:
 
 
 def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
-    """Draw the cost of a new trial, and its button."""
     run, view = job.run, snapshot.view
     try:
         asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))

@@ -59,7 +59,6 @@ def on_page(words: str) -> str:
 
 
 def sentence(note: str) -> str:
-    """Return a note on a table as a sentence for the page."""
     return f"{capitalised(on_page(note))}."
 
 

@@ -57,8 +57,6 @@ GOES_ON = "The run continues if you close this tab. You can pause or stop it and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The rows of the new run: those of a table, or of an earlier run."""
-
     task: Task
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
@@ -81,8 +79,6 @@ def part(place: str, head: str) -> Iterator[None]:
 
 
 class Places:
-    """The parts of the form, filled in any order."""
-
     def __init__(self) -> None:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
@@ -172,7 +168,6 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
-    """Return the first reason why the run cannot start; empty if it can."""
     if model.lacks:
         return model.lacks
     try:
@@ -192,7 +187,6 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train."""
     held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
@@ -356,7 +350,6 @@ def fill_from_preset() -> None:
 
 
 def fill_from(config: Config) -> None:
-    """Fill the fields with the options of an earlier run."""
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
         put(name, value)

@@ -138,7 +138,6 @@ class Stage:
         return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
     def rail_html(self) -> str:
-        """Return the figures beside the cards."""
         if self.newest is None or self.config.is_weighing:
             return ""
         curve = accuracy_curve(self.view, self.run.reader.dataset(), at=self.step)

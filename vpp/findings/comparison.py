@@ -63,8 +63,6 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How well a run, or a simple model, does on test rows."""
-
     rows: tuple[Row, ...]
     losses: tuple[float, ...]
     """(N,) an abstention is wrong, or an error of the range of the training targets."""
@@ -218,7 +216,6 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    """Yield which runs are not compared with the reference, and why."""
     runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
     compared = [CODES[place] for place in comparison.comparable]
     if elsewhere := [code for code, _, own in runs if own and code not in compared]:

@@ -28,7 +28,6 @@ class Accuracy:
 
 
 def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
-    """Return those of every step that has scored all its particles, in order."""
     found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
     return tuple(each for each in found if each is not None)
 

@@ -106,12 +106,10 @@ def when_words(made: datetime, now: datetime) -> str:
 
 
 def steps_done(view: RunView | Summary) -> int:
-    """Count the complete steps."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
 def steps_text(view: RunView | Summary) -> str:
-    """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 
 
@@ -159,7 +157,6 @@ def pending_words(command: Command, state: State) -> str:
 
 
 def model_name(endpoint: EndpointSpec) -> str:
-    """Name of the model that writes hypotheses."""
     return "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
 
 

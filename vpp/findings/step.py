@@ -254,7 +254,6 @@ class Cards:
     def _with_fate(
         self, card: StepCard, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
     ) -> StepCard:
-        """Add what the phase did to a hypothesis."""
         if copies is not None:
             more = card.copies - copies[card.key]
             fate: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
@@ -352,7 +351,6 @@ def _answered(event: Proposed | ParticleDrawn, name: str) -> Iterator[Fold]:
 
 
 def outcome(proposed: Proposed) -> tuple[Mark, str]:
-    """Badge on a rewriting and its decision."""
     is_fresh = proposed.origin == "prior"
     if proposed.why == "unparsable":
         return "abs", "rewrite refused" if proposed.refused else "rewrite unreadable"

@@ -94,5 +94,4 @@ Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold
 
 
 def count_metric(name: str, n: int, of: int, words: str) -> Metric:
-    """Return a metric such as `3 of 60`."""
     return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)

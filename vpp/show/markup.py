@@ -78,7 +78,6 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 
 
 def markdown_code(text: str) -> str:
-    """Return a fenced block that `text` cannot close."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{plain(text)}\n{fence}"
