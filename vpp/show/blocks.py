@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vpp.show.words import integer
-
 Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "live", "done", ""]
 """Shape of a badge; empty for none."""
 
@@ -91,7 +89,3 @@ class Fold:
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold
-
-
-def count_metric(name: str, n: int, of: int, words: str) -> Metric:
-    return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)
