@@ -13,7 +13,6 @@ from vpp.findings.comparison import (
     Candidate,
     Comparison,
     compare,
-    cost,
     others,
     outcome,
     settings_block,
@@ -198,7 +197,7 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
 
 
 def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
-    """Draw what came out, which settings differ, and the cost. names: of runs, by id. group: of all these runs."""
+    """Draw what came out, and which settings differ. names: of runs, by id. group: of all these runs."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -216,7 +215,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group |
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])
-    blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
+    blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
 
 
 frame.enter()

@@ -1,4 +1,4 @@
-"""Rows with their votes as a table, a row in brief, its inputs, and rival hypotheses side by side."""
+"""Rows with their votes as a table, the inputs of a row, and rival hypotheses side by side."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -119,23 +119,6 @@ def _named(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowBrief:
-    name: str
-    cells: Cells
-    vote: VoteBar | str
-
-
-@block_html.register
-def _(block: RowBrief) -> str:
-    vote = text(block.vote) if isinstance(block.vote, str) else html([block.vote])
-    whole = text(", ".join(f"{name} {value}".strip() for name, value in block.cells))
-    return (
-        f'<article class="brief"><span class="cap">{text(block.name)}</span>'
-        f'<span class="in" title="{whole}">{_cells(block.cells)}</span><span class="now">{vote}</span></article>'
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
     """Hypotheses with one answer, by the heaviest of them."""
 
@@ -158,10 +141,10 @@ class Rivals:
 @block_html.register
 def _(block: Rivals) -> str:
     first, *others = block.all
-    words, _, _ = marked(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
+    words, _, _ = mark_differences(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
     parts = [_rival(first, words)]
     for rival in others[:MOST_RIVALS]:
-        _, words, note = marked(first.hypothesis, rival.hypothesis)
+        _, words, note = mark_differences(first.hypothesis, rival.hypothesis)
         parts.append(_rival(rival, words, note))
     rest = counted(len(others) - 1, "lighter answer")
     lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
@@ -177,7 +160,7 @@ def _rival(rival: Rival, words: str, note: str = "") -> str:
     )
 
 
-def marked(one: str, other: str) -> tuple[str, str, str]:
+def mark_differences(one: str, other: str) -> tuple[str, str, str]:
     """Return two hypotheses as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the model read them in two ways."
