@@ -1,5 +1,8 @@
 """Rows whose true labels would tell most, and a new run that goes on with those labels."""
 
+from collections.abc import Sequence
+from hashlib import sha256
+
 import streamlit as st
 
 from pages.parts import blocks, opening
@@ -9,13 +12,14 @@ from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
 from vpp.data.table import Table
 from vpp.findings import new_rows
-from vpp.findings.points import questions
+from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
+from vpp.show.markup import html
 from vpp.show.words import counted, value_text
 
 AT_ONCE, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
@@ -88,22 +92,41 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
         notes.append(Note("The run has gone on since these rows were asked about."))
     blocks.draw(Say(new_rows.labels_words(every)), *notes)
+    telling = [question for question in every if question.bits >= new_rows.LITTLE][:AT_ONCE]
+    everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=_key(run, "all"))
     own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
-    first = every[:AT_ONCE]
-    blocks.draw(new_rows.questions_table(first, columns, dataset, own.keys()))
-    known = [question for question in first if own.get(question.row.id, question.row).target is not None]
-    label = f"Use your table’s labels of {counted(len(known), 'row')}"
-    if known and st.button(label, key="disagreement.settle.use"):
-        for question in known:
-            truth = value_text(own[question.row.id].target)
-            answers_of(run)[input_key(question.row)] = Answered(inputs=dict(question.row.inputs), target=truth)
+    for number, question in enumerate(every if everything else telling, 1):
+        row = own.get(question.row.id)
+        name = f"row {question.row.id}" if row else f"made-up row {number}"
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.html(markup.block(html([new_rows.question_row(question, columns, dataset, name)])))
+        with right.container(key=f"settle_truth_{number}"):
+            note_answer(run, question, name, dataset.classes, row=row)
     st.download_button(
         "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.id}-sheet.csv",
         mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
     )  # fmt: skip
 
 
+def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
+    """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
+    place = input_key(question.row)
+    if row is not None and row.target is not None:
+        own = value_text(row.target)
+        field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
+        truth = own if st.checkbox(f"Use {own}", **field) else ""
+    else:
+        field = {**blocks.lasting(_field_key(run, place)), "placeholder": "not known", "label_visibility": "collapsed"}
+        label = f"True answer, {name}"
+        truth = (st.selectbox(label, labels, None, **field) or "") if labels else st.text_input(label, **field).strip()
+    if truth:
+        answers_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=truth)
+    else:
+        answers_of(run).pop(place, None)
+
+
 def take_sheet(run: OpenRun) -> None:
+    """Take a filled sheet: its answers are noted once, so that a field may correct them."""
     file = st.file_uploader("A filled labelling sheet", type=None, key=_key(run, "filled"))
     if file is None or st.session_state.get(_key(run, "taken")) == file.file_id:
         return
@@ -119,6 +142,11 @@ def answers_of(run: OpenRun) -> dict[Key, Answered]:
     return answers
 
 
+def _field_key(run: OpenRun, place: Key) -> str:
+    # A SHA-256, since Python's hashes of -1 and -2 are equal.
+    return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
+
+
 def go_on(run: OpenRun) -> None:
     answers = list(answers_of(run).values())
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
@@ -130,4 +158,10 @@ def go_on(run: OpenRun) -> None:
             answers_of(run).clear()
             st.session_state[_key(run, "next")] = prepared
             st.rerun()
-    st.button("Forget these answers", key="disagreement.settle.forget", on_click=answers_of(run).clear)
+    st.button("Forget these answers", key="disagreement.settle.forget", on_click=forget, args=(run,))
+
+
+def forget(run: OpenRun) -> None:
+    for place in answers_of(run):
+        st.session_state.pop(_field_key(run, place), None)
+    answers_of(run).clear()

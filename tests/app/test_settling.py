@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import opening
 from tests import inspected
 from tests.app.drawn import app as app
-from tests.app.drawn import opened, press, shown
+from tests.app.drawn import opened, shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row
@@ -43,10 +44,12 @@ def ask(app: AppTest) -> AppTest:
     return app
 
 
-def upload(app: AppTest, content: str) -> None:
-    field = app.file_uploader(key=f"disagreement.settle.filled.{app.session_state['run']}")
-    field.set_value(("sheet.csv", content.encode(), "text/csv")).run()
-    assert not app.exception
+def show_all(app: AppTest) -> None:
+    next(toggle for toggle in app.toggle if ".settle.all." in (toggle.key or "")).set_value(True).run()
+
+
+def truths(app: AppTest) -> list[Any]:
+    return [w for kind in ("selectbox", "text_input") for w in app.get(kind) if ".truth." in (w.key or "")]
 
 
 def test_labels_are_asked_answered_and_gone_on_from(
@@ -60,8 +63,10 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert "made-up row" not in shown(app)
     html = shown(ask(app))
     assert "would tell something, the most informative first." in html
-    assert re.search(r"<td>\d+</td><td class=\"r\">0\.\d\d</td>", html)
-    upload(app, f"a,{inspected.LABELS.target}\n10,yes\n11,\n")
+    assert re.search(r"row \d+ · 0\.\d\d bits", html)
+    field = truths(app)[0]
+    assert field.options == ["no", "yes"]
+    field.set_value("yes").run()
     assert "Go on with 1 true answer" in shown(app)
     assert "has 1 training row more" in shown(app)
     assert "First hypotheses" not in shown(app)
@@ -79,14 +84,27 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert data.descriptions == MEANT
 
 
-def test_labels_of_the_table_are_taken_by_a_press_and_forgotten_by_another(app: AppTest, tmp_path: Path) -> None:
+def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
+    ask(
+        opened(app, asked_about(tmp_path, "labels", (-1, -2)), "disagreement")
+    )  # (-1.0,) and (-2.0,) have one hash in CPython
+    if len(truths(app)) < 2:
+        show_all(app)
+    assert not app.exception
+    truths(app)[0].set_value("no").run()
+    truths(app)[1].set_value("yes").run()
+    assert [field.value for field in truths(app)] == ["no", "yes"]
+    assert "Go on with 2 true answers" in shown(app)
+    app.button(key="disagreement.settle.forget").click().run()
+    assert [field.value for field in truths(app)] == [None, None]
+
+
+def test_a_label_of_the_table_is_taken_by_a_press(app: AppTest, tmp_path: Path) -> None:
     own = tuple(Row(id=20 + cell, inputs=(("a", str(cell)),), target="yes") for cell in (20, 21))
     data = replace(inspected.LABELS, unused=own)
     reader = builders.run(tmp_path, *inspected.label_events(), data=data, config=inspected.LABEL_CONFIG)
     opened(app, reader, "disagreement")
     assert "2 of the 2 rows of your table that this run does not use." in shown(app)
     ask(app)
-    press(app, "Use your table’s labels of 2 rows")
-    assert "Go on with 2 true answers" in shown(app)
-    press(app, "Forget these answers")
-    assert "Go on with" not in shown(app)
+    next(box for box in app.checkbox if box.label == "Use yes").set_value(True).run()
+    assert "Go on with 1 true answer" in shown(app)

@@ -1,4 +1,4 @@
-"""How hypotheses are read: branches with their rows, and certificates, from recorded lines."""
+"""How hypotheses are read: branches with their rows, certificates and questions, from recorded lines."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from vpp.findings.programs import (
     certificate_words,
     program_folds,
     program_readings,
+    question_words,
 )
 from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
@@ -49,7 +50,9 @@ def program(text: str, code: str | None, reason: str | None = None) -> Translati
     return Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1)
 
 
-def test_branches_have_their_rows_and_certificates_the_rows_read_otherwise(tmp_path: Path) -> None:
+def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_questions_their_texts(
+    tmp_path: Path,
+) -> None:
     reader = inspected.programs(tmp_path)
     short, mood = program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values()
     assert [branch.words for branch in short.branches] == ["ask('is it `short`?', a): 'yes'", "otherwise: 'no'"]
@@ -58,6 +61,7 @@ def test_branches_have_their_rows_and_certificates_the_rows_read_otherwise(tmp_p
     assert short.certificate is not None
     assert short.certificate.apart == (Apart(1, "no", None),)
     assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
+    assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
     assert said(mood) == "Read row by row: *no program*."
     train = reader.refresh().view.evaluated["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
@@ -93,6 +97,7 @@ IN_FOLD = (
     "No answer on 1 training row.",
     "The model reads it alike on 1 of 2 rows",
     "Row 1: no by the program, no answer by the model. The sentence may have two meanings.",
+    "“is it `short`?” (a): yes for 1 of 3 texts",
 )
 
 

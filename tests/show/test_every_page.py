@@ -14,7 +14,7 @@ from vpp.events import Proposed
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import settings as settings_of
 from vpp.findings.comparison import standings
-from vpp.findings.new_rows import answer_blocks, answers_table, questions_table
+from vpp.findings.new_rows import answer_blocks, answers_table, question_row
 from vpp.findings.points import votes_on
 from vpp.runs.reader import RunReader
 from vpp.show.blocks import Table
@@ -47,8 +47,8 @@ def of_new_rows() -> list[str]:
     vote = votes_on(answers)[0]
     vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
     blocks = answer_blocks(vote, answers, LABELS, input_fields(LABELS), "", is_weighted=True)
-    table = questions_table([replace(vote, bits=0.5)], (BAD,), LABELS, {vote.row.id})
-    return [html([answers_table([vote], LABELS)]), html(blocks), html([table])]
+    question = question_row(replace(vote, bits=0.5), (BAD,), LABELS, BAD)
+    return [html([answers_table([vote], LABELS)]), html(blocks), html([question])]
 
 
 def test_every_drawing_shows_html_as_text(tmp_path: Path) -> None:

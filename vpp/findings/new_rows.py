@@ -1,6 +1,6 @@
 """Answers to rows that a person asks about, and the rows whose labels would tell most."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from vpp.data.dataset import Dataset, Row
 from vpp.data.labelling import Field
@@ -20,6 +20,7 @@ from vpp.runs.asking import Answers
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Say, Table
+from vpp.show.matrix import RowBrief
 from vpp.show.words import counted, cut, fixed, integer, seconds
 
 MOST_INPUTS = 6
@@ -117,16 +118,13 @@ def labels_words(found: Sequence[Point]) -> str:
     return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first."
 
 
-def questions_table(questions: Sequence[Point], columns: Sequence[str], dataset: Dataset, own: Container[int]) -> Table:
-    """Return rows to label, with the deciding inputs. own: ids of rows of the table; others are made up."""
-    rows = []
-    for question in questions:
-        cells = cells_of(question.row, columns[:BRIEF])
-        name = str(question.row.id) if question.row.id in own else "made up"
-        vote = vote_of(question, dataset.target_decimals)
-        words = vote if isinstance(vote, str) else vote.words or "no answer"
-        rows.append((name, fixed(question.bits), *(cut(value, LONGEST_CELL) for _, value in cells), words))
-    return Table(head=("row", "bits", *columns[:BRIEF], "vote"), rows=rows, right=(1,), name="rows to label")
+def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> RowBrief:
+    """Return a row to label in one line. columns: as the hypotheses use them."""
+    return RowBrief(
+        name=f"{name} · {fixed(question.bits)} bits",
+        cells=cells_of(question.row, columns[:BRIEF]),
+        vote=vote_of(question, dataset.target_decimals),
+    )
 
 
 def columns_of(view: RunView, dataset: Dataset) -> tuple[str, ...]:

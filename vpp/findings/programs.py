@@ -1,6 +1,7 @@
-"""How each hypothesis is read: its program with the rows of each branch, and its certificate; in words."""
+"""How each hypothesis is read: its program with the rows of each branch, its certificate, its questions; in words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
-from vpp.show.words import capitalised, counted, integer, interval_text, number, value_text
+from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
 
 ROUNDING = 0.01
 """Largest difference of two numbers that count as alike, as a share of the targets' range."""
@@ -59,6 +60,16 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionShare:
+    """A program's question about texts, over all texts that the learner answered it for."""
+
+    question: str
+    column: str
+    n: int
+    n_yes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramReading:
     """How a hypothesis is read, and what is known of its program."""
 
@@ -72,6 +83,7 @@ class ProgramReading:
     n_unanswered: int = 0
     """Training rows scored on which the program fails."""
     certificate: Certificate | None = None
+    questions: tuple[QuestionShare, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         certificate = asdict(self.certificate) | {"n_alike": self.certificate.n_alike} if self.certificate else None
@@ -90,7 +102,7 @@ def program_readings(
     config = Config(**{name: options[name] for name in known if name in options})
     if not config.has_programs:
         return {id_: ProgramReading(by="rows") for id_ in ids}
-    columns = Columns(dataset)
+    columns, counts = Columns(dataset), _yes_counts(answers)
     scored = {each.hypothesis: each for each in scores_of(view) if each.branches}
     found = {}
     for id_ in dict.fromkeys(ids):
@@ -106,6 +118,7 @@ def program_readings(
             branches=_branch_scores(program, rows, values, branches, dataset),
             n_unanswered=branches.count(None),
             certificate=_certificate(certified, dataset) if certified else None,
+            questions=_questions(program, columns, counts),
         )
     return found
 
@@ -179,6 +192,20 @@ def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool
     return one == other
 
 
+def _yes_counts(answers: AnswerReader) -> Mapping[str, Counter[bool]]:
+    """By question, the texts answered with yes (True) and no. A copy, since the reader's thread may add answers."""
+    counts: dict[str, Counter[bool]] = {}
+    for each in tuple(answers.texts.values()):
+        if each.yes is not None:
+            counts.setdefault(each.question, Counter())[each.yes] += 1
+    return counts
+
+
+def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
+    found = ((words, columns.names[alias], counts.get(words, Counter())) for words, alias in program.questions)
+    return tuple(QuestionShare(question=words, column=name, n=n.total(), n_yes=n[True]) for words, name, n in found)
+
+
 # In words, which quote models
 
 
@@ -196,6 +223,13 @@ def certificate_words(certificate: Certificate) -> str:
     """`the model reads it alike on 8 of 8 rows (68 % to 100 %)`: Wilson's 95 % interval."""
     rows = f"{integer(certificate.n_alike)} of {counted(certificate.n, 'row')}"
     return f"the model reads it alike on {rows} ({interval_text(certificate.n_alike, certificate.n)})"
+
+
+def question_words(question: QuestionShare) -> str:
+    """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
+    share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
+    of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
+    return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"
 
 
 MOST_APART = 4
@@ -237,3 +271,4 @@ def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object
         yield Note(f"No answer on {counted(n, 'training row')}.")
     if found := reading.certificate:
         yield Note(f"{capitalised(certificate_words(found))}. {apart_words(found)}".rstrip())
+    yield from (Note(question_words(question)) for question in reading.questions)

@@ -1,4 +1,4 @@
-"""Rows with their votes as a table, the inputs of a row, and rival hypotheses side by side."""
+"""Rows with their votes as a table, a row in brief, its inputs, and rival hypotheses side by side."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -116,6 +116,23 @@ def _cells(cells: Iterable[tuple[str, str]]) -> str:
 
 def _named(name: str) -> str:
     return f'<span class="cap">{text(name)}</span> ' if name else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowBrief:
+    name: str
+    cells: Cells
+    vote: VoteBar | str
+
+
+@block_html.register
+def _(block: RowBrief) -> str:
+    vote = text(block.vote) if isinstance(block.vote, str) else html([block.vote])
+    whole = text(", ".join(f"{name} {value}".strip() for name, value in block.cells))
+    return (
+        f'<article class="brief"><span class="cap">{text(block.name)}</span>'
+        f'<span class="in" title="{whole}">{_cells(block.cells)}</span><span class="now">{vote}</span></article>'
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
