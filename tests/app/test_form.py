@@ -210,7 +210,7 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[RunDirectory] = []
-    monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
+    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: started.append(directory))
     upload(app, TABLE)
     app.number_input(key="new.price_in").set_value(2.0)
     app.number_input(key="new.max_calls").set_value(200).run()
