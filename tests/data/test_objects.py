@@ -3,11 +3,13 @@
 import contextlib
 import json
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.data import text as texts
+from vpp.data.formats import SHAPES
 from vpp.data.table import Table
 from vpp.errors import DataError
 
@@ -30,16 +32,16 @@ def test_every_shape_gives_the_same_table_as_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('[{"a": [1]}]', "t.json: row 1 of the column 'a' holds a list or an object: give one text or number a cell"),
-        ('{"data": [{"a": 1}]}', "row 1 of the column 'data' holds a list or an object"),
-        ('{"a": [1, 2], "b": [1, 3]}', "row 1 of the column 'a' holds a list or an object"),
-        ("[1, 2]", "t.json is JSON without a table: give a list of objects, or an object a line"),
+        ('[{"a": [1]}]', f"t.json: row 1 of 'a' holds a list or an object, not a cell: {SHAPES}"),
+        ('{"data": [{"a": 1}]}', f"row 1 of 'data' holds a list or an object, not a cell: {SHAPES}"),
+        (pd.DataFrame({"a": [1, 2]}).to_json(), f"row 1 of 'a' holds a list or an object, not a cell: {SHAPES}"),
+        ("[1, 2]", f"t.json is JSON without a table: {SHAPES}"),
         ("{}", "t.json has no rows: rows are needed"),
         ('[{"a": null}, {"a": " "}]', "t.json has no rows: rows are needed"),
         ('[{"a": 1},\n {"a": }]', "t.json is not valid JSON (line 2: Expecting value): correct it"),
-        ('{"a": 1}\n{"a": 2', "t.json: line 2 is not valid JSON: correct it"),
+        ('{"a": 1}\n{"a": 2', "t.json is not valid JSON (line 2: Expecting ',' delimiter): correct it"),
         ("[" * 100_000, "t.json is JSON that is nested too deeply"),
-        ('[{"a": "\\ud800"}]', "row 1 of the column 'a' holds a character that is no text: give one text"),
+        ('[{"a": "\\ud800"}]', "row 1 of 'a' holds a character that is no text: remove it"),
         (json.dumps([{str(n): 1 for n in range(2_001)}]), "t.json has 2,001 columns, more than 2,000"),
     ],
 )

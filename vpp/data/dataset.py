@@ -95,10 +95,7 @@ class Notation:
     """Format of a column's numbers in the file, unless plain: `1.234,50 €`."""
 
     decimal: str = "."
-    grouping: str = ""
-    """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
-    before: bool = False
     is_doubtful: bool = False
     """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
     is_scaled: bool = False
