@@ -463,8 +463,9 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         if half:  # a half of a day has the hours 1 to 12
             hour = f"{datetime.strptime(f'{hour}{half}m', '%I%p').hour}"
         moment = datetime(year, month, day, int(hour), int(parts.get("minute") or 0), int(parts.get("second") or 0))
-        is_shifted = zone is not None and zone.upper() not in ("Z", "UTC")
-        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta()) if is_shifted else moment
+        if zone is None or zone.upper() in ("Z", "UTC"):
+            return moment
+        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta())
     except (KeyError, ValueError, OverflowError):
         return None
 
