@@ -574,23 +574,19 @@ class _Draft:
 
     def _check(self) -> None:
         """Raises DataError for the first cell of another kind than the chosen one."""
-        whole = {
-            "number": "numbers in one notation",
-            "date": "dates in one form",
-            "sequence": "sequences of integers",
-        }.get(self.chosen or "")
-        fits = {"number": is_number, "sequence": is_sequence}.get(self.chosen or "", lambda cell: True)
-        wrong = next((cell for cell in self.present if not fits(cell)), None)
-        if self.chosen == "date" and not find_form(self.present):
-            wrong = next(iter(self.present), None)
-        if wrong is None:
-            return
-        fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
-        if self.chosen == "number" and all(map(is_written_number, self.present)):
-            fault = f"it holds {two_ways(self.present)}"
-        raise DataError(
-            f"column {self.name!r} cannot be read as {whole}: {fault}: fix the cells, or choose another kind"
-        )
+        are_dates = self.chosen != "date" or find_form(self.present) is not None
+        are_written = self.chosen == "number" and all(map(is_written_number, self.present))
+        name, fits = {
+            "number": ("numbers in one notation", is_number if are_written else is_written_number),
+            "date": ("dates in one form", lambda cell: are_dates),
+            "sequence": ("sequences of integers", is_sequence),
+        }.get(self.chosen or "", ("", lambda cell: True))
+        if (wrong := next((cell for cell in self.present if not fits(cell)), None)) is not None:
+            fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
+            fault = f"it holds {two_ways(self.present)}" if are_written else fault
+            raise DataError(
+                f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
+            )
 
 
 def read_cell(text: str, column: Column) -> str | None:

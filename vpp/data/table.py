@@ -8,16 +8,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.columns import (
-    Cells,
-    are_codes,
-    is_identifier,
-    is_number,
-    is_written_number,
-    read_columns,
-    read_known,
-    two_ways,
-)
+from vpp.data.columns import Cells, are_codes, is_identifier, is_number, read_columns, read_known
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
@@ -153,8 +144,6 @@ TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species
 MAX_CLASSES = 50
 MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
-FEW_OTHERS = 0.2
-"""Largest share of other cells in a column that was meant to be numbers."""
 ROWS_PER_NUMERIC_CLASS = 5
 """Least average number of rows a value of integers that are labels rather than a quantity."""
 
@@ -215,7 +204,7 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     if task == "regression":
         check_numbers(table, target)
     else:
-        _check_labels(present, target)
+        _check_labels(table, present, target)
     return task
 
 
@@ -231,20 +220,16 @@ def check_numbers(table: Table, target: str) -> None:
             raise _unfit(target, f"{fault}: fix the cell, choose classification or")
 
 
-def _check_labels(present: Sequence[str], target: str) -> None:
-    n_labels, are_numbers = len(set(present)), all(map(is_number, present))
-    others = [cell for cell in present if not is_written_number(cell)]
-    if not are_numbers and (n_labels > MAX_CLASSES or n_labels == len(present)):
-        if not others:
-            fault = f"holds numbers in more than one notation, such as {two_ways(present)}"
-            raise _unfit(target, f"{fault}: write them in one unit and one notation, or")
-        if len(others) <= FEW_OTHERS * len(present):
-            raise _unfit(target, f"holds numbers except {quoted(others[0])}: fix the cell, or")
+def _check_labels(table: Table, present: Sequence[str], target: str) -> None:
+    n_labels = len(set(present))
+    why = next((f" ({note})" for note in table.column_notes if note.startswith(f"column {target!r} is ")), "")
     if n_labels == len(present):
-        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
+        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat{why}")
     if n_labels > MAX_CLASSES:
-        remedy = "choose regression" if are_numbers else "merge labels"
-        raise _unfit(target, f"has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or")
+        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        raise DataError(
+            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target{why}"
+        )
     check_readable(sort_labels(present), target)
 
 
