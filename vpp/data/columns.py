@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -597,22 +597,6 @@ def read_cell(text: str, column: Column) -> str | None:
     if is_missing(stripped, column.missing):
         return None
     return (read_number(stripped, column.notation) if column.kind == "number" else None) or stripped
-
-
-def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells, str]:
-    """Read other texts as those of the column were read; return also a note on cells that are no numbers, or "".
-
-    A cell that is not a number stays as written.
-    """
-    read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
-    cells = tuple(map(read.__getitem__, texts))
-    own = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
-    wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
-    if column.kind != "number" or not wrong:
-        return own, cells, ""
-    first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
-    others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
-    return own, cells, f"column {column.name!r}: {first}{others}; such cells stay as written"
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.columns import Cells, are_codes, is_identifier, is_number, read_columns, read_known
+from vpp.data.columns import Cells, are_codes, is_identifier, is_number, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
@@ -69,7 +69,7 @@ class Table:
             reading=grid.reading,
             read_as=read_as,
         )
-        return _with_kinds(table, {})
+        return with_kinds(table, {})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -105,16 +105,14 @@ class Table:
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
-    """Read the table again with these kinds of columns; the others are detected.
+    """Read the table's columns from their texts with these kinds; the others are detected.
 
     Raises DataError for an unknown column, and for a cell that is not of its column's kind.
     """
     for name in kinds:
         table.column(name)
-    return _with_kinds(table, kinds) if kinds else table
-
-
-def _with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
+    if table.columns and not kinds:
+        return table
     columns, values, notes = read_columns(
         table.names,
         table.texts,
@@ -131,13 +129,21 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
 
     Columns are matched by name. A cell of a column of numbers that is not a number stays as written; a note says so.
     """
+    own, values, notes = list(table.columns), list(table.values), []
     known = {column.name: column for column in columns}
-    reread = [
-        read_known(known[column.name], texts) if column.name in known else (column, cells, "")
-        for texts, column, cells in zip(table.texts, table.columns, table.values, strict=True)
-    ]
-    own, values, notes = zip(*reread, strict=True)
-    return replace(table, columns=own, values=values, column_notes=tuple(filter(None, notes)))
+    for place, name in enumerate(table.names):
+        if name not in known:
+            continue
+        column, texts = known[name], table.texts[place]
+        read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
+        cells = values[place] = tuple(map(read.__getitem__, texts))
+        own[place] = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
+        wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
+        if column.kind == "number" and wrong:
+            first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
+            others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
+            notes.append(f"column {name!r}: {first}{others}; such cells stay as written")
+    return replace(table, columns=tuple(own), values=tuple(values), column_notes=tuple(notes))
 
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
