@@ -141,32 +141,25 @@ def test_unsuitable_choices_are_refused_in_one_line(options, said):
     assert "\n" not in str(caught.value)
 
 
-def hinted(name: str, cells: list[str]) -> Table:
-    rows = (f"{cell},{i * 37 % 101}.5,{'ab'[i % 2]}" for i, cell in enumerate(cells))
-    return read("\n".join([f"{name},x,y", *rows]))
-
-
-def test_a_column_named_after_a_group_whose_values_repeat_is_suggested():
-    notes = build_dataset(hinted("patient", [str(i % 40 * 7) for i in range(200)]), target="y").provenance.notes
-    groups = "column 'patient' has 40 values for 200 rows: if its rows belong together"
-    assert f"{groups}, split by group (--split group:patient)" in notes
-
-
-def test_dates_hint_at_time_until_a_split_is_chosen():
-    dated = hinted("day", [f"2024-01-{i % 28 + 1:02d}" for i in range(28)])
-    found = build_dataset(dated, target="y")
-    assert found.inputs == ("x",)
-    assert found.provenance.notes[:2] == (
+def test_groups_and_dates_are_suggested_until_a_split_is_chosen():
+    rows = (f"{i % 40 * 7},2024-01-01 {i // 60:02}:{i % 60:02},{i * 37 % 101}.5,{'ab'[i % 2]}" for i in range(200))
+    table = read("\n".join(["patient,day,x,y", *rows]))
+    found, chosen = (
+        build_dataset(table, target="y", split=SplitPlan(rule=rule))
+        for rule in (SplitRule(), SplitRule(kind="time", column="day"))
+    )
+    assert found.inputs == ("patient", "x")
+    assert found.provenance.notes == (
         "column 'day' was left out: it is different on every row",
+        "column 'patient' has 40 values for 200 rows: if its rows belong together, split by group (--split "
+        "group:patient)",
         "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",
     )
-    chosen = build_dataset(dated, target="y", split=SplitPlan(rule=SplitRule(kind="time", column="day")))
-    assert not any("holds dates" in note for note in chosen.provenance.notes)
+    assert not any("(--split " in note for note in chosen.provenance.notes)
 
 
 def table_of(**columns: list[str]) -> Table:
-    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
-    return Table.read("\n".join(lines).encode(), name="some.csv")
+    return read("\n".join([",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]))
 
 
 @pytest.mark.parametrize(
@@ -230,9 +223,8 @@ def test_a_chosen_task_or_kind_decides_the_task():
 
 
 def test_labels_sort_as_numbers_only_if_all_are():
-    assert sort_labels(["10", "9", "-1", "9"]) == ("-1", "9", "10")
-    assert sort_labels(["10", "9", "b"]) == ("10", "9", "b")
-    assert sort_labels(["1.0", "1"]) == ("1", "1.0")
+    for labels in (("-1", "9", "10"), ("10", "9", "b"), ("1", "1.0")):
+        assert sort_labels([*reversed(labels), labels[0]]) == labels
 
 
 def test_rows_to_predict_are_those_without_a_target_or_all():

@@ -123,16 +123,16 @@ def test_every_shape_gives_the_same_table_as_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('[{"a": [1]}]', f"t.json: row 1 of 'a' holds a list or an object, not a cell: {SHAPES}"),
-        ('{"data": [{"a": 1}]}', f"row 1 of 'data' holds a list or an object, not a cell: {SHAPES}"),
-        (pd.DataFrame({"a": [1, 2]}).to_json(), f"row 1 of 'a' holds a list or an object, not a cell: {SHAPES}"),
+        ('[{"a": [1]}]', "t.json: row 1 of 'a' holds a list or an object: give one text or number a cell"),
+        ('{"data": [{"a": 1}]}', f"t.json is JSON without a table: {SHAPES}"),
+        (pd.DataFrame({"a": [1, 2]}).to_json(), f"t.json is JSON without a table: {SHAPES}"),
         ("[1, 2]", f"t.json is JSON without a table: {SHAPES}"),
         ("{}", "t.json has no rows: rows are needed"),
         ('[{"a": null}, {"a": " "}]', "t.json has no rows: rows are needed"),
         ('[{"a": 1},\n {"a": }]', "t.json is not valid JSON (line 2: Expecting value): correct it"),
         ('{"a": 1}\n{"a": 2', "t.json is not valid JSON (line 2: Expecting ',' delimiter): correct it"),
         ("[" * 100_000, "t.json is JSON that is nested too deeply"),
-        ('[{"a": "\\ud800"}]', "row 1 of 'a' holds a character that is no text: remove it"),
+        ('[{"a": "\\ud800"}]', "row 1 of 'a' holds a character that is no text: give one"),
         (json.dumps([{str(n): 1 for n in range(2_001)}]), "t.json has 2,001 columns, more than 2,000"),
     ],
 )

@@ -300,7 +300,8 @@ def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
         if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
             raise
         return None
-    if not all(isinstance(record, dict) for record in records):
+    is_nested = len(records) == 1 and text.lstrip().startswith("{") and any(map(_is_nested, records[0].values()))
+    if is_nested or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = list(dict.fromkeys(key for record in records for key in record))
     check_size(name, n_columns=len(names), n_rows=len(records))
@@ -330,9 +331,12 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
 
 
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, list | dict)
+
+
 def _json_text(cell: Any, column: str, row: int, name: str) -> str:
-    if isinstance(cell, list | dict):
-        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds a list or an object, not a cell: {SHAPES}")
-    if isinstance(cell, str) and NO_TEXT.search(cell):
-        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds a character that is no text: remove it")
+    if _is_nested(cell) or (isinstance(cell, str) and NO_TEXT.search(cell)):
+        what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
+        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
     return cell.strip() if isinstance(cell, str) else "" if cell is None else str(cell).lower()
