@@ -501,50 +501,54 @@ _TOTAL = re.compile(
 )
 
 
-class _Ends:
-    """Lines of units below the header, and of totals and footnotes at the end: they are no rows.
+def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
+    """Cut units below the header, and totals and footnotes at the end; yield a note on each end."""
+    columns, n_rows = rows.columns, len(rows.lines)
+    last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
+    ends = (0, *range(last, n_rows))
+    broken = (cells for cells in columns if any(_breaks(cells[row]) for row in ends))
+    quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
+    top, end = 0, n_rows
+    if has_header and last < n_rows and _is_apart(0, columns, quantities, last):
+        top = 1
+    while end > last and _is_apart(end - 1, columns, quantities, last):
+        end -= 1
+    if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
+        return
 
-    Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, begins with a word
-    such as Total, or holds the sums of its columns.
+    def excerpt(row: int) -> str:
+        return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
+
+    if top:
+        yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
+    if end < n_rows:
+        were = (
+            f"line {rows.lines[end]} was" if end == n_rows - 1 else f"lines {rows.lines[end]} to {rows.lines[-1]} were"
+        )
+        yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
+    rows.columns = [cells[top:end] for cells in columns]
+
+
+def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
+    """True for a row that breaks the kinds of several columns of numbers or dates, or holds nothing but one cell.
+
+    So are, from the row `last` on, one that begins with a word such as Total, and one of sums.
     """
-
-    def __init__(self, columns: list[list[str]]) -> None:
-        self.columns, self.n_rows = columns, len(columns[0])
-        self.last = self.n_rows - min(MAX_END, self.n_rows // 3)
-        """First row that may be below the table."""
-        ends = (0, *range(self.last, self.n_rows))
-        self.quantities = [
-            cells
-            for cells in columns
-            if any(_breaks(cells[row]) for row in ends) and _are_quantities(cells[1 : self.last])
-        ]
-
-    def find(self, *, has_header: bool) -> tuple[int, int]:
-        """Return the table's first row and the first row below it."""
-        top = 1 if has_header and self.last < self.n_rows and self._is_apart(0) else 0
-        end = self.n_rows
-        while end > self.last and self._is_apart(end - 1):
-            end -= 1
-        left = [row for row in (0, *range(self.last, self.n_rows)) if top <= row < end]
-        is_broken = any(_breaks(cells[row]) for cells in self.quantities for row in left)
-        return (0, self.n_rows) if is_broken else (top, end)
-
-    def _is_apart(self, row: int) -> bool:
-        cells = [column[row] for column in self.columns]
-        filled = [cell for cell in cells if not _is_missing(cell)]
-        n_broken = sum(_breaks(column[row]) for column in self.quantities)
-        if n_broken > 1 or (n_broken and len(filled) == 1):
-            return True
-        if row == 0 or not filled:
-            return False
-        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and self.columns[cells.index(filled[0])].count(filled[0]) == 1:
-            return True
-        if not cells[0] and "" not in self.columns[0][: self.last] and _are_sums(self.columns, row):
-            return True
-        if len(filled) > 1 or cells[0] != filled[0] or len(self.columns) < 3 or _is_like_data(cells[0]):
-            return False
-        above = zip(*(column[: self.last] for column in self.columns), strict=True)
-        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
+    cells = [column[row] for column in columns]
+    filled = [cell for cell in cells if not _is_missing(cell)]
+    n_broken = sum(_breaks(column[row]) for column in quantities)
+    if n_broken > 1 or (n_broken and len(filled) == 1):
+        return True
+    if row == 0 or not filled:
+        return False
+    if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
+        return True
+    if not cells[0] and "" not in columns[0][:last] and _are_sums(columns, row):
+        return True
+    if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
+        return False
+    above = zip(*(column[:last] for column in columns), strict=True)
+    return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
 
 
 def _breaks(cell: str) -> bool:
@@ -566,22 +570,6 @@ def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
         return False
     sums = (math.fsum(float(cell) for cell in column[:-1] if cell) for column in filled)
     return all(math.isclose(total, float(column[-1]), abs_tol=0.01) for total, column in zip(sums, filled, strict=True))
-
-
-def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
-    """Cut the rows at either end that are none; yield a note on each end."""
-    top, end = _Ends(rows.columns).find(has_header=has_header)
-
-    def excerpt(row: int) -> str:
-        return ", ".join(repr(shown_name(column[row])) for column in rows.columns if column[row])[:200]
-
-    if top:
-        yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
-    if end < len(rows.lines):
-        first, last = rows.lines[end], rows.lines[-1]
-        were = f"line {first} was" if first == last else f"lines {first} to {last} were"
-        yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
-    rows.columns = [cells[top:end] for cells in rows.columns]
 
 
 # --- a whole file -----------------------------------------------------------------------------------------------------
