@@ -3,6 +3,7 @@
 import csv
 import io
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ from vpp.data.table import (
 )
 from vpp.errors import DataError, InputError
 
-PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+PENGUINS = EXAMPLES / "penguins.csv"
 
 
 @pytest.fixture(scope="module")
@@ -235,3 +237,26 @@ def test_rows_to_predict_are_those_without_a_target_or_all():
     assert [row.id for row in unlabelled_rows(table, ["a"], "y")] == [1, 2]
     with pytest.raises(DataError, match=r"new.csv lacks 'c', which the data of the run has"):
         unlabelled_rows(table, ["a", "c"])
+
+
+PUBLISHED = {
+    ("male", "child", "no"): (0, 0, 35, 0),
+    ("female", "child", "no"): (0, 0, 17, 0),
+    ("male", "adult", "no"): (118, 154, 387, 670),
+    ("female", "adult", "no"): (4, 13, 89, 3),
+    ("male", "child", "yes"): (5, 11, 13, 0),
+    ("female", "child", "yes"): (1, 13, 14, 0),
+    ("male", "adult", "yes"): (57, 14, 75, 192),
+    ("female", "adult", "yes"): (140, 80, 76, 20),
+}
+"""Sex, age and whether they survived: how many of the first, second and third class, and of the crew (Dawson 1995)."""
+
+
+def test_the_titanic_is_the_published_counts() -> None:
+    with (EXAMPLES / "titanic.csv").open(newline="") as file:
+        rows = Counter((row["sex"], row["age"], row["survived"], row["class"]) for row in csv.DictReader(file))
+    classes = ("1st", "2nd", "3rd", "crew")
+    assert {(*who, name): rows[*who, name] for who, name in product(PUBLISHED, classes)} == {
+        (*who, name): count for who, counts in PUBLISHED.items() for name, count in zip(classes, counts, strict=True)
+    }
+    assert sum(rows.values()) == 2201
