@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -17,8 +18,8 @@ from vpp.findings.comparison import (
     cost,
     others,
     outcome,
+    seeds,
     seeds_blocks,
-    seeds_of,
     settings_block,
     standings,
     state_words,
@@ -111,7 +112,7 @@ def draw_page() -> None:
             is_group = bool(members) and {*choice} >= {*members}
             if is_group:
                 steer(group, [run.snapshot for run in now if run.id in members])
-            draw_result(runs.labels, comparison_of(now, reference), group.name if is_group else "")
+            draw_result(runs.labels, comparison_of(now, reference), group if is_group else None)
 
     was_live = is_live()
     blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
@@ -139,6 +140,7 @@ def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, see
     chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
     n, title = len(candidates), f"One setting, {counted(seeds, 'seed')}" if seeds else "Runs side by side"
     with_others = f" · beside {counted(n - 1, 'other run')}" if n > 1 else ""
+    with_others = " · the verdict is on all weighed together" if n > seeds > 0 else with_others
     blocks.draw(markup.title(title, f"{runs.labels[reference]}{with_others}", chip=chip if letters else ""))
     for run in candidates:
         if run.id == reference:
@@ -179,7 +181,7 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(names: Mapping[str, str], comparison: Comparison, group: str) -> None:
+def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
     """Draw what came out, which settings differ, and the cost. names: of runs, by id. group: its runs are all here."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
@@ -190,9 +192,9 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: str) ->
     # Of a run alone, the verdict above says it.
     words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
     if group:
-        of_group = [run for run in runs if run.snapshot.spec.group == group]
-        state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in of_group)
-        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(seeds_of(of_group))))
+        state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
+        found = partial(seeds, group, lambda run: opening.reader(str(run.path)))
+        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(found())))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [None if group else settings_block(comparison, names)])

@@ -329,10 +329,10 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
         verdict = blocks(found.pooled.verdict if found.pooled else None)
         where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
         print("\n".join(lines([*verdict, *seeds_blocks(found), seeds_table(found), *where])))
-    for run in found.runs:
-        if run.view.phase == "failed":
-            _complain(run.view.detail)
-    return max(_exit_code(run.view) for run in found.runs)
+    views = [each.view for each in found.runs]
+    for view in (view for view in views if view.phase == "failed"):
+        _complain(view.detail)
+    return max(map(_exit_code, views))
 
 
 def _complain(text: str) -> None:

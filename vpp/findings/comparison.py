@@ -5,7 +5,7 @@ Runs of one setting with different seeds are also one: their spread, the hypothe
 Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -346,30 +346,24 @@ class Seeds:
         return [run for run in self.runs if run.id in ids]
 
 
-def seeds(group: Group) -> Seeds:
-    """Read a group's runs, one at least. Raises RunError."""
-    pooled = group.pooled
-    return seeds_of([candidate(RunReader(run)) for run in (*group.runs, *([pooled] if pooled else []))])
-
-
-def seeds_of(group: Sequence[Candidate]) -> Seeds:
-    """Return a group's runs, and VML's beside them. group: its runs, and the run that pools them if there is one."""
-    runs = [run for run in group if not run.snapshot.spec.pooled]
-    pooled = next((run for run in group if run.snapshot.spec.pooled), None)
-    return Seeds(runs=runs, pooled=pooled, vml=() if runs[0].config.method in CHAINS_OF_VML else tuple(_vml(runs[0])))
+def seeds(group: Group, read: Callable[[RunDirectory], RunReader] = RunReader) -> Seeds:
+    """Read a group's runs, one at least. read: returns the reader of a run. Raises RunError."""
+    runs, written = [candidate(read(run)) for run in group.runs], group.pooled
+    vml = () if runs[0].config.method in CHAINS_OF_VML else tuple(_vml(runs[0]))
+    return Seeds(runs=runs, pooled=candidate(read(written)) if written else None, vml=vml)
 
 
 def _vml(beside: Candidate) -> Iterator[Score]:
     """Yield the score of each sentence of VML runs on the same rows, by the same models."""
-    spec = beside.snapshot.spec
+    spec, dataset = beside.snapshot.spec, beside.dataset
     for run in RunStore(beside.directory.path.parent).runs():
         with suppress(RunError, DataError):
             other = run.spec()
             is_same = other.dataset["fingerprint"] == spec.dataset["fingerprint"]
             if is_same and other.config.method in CHAINS_OF_VML and other.endpoint.models == spec.endpoint.models:
                 test = JournalReader(run.journal).read().evaluated.get("test")
-                for answers in test.predictions if test else ():
-                    yield score(answers, rows_of(test, beside.dataset), beside.dataset)
+                rows, votes = (rows_of(test, dataset), test.predictions) if test else ((), ())
+                yield from (score(answers, rows, dataset) for answers in votes)
 
 
 def weights_by_text(view: RunView) -> Mapping[str, float]:
@@ -400,12 +394,12 @@ def seeds_blocks(found: Seeds) -> Iterator[object]:
 
 
 def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:
-    """`found by seeds 2 and 4 of 5, with 96 % to 99 % of the weight`: by those that give it a hundredth at least."""
+    """`found by 2 of 5 seeds (2 and 4), with 96 % to 99 % of the weight`: by those that give it 1 % at least."""
     weights = {run.config.seed: weight for run, weight in zip(runs, weights_in(each, runs), strict=True)}
     noticed = {seed: weight for seed, weight in weights.items() if weight >= NOTICEABLE}
     if not noticed:
         return "under 1 % of the weight in each run"
-    who = f"seed{'' if len(noticed) == 1 else 's'} {listed([*noticed])} of {len(runs)}"
+    who = f"{len(noticed)} of {len(runs)} seeds ({listed([*noticed])})"
     who = f"all {len(runs)} seeds" if len(noticed) == len(runs) else who
     return f"found by {who}, with {_from_to([short_percent(each) for each in sorted(noticed.values())])} of the weight"
 
