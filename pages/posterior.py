@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.events import hypothesis_id
+from vpp.findings.curves import weights_curve
 from vpp.findings.hypotheses import (
     Hypothesis,
     Ideas,
@@ -17,7 +18,7 @@ from vpp.findings.hypotheses import (
     shares_words,
     similarity,
 )
-from vpp.findings.progress import nothing_yet, weights_curve
+from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
@@ -36,14 +37,12 @@ NEWEST = 3  # lines drawn of what was ruled out, until the others are asked for
 def draw_page(run: OpenRun) -> None:
     opening.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, reworded = st.container(), st.container(key="posterior_reworded")
-    questions, trial, last = st.container(), st.container(key="posterior_trial"), st.container()
+    above, questions = st.container(), st.container()
+    trial, last = st.container(key="posterior_trial"), st.container()
     with above:
         opening.follow(run, partial(draw_hypotheses, run), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
-    with reworded:
-        asking.draw_rewording(run, has_key_field=asking.asks_key(run))
     with questions:
         asking.draw(run)
     with trial:

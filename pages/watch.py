@@ -41,7 +41,7 @@ def obey(run: OpenRun) -> Command | None:
         for key, command in COMMANDS.items():
             if st.session_state.get(key):
                 run.directory.send_command(command)
-    return run.directory.pending_command()
+    return run.directory.command()
 
 
 def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
@@ -136,9 +136,7 @@ def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
         "stalled": ("The worker is silent", silent),
     }
     if snapshot.state in words:
-        obstacle = run.directory.obstacle(snapshot.state)
-        in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
-        return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
+        return markup.block(markup.state(*words[snapshot.state], failed=True))
     if snapshot.state == "paused" and view.is_at_cap:
         return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))
     if snapshot.state == "paused" and view.detail:

@@ -154,7 +154,7 @@ def complete(
         start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[n_notes:]:
-            blocks.captions(*map(sentence, notes))
+            blocks.captions(*map(blocks.sentence, notes))
     return spec, dataset
 
 
@@ -248,12 +248,8 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     cells = [table.cells(name)[:4] for name in names]
     first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
-    captions = map(markup.caption, (size, *map(sentence, table.notes)))
+    captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
     return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
-
-
-def sentence(note: str) -> str:
-    return f"{capitalised(note)}."
 
 
 def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
@@ -267,7 +263,7 @@ def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dat
         test_table=choice.test_table,
     )
     above = {*choice.table.notes, *choice.hints}
-    notes = (sentence(note) for note in dataset.provenance.notes if note not in above)
+    notes = (blocks.sentence(note) for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
 

@@ -209,13 +209,13 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
     """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
     if snapshot.state in LIVE:
         blocks.draw(*verdict.unread_alert(snapshot.view))
-    elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
+    elif found := _verdict(str(directory.path), snapshot.view.last_at, directory, snapshot.view):
         kind = found.grade if found.is_success else "bad"
         blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _verdict(path: str, edition: int, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
+def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
     return verdict.record_verdict(_directory, _view)
 
 

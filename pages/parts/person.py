@@ -20,9 +20,9 @@ from vpp.environment import Environment
 from vpp.errors import RunError, VppError
 from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
+from vpp.runs.keys import OPENAI, Keys, keys_for
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.store import RunStore
+from vpp.runs.store import RunStore, User, check_runs
 from vpp.show import markup
 
 TYPED = "frame.keys"  # session key: the keys typed in this browser session, by their `exact` address
@@ -144,7 +144,7 @@ def user() -> User | None:
     if not claims.get("is_logged_in"):
         return None
     visitor = User.of(claims)
-    if not visitor.may_enter(environment().allowed_users, providers=len(_providers())):
+    if not visitor.may_enter(environment().allowed_users):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
     return visitor
 

@@ -16,7 +16,7 @@ from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
-from vpp.runs.preparation import continuation
+from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
 from vpp.show.markup import html
@@ -148,10 +148,10 @@ def _field_key(run: OpenRun, place: Key) -> str:
 
 
 def go_on(run: OpenRun) -> None:
-    answers, snapshot = list(answers_of(run).values()), run.now()
+    answers = list(answers_of(run).values())
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
-        prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.id)
+        prepared = continue_run(run.directory, answers)
         place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if place.button(label, type="primary", key=key):

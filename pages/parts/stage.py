@@ -9,8 +9,9 @@ import streamlit as st
 from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import accuracy_curve, asking_words, ess_curve, flight_words, health, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
@@ -22,6 +23,7 @@ from vpp.show.cards import Deck, StepCard, skeletons_html
 
 _STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
+LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not shown at the end
 
 
 def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
@@ -118,6 +120,8 @@ class Stage:
         """Return the key to the cards, with what they show alone."""
         bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
         words = [bars] if self.newest is not None else []
+        if self.step is None and self.newest is not None and self.config.is_weighted:
+            words.append("Hypotheses of little weight are on Posterior.")
         if self.step is not None and not self.config.is_weighing:
             words.append("Underlined: added. Struck: removed.")
         return " ".join(words)
@@ -154,7 +158,8 @@ class Stage:
             waiting = 0 if view.has_ended else size - len(view.drawn)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
         if self.step is None:
-            return [self.deck(maker.end())]
+            first, *others = maker.end()
+            return [self.deck([first, *(card for card in others if card.bar >= LIGHT * first.bar)])]
         begun = phases(view.steps.get(self.step, StepView(step=self.step)))
         return [self.deck(maker.at(self.step, phase)) for phase in (begun if size <= ANIMATED else begun[-1:])]
 

@@ -1,8 +1,5 @@
-"""A run in a browser: prompts, copied texts, the matrix, another wording, its report, and live."""
+"""A run in a browser: prompts, copied texts, the matrix, its report, and live."""
 
-import json
-import math
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,10 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
-from tests.hostile.opening import ENDED
 from tests.live import Replay, replaying
-from tests.processes import wait_until
-from tests.reporting.builders import SEED, YES_NO, dataset, drawn, reweighted, run, scored, started
+from tests.reporting.builders import YES_NO, dataset, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
 from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
@@ -26,7 +21,6 @@ from vpp.events import RunFinished
 from vpp.reporting.document import report_html
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
 from vpp.settings import Config
 
@@ -137,50 +131,6 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
     page.locator('.mx tr[data-row="9"].now + tr.under').wait_for()
     page.locator('.mx tr[data-row="9"] td.in').click()
     page.locator(".mx tr.under").wait_for(state="detached")
-
-
-# Another wording
-
-NEW = "If a is less than 1, answer yes; otherwise answer no."
-MEANT_FOR_HARM = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** [link](javascript:alert(1))"
-
-
-def write(page: Page, text: str) -> None:
-    page.get_by_label("Your text").fill(text)
-    page.get_by_role("button", name="Score it on 4 rows").click()
-
-
-def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
-    """EVEN is right on rows 0 to 3 (yes no yes no); NEW is wrong on row 2."""
-    earlier = placed(app, inspected.labels(app.runs / "made"), "20260103-0000-labels-smc-0000")
-    before = (earlier / "events.jsonl").read_bytes()
-    runs = set(app.runs.glob("*/run.json"))
-    page = visit.page
-    page.goto(f"{app.url}/posterior?run={earlier.name}")
-    page.get_by_text("Try another wording").click()
-    expect(page.get_by_label("Your text")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
-    expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
-    write(page, MEANT_FOR_HARM)
-    scored = page.get_by_label("both texts on the same rows")
-    expect(scored.locator(".hyp")).to_contain_text("<img src=x onerror=")
-    assert page.title() != "read"
-    write(page, NEW)
-    chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
-    expect(scored).to_contain_text(f"Acceptance probability {chance}")
-    expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
-    expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
-    assert set(app.runs.glob("*/run.json")) == runs
-    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
-    page.locator(ENDED).wait_for()
-    page.get_by_role("button", name="Keep as a new run").click()
-    expect(page).to_have_url(re.compile("run=.*reworded"))
-    new_run = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
-    wait_until(lambda: new_run.refresh().state == "finished", "the new run ends")
-    first = new_run.refresh().view.drawn
-    assert [first[slot].origin for slot in first] == ["yours", "continued", "continued", "continued"]
-    assert first[0].text == f"{SEED} {NEW}"
-    assert json.loads((new_run.directory.path / "run.json").read_text())["started_from"] == earlier.name
-    assert (earlier / "events.jsonl").read_bytes() == before
 
 
 # The report as a file, from disk and without a network

@@ -42,6 +42,13 @@ def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app
     assert "größe</td>" in shown(app)
 
 
+def test_a_note_names_the_field_of_the_page_and_no_option_of_the_command_line(app: AppTest) -> None:
+    rows = "".join(f"{'NA' if i == 3 else i},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    upload(app, f"a,y\n{rows}".encode())
+    assert "name those that are not with “Words for a missing cell” under File format." in shown(app)
+    assert "--missing" not in shown(app)
+
+
 # Types of columns
 
 GERMAN = "preis;note;kauf\n" + "".join(

@@ -4,15 +4,15 @@ import time
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION
+from tests.demo.asking import BINARY, REGRESSION, columns
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import Value, read_row, read_value
+from vpp.demo.rules import Value, columns_of, read_row, read_value
 
 DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
-    reading = read_rule(text, tuple(read_row(row)), labels)
+    reading = read_rule(text, columns_of([read_row(row)]), labels)
     assert reading.rule is not None, text
     assert reading.unread == (), text
     return reading.rule.answer(read_row(row))
@@ -178,12 +178,12 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         "If a is lower than most, output 1; otherwise output 0.",
         "Output 1, and 0 otherwise.",
     ):
-        assert read_rule(text, DIGITS, ("0", "1")).rule is None, text
+        assert read_rule(text, columns(*DIGITS), ("0", "1")).rule is None, text
 
 
 def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -> None:
     text = f"{BINARY} Output 1 if a is 3, otherwise 0. Output 0 if a is 3, otherwise 1."
-    reading = read_rule(text, DIGITS, ("0", "1"))
+    reading = read_rule(text, columns(*DIGITS), ("0", "1"))
     assert reading.rule is not None
     assert reading.rule.answer(read_row("a: 3")) == "0"
     assert text[reading.start :] == "Output 0 if a is 3, otherwise 1."
@@ -203,7 +203,7 @@ def test_hostile_texts_are_read_or_refused_quickly() -> None:
     for text in HOSTILE:
         for labels in (("0", "1"), ()):
             started = time.process_time()
-            reading = read_rule.__wrapped__(text, ("x", "y"), labels)
+            reading = read_rule.__wrapped__(text, columns("x", "y"), labels)
             if reading.rule is not None:
                 reading.rule.answer(read_row("x: 1\ny: 2"))
             assert time.process_time() - started < 2, text[:40]

@@ -23,7 +23,8 @@ from tests.reporting.builders import (
 )
 from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.events import Event
-from vpp.findings.progress import accuracies, accuracy_curve, calls_metric, ess_curve, health
+from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
+from vpp.findings.progress import calls_metric, health
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.step import Cards, Names, happened, held, phases

@@ -6,19 +6,11 @@ from datetime import datetime
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
 from vpp.findings.comparison import candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
-from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
+from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
-from vpp.findings.rows import (
-    asked_when,
-    calibrated,
-    evaluated_rows,
-    mistakes,
-    opened_row,
-    row_table,
-    sure_and_right,
-    tiles,
-)
+from vpp.findings.rows import asked_when, calibrated, evaluated_rows, mistakes, opened_row, row_table, trust
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
@@ -105,7 +97,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if rows is None:
         return
     asked_when(rows.test, snapshot)
-    yield html((*rows_headline(rows), *calibrated(rows), tiles(rows), *sure_and_right(rows), *mistakes(rows)))
+    yield html((*rows_headline(rows), *calibrated(rows), *trust(rows), *mistakes(rows)))
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})
         yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])

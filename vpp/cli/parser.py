@@ -105,7 +105,7 @@ def _learning(commands: Commands) -> None:
     about += "same command again to go on with those that are missing"
     _number(method, "--seeds", about, 1)
     run_options(learn)
-    learn.set_defaults(start_prior=None)
+    learn.set_defaults(start_prior=())
 
     about = "weigh your own sentences on every row of a table, without an optimizer"
     weigh = command(commands, "weigh", "running:run", about)
@@ -113,8 +113,8 @@ def _learning(commands: Commands) -> None:
     model_options(weigh, of_run=True)
     method = method_options(weigh, WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
-    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
-    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
+    about = "their prior weights: numbers with commas, in the file's order (equal)"
+    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
     weigh.set_defaults(preset="recommended", seeds=1, test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
@@ -186,8 +186,6 @@ def _asking(commands: Commands) -> None:
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
-    _number(baseline, "--examples", about, metavar="K")
     json_option(baseline)
 
 
@@ -414,11 +412,15 @@ def _calibration(text: str) -> tuple[int, float | None]:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 
 
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no list of numbers: write them with commas, such as 0.15,0.60") from None
+
+
 def _prices(text: str) -> tuple[float, ...]:
-    amounts: tuple[float, ...] = ()
-    with suppress(ValueError):
-        amounts = tuple(map(float, text.split(",")))
-    if len(amounts) not in (2, 4):
+    if len(amounts := _numbers(text)) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
     return amounts
 

@@ -46,15 +46,7 @@ from vpp.runs.disk import refusal
 from vpp.runs.group import Group, begin, goes_on, start_open
 from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import (
-    Preparation,
-    check_endpoint,
-    check_gate,
-    continue_run,
-    read_prior,
-    read_sentences,
-    template_fields,
-)
+from vpp.runs.preparation import Preparation, check_endpoint, check_gate, continue_run, read_sentences, template_fields
 from vpp.runs.process import on_signals
 from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -91,7 +83,7 @@ def run(options: Namespace) -> int:
         **_templates(options, endpoint, dataset),
         cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
-        start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
+        start_prior=options.start_prior,
         command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),
@@ -254,15 +246,14 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, progress = environment(), Progress(None if options.quiet else sys.stderr, directory.spec())
+    env, stream = environment(), None if options.quiet else sys.stderr
+    progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
         keys=keys(),
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
-        listener=progress,
-        on_queued=partial(progress.queued, env.max_running),
-        on_loading=progress.loading,
+        on_event=progress,
         on_beat=progress.beat,
     )
     view = work(directory, around)

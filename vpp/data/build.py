@@ -188,7 +188,7 @@ def _coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int) -> It
         rare, n = trained.most_common()[-1]
         if (n < RARE_ROWS or n < RARE_SHARE * total) and 2 * n <= most:
             right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / total)}\u00a0%"
-            more = "; take more rows (Rows and split; --train-size)" if n_left else ""
+            more = "; take more rows (--train-size)" if n_left else ""
             yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
     if untested := [label for label in labels if parted.test and label in trained and label not in tested]:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"

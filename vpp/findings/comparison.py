@@ -44,7 +44,6 @@ from vpp.show.words import (
     p_text,
     percent,
     seconds,
-    short_percent,
 )
 
 CODES = ascii_uppercase
@@ -200,7 +199,7 @@ def paired_sentence(difference: PairedDifference) -> str:
     better, worse = difference.better, difference.worse
     significant = "Significant" if difference.p < CHANCE else "Not significant"
     lead = significant if better >= worse else "Yet it is worse on more rows"
-    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p = {p_text(difference.p)})."
+    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p {p_text(difference.p)})."
 
 
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
@@ -230,7 +229,7 @@ def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
     if own is base:
         return (*scores, "", "")
     difference = against(own, base)
-    p = p_text(difference.p) if difference.better + difference.worse else ""
+    p = p_text(difference.p).removeprefix("= ") if difference.better + difference.worse else ""
     return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
 
 
@@ -401,7 +400,7 @@ def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:
         return "under 1 % of the weight in each run"
     who = f"{len(noticed)} of {len(runs)} seeds ({listed([*noticed])})"
     who = f"all {len(runs)} seeds" if len(noticed) == len(runs) else who
-    return f"found by {who}, with {_from_to([short_percent(each) for each in sorted(noticed.values())])} of the weight"
+    return f"found by {who}, with {_from_to([percent(each) for each in sorted(noticed.values())])} of the weight"
 
 
 def _spread(scores: Sequence[Score]) -> str:

@@ -15,7 +15,6 @@ from vpp.runs.budget import (
     OPTIMIZER_ANSWER,
     Estimate,
     Pace,
-    Span,
     cap_words,
     money,
     time_s,
@@ -31,11 +30,12 @@ DEMO_CALLS_A_SECOND = 350.0
 DEMO_ROUND_S = 0.1
 """Seconds of a round beside the demo model's delay, on two cores."""
 ASSUMED = (
-    "“At most” counts a new text for every hypothesis and step, and the longest answers; equal texts share their "
-    "answers. Repeats of unreadable answers come on top. Tokens are estimates: the run’s own prompts, a token for "
-    f"{BYTES_A_TOKEN:g} characters, hypotheses of about {HYPOTHESIS.about:g} characters, answers of about "
+    "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
+    "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
+    f"{BYTES_A_TOKEN:g} characters, hypotheses of about {len(HYPOTHESIS)} characters, answers of about "
     f"{LEARNER_ANSWER:g} tokens (learner) and {OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
 )
+NO_BOUND = "\N{EN DASH}"
 ALIKE = 0.05
 """Largest relative difference between two numbers of calls that is not worth a word."""
 
@@ -55,7 +55,7 @@ def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
-        parts.append(f"a cost of about {money(expected.cost.about)}")
+        parts.append(f"a cost of about {money(expected.cost)}")
     if words := cap_words(spec.cap):
         parts.append(f"pauses at {words}")
     return " · ".join(parts)
@@ -66,19 +66,17 @@ def bound_words(expected: Estimate) -> str:
 
 
 def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
-    calls = Span(about=expected.plan.expected_calls, high=expected.plan.calls)
-    rows = [_row(line.what, line.calls) for line in expected.lines]
-    rows += [_row("All calls", calls), _row("Tokens in", expected.prompt), _row("Tokens out", expected.completion)]
+    whole, lines = expected.plan, expected.lines
+    rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]
+    rows.append(("All calls", roughly(whole.expected_calls), integer(whole.calls)))
+    rows.append(("Tokens in", roughly(sum(line.prompt for line in lines)), NO_BOUND))
+    rows.append(("Tokens out", roughly(sum(line.completion for line in lines)), NO_BOUND))
     if expected.cost is not None:
-        rows.append(("Money", money(expected.cost.about), money(expected.cost.high)))
+        rows.append(("Money", money(expected.cost), NO_BOUND))
     if pace is not None:
-        rows.append(("Time", seconds(time_s(expected.plan, pace)), "\N{EN DASH}"))
+        rows.append(("Time", seconds(time_s(whole, pace)), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
     return [table, *map(Note, _notes(expected, spec, dataset, pace))]
-
-
-def _row(what: str, span: Span) -> tuple[str, ...]:
-    return what, roughly(span.about), integer(round(span.high))
 
 
 def more_rows_words(config: Config, n: int, *, base: int, n_test: int) -> str:

@@ -53,7 +53,6 @@ from vpp.show.words import (
     nth_step,
     number,
     percent,
-    short_percent,
     value_text,
 )
 
@@ -350,7 +349,7 @@ def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: M
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
         row = "training row" if each.members[0].train else "row"
-        value, facts = short_percent(each.weight), [right_words(each.fit, row)]
+        value, facts = percent(each.weight), [right_words(each.fit, row)]
         if not config.is_weighted:
             value = f"{copies} of {config.size}" if config.size > 1 else ""
         elif not config.is_weighing and copies > 1:
@@ -384,7 +383,7 @@ def weight_cards(
     shares.sort(key=lambda share: -share[0])
     yield Deck(
         tuple(
-            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
             for place, (weight, words, facts) in enumerate(shares)
         )
     )

@@ -45,7 +45,7 @@ def answer_blocks(
         outside_words(fields, point.row),
         _known(point.row, dataset),
     )
-    bar = [vote_of(point, decimals)] if len(point.shares) > 1 else []
+    bar = [vote_of(point, decimals, room=120)] if len(point.shares) > 1 else []
     texts = [own_words(text, seed_text) for text in answers.texts]
     why = [reason_words(said) for said in point.said]
     rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)

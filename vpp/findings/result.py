@@ -13,10 +13,12 @@ from pydantic_core import to_jsonable_python
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
-from vpp.findings.points import calibration_result
+from vpp.findings.points import calibration_result, undecided_result
 from vpp.findings.programs import program_readings
 from vpp.findings.scores import (
     averaged_score,
+    final_answers,
+    noise,
     other_scores_text,
     rows_of,
     score,
@@ -31,6 +33,7 @@ from vpp.inference.tempered import why_nominal
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
+from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.journal import AnswerReader
@@ -107,7 +110,9 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": resampled_at(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
+        "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
         "weights": list(view.weights),
+        "noise": _noise_by_slot(view, dataset) if dataset else None,
         "constant": standing.as_json() if standing else None,
         "log_evidence": evidence(spec, view),
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
@@ -124,6 +129,14 @@ def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[
     answers.refresh()
     found = program_readings(view, answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
+
+
+def _noise_by_slot(view: RunView, dataset: Dataset) -> list[Noise] | None:
+    """Estimated from the training rows; None unless they were evaluated."""
+    if (answered := final_answers(view, dataset, "train")) is None:
+        return None
+    rows, answers = answered
+    return [noise(each, rows, dataset) for each in answers]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
@@ -151,7 +164,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     source = "continued" if spec.is_continued else "yours" if spec.start else ""
-    because = [*why_nominal(spec.config, source=source if spec.reworded is None else "reworded")]
+    because = [*why_nominal(spec.config, source=source)]
     because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())

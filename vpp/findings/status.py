@@ -21,7 +21,7 @@ from vpp.runs.session import Checked
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
-from vpp.show.words import EQUAL, capitalised, counted, integer, number, percent, seconds
+from vpp.show.words import capitalised, counted, integer, number, percent, seconds
 from vpp.show.words import listed as named
 
 MARKS: dict[State, Mark] = {
@@ -35,8 +35,6 @@ MARKS: dict[State, Mark] = {
     "failed": "rej",
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
-APART = 0.05
-"""Least difference between accuracy and balanced accuracy for a list to show both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +49,11 @@ def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -
     """Return the line of a readable run. when: when it was made, or a word instead."""
     where: str = state
     if state == "finished" and summary.metric and summary.test is not None:
-        score = metric_text(summary.metric, summary.test, summary.balanced_accuracy)
+        score = metric_text(summary.metric, summary.test)
         where = f"finished · {beside_text(summary.verdict) or score}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
-    unread = " · mostly unreadable" if summary.is_unread and state not in ("queued", "running") else ""
-    note = f"{method_word(spec)} · {where}{unread} · {when}"
+    note = f"{method_word(spec)} · {where} · {when}"
     return Listed(id=run, name=spec.name, mark=MARKS[state], note=note)
 
 
@@ -89,17 +86,9 @@ def distinguished(rows: Sequence[Listed]) -> list[Listed]:
     return [replace(row, note=row.note + ends[row.id]) for row in rows]
 
 
-def metric_text(metric: str, value: float, balanced: float | None = None) -> str:
-    """`96.7 %` or `MSE 1.05`; `96.7 % · balanced 50.0 %` if the two differ by 5 points or more.
-
-    balanced: balanced accuracy, a fraction, if known.
-    """
-    if metric != "accuracy":
-        return f"MSE {number(value, 3)}"
-    shown = percent(value, decimals=1)
-    if balanced is None or abs(value - balanced) < APART - EQUAL:
-        return shown
-    return f"{shown} · balanced {percent(balanced, decimals=1)}"
+def metric_text(metric: str, value: float) -> str:
+    """`96.7 %` or `MSE 1.05`."""
+    return percent(value, decimals=1) if metric == "accuracy" else f"MSE {number(value, 3)}"
 
 
 def when_words(made: datetime, now: datetime) -> str:
@@ -275,7 +264,7 @@ def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
     by_name = {one.finding.name: one.finding for one in checks}
     for name in PROMPTS:
         if name in by_name and by_name[name].mark != "works":
-            mend = by_name[name].values.get("mend")
+            mend = by_name[name].value
             unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
             return "note", f"A run can begin, but {unread}"
     return "works", "A run can begin."

@@ -24,7 +24,7 @@ from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Code, Fold, Mark, Note, Quote
 from vpp.show.cards import StepCard
-from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent, short_percent
+from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
 PROMPT = "the prompt"
@@ -341,7 +341,7 @@ def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
         if len(known) < len(own):
             return card
         share = min(sum(known), 1.0)
-        return replace(card, value=short_percent(share), bar=share)
+        return replace(card, value=percent(share), bar=share)
     scored = front.scored
     if scored is None:
         return card

@@ -21,10 +21,10 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.curves import weights_curve
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.findings.progress import weights_curve
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
@@ -40,7 +40,7 @@ from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group, begin, start_open
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
@@ -352,8 +352,7 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
         raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
-        fix = directory.obstacle("interrupted") or "see worker.log there, then `vpp resume`"
-        raise RunError(f"the worker of {directory.path} ended early: {fix}")
+        raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")
 
 
 def fit(
@@ -432,18 +431,16 @@ def weigh(
     *,
     target: str,
     start: Sequence[str],
-    prior: Sequence[float] | Mapping[str, float] | None = None,
+    prior: Sequence[float] = (),
     **options: Any,
 ) -> Posterior:
     """Weigh sentences on every row of a table: their posterior, without an optimizer.
 
     `Posterior.weights` are in the order of `start`, repeated sentences left out. prior: weights of the different
-    sentences in this order, or by sentence; equal if not given. options: those of `fit`, without its sizes and split.
+    sentences in this order; equal if not given. options: those of `fit`, without its sizes and split.
     Raises what `fit` raises.
     """
-    sentences = _sentences(start)
-    weights = () if prior is None else prior_weights(prior, sentences)
-    return fit(data, target=target, start=sentences, start_prior=weights, method="weigh", **options)
+    return fit(data, target=target, start=_sentences(start), start_prior=prior, method="weigh", **options)
 
 
 def load_run(directory: str | Path) -> Posterior:

@@ -19,7 +19,7 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
 from vpp.findings.hypotheses import hypotheses_of, weight_cards
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, sure_and_right, tiles
+from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
@@ -171,7 +171,7 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
+        yield from (*trust(rows), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
 

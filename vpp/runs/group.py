@@ -175,7 +175,6 @@ def pooled_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dat
         pooled=tuple(ids),
         n_written=len(set().union(*map(candidates, views))),
         started_from="",
-        reworded=None,
         cap=NO_CAP,
     )
     return with_start(pooled, dataset)[0]

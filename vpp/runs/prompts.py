@@ -73,7 +73,6 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         start_prior=spec.start_prior,
         n_written=spec.n_written,
         start_origin="continued" if spec.is_continued else "yours",
-        reworded=spec.reworded,
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
