@@ -15,7 +15,6 @@ from vpp.findings.comparison import (
     Comparison,
     candidate,
     compare,
-    cost,
     others,
     outcome,
     seeds,
@@ -182,7 +181,7 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
 
 
 def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
-    """Draw what came out, which settings differ, and the cost. names: of runs, by id. group: its runs are all here."""
+    """Draw what came out, and which settings differ. names: of runs, by id. group: its runs are all here."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -198,7 +197,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group |
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [None if group else settings_block(comparison, names)])
-    blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
+    blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
 
 
 frame.enter()

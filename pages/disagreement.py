@@ -13,12 +13,12 @@ from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import (
     Rows,
     Which,
-    asked_when,
     calibrated,
     evaluated_rows,
     headline,
     opened_row,
     row_table,
+    timing_words,
     trust,
 )
 from vpp.runs.reader import Snapshot
@@ -47,7 +47,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
     if rows is None:
         opening.not_yet(run, *NOT_ASKED)
         return
-    when = asked_when(rows.test, snapshot)
+    when = timing_words(rows.test, snapshot)
     notes = [Note(when)] if when else []
     blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows))
     readings = opening.readings(run, snapshot, rows.test.hypotheses)

@@ -111,21 +111,13 @@ def draw_ruled_out(run: OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(*head)
     if not entries:
         return
-    key, place = f"posterior.ruled_out.opened.{run.id}", st.container()
+    place = st.container()
     everything = len(entries) > NEWEST and st.toggle(
         f"Show all {integer(len(entries))}", key=f"posterior.ruled_out.all.{run.id}"
     )
-
-    def open_or_close(line: int) -> None:
-        text = entries[line].text
-        st.session_state[key] = None if st.session_state.get(key) == text else text
-
-    # By its text: while a run goes on, new lines come before it.
-    opened = next((place for place, each in enumerate(entries) if each.text == st.session_state.get(key)), None)
-    most = None if everything else NEWEST
-    lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
+    lines = ruled_out_lines(entries if everything else entries[:NEWEST], seed_text=snapshot.view.seed_text)
     with place:
-        blocks.steady(markup.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
+        blocks.steady(markup.block_html(lines), key="posterior.ruled_out")
 
 
 frame.enter()

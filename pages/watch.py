@@ -16,7 +16,6 @@ from vpp.findings.status import (
     server_sentences,
     steps_done,
     wait_words,
-    window_words,
 )
 from vpp.llm.limits import Cap
 from vpp.runs import store
@@ -80,7 +79,6 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
 
 
 def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
-    """Return what the run does now, or how it ended."""
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
@@ -116,11 +114,9 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
 
 
 def slowed_html(snapshot: Snapshot, *, now: float) -> str:
-    """Return what slows the calls of a run down, while it is at work."""
-    if snapshot.state != "running":
-        return ""
-    words = (wait_words(snapshot.usage, now=now), window_words(snapshot.usage, snapshot.spec.ceiling))
-    return "".join(markup.caption(capitalised(each)) for each in words if each)
+    """Return for how long a server has asked to wait, while the run is at work."""
+    words = wait_words(snapshot.usage, now=now) if snapshot.state == "running" else ""
+    return markup.caption(capitalised(words)) if words else ""
 
 
 def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
@@ -145,7 +141,6 @@ def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
 
 
 def raise_cap(directory: RunDirectory, cap: Cap) -> None:
-    """Ask for a higher cap, and go on under it."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost

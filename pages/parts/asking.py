@@ -38,8 +38,6 @@ FEW = 20  # questions up to which no bar is drawn
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Questions under a name, asked in another thread."""
-
     run: OpenRun
     name: str
 
@@ -58,7 +56,6 @@ class Job:
         return self.now is not None and self.now.outcome == "failed"
 
     def key(self, what: str) -> str:
-        """Return a key of the session for this job."""
         return f"posterior.{what}.{self.name}.{self.run.id}"
 
     def draw(self, section: Callable[["Job"], None]) -> None:
@@ -98,7 +95,6 @@ class Job:
         return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)
 
     def ask_key(self) -> None:
-        """Ask for the endpoint's key after a failure."""
         if self.has_failed and not self.run.snapshot.spec.endpoint.is_demo:
             person.ask_keys(self.run.snapshot.spec.endpoint)
 
@@ -250,7 +246,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
     parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
-    took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
+    took = new_rows.timing_words(answers.step, answers.weights, snapshot.view, job.seconds)
     blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
@@ -308,13 +304,8 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
-    dataset, votes = run.reader.dataset(), votes_of(run, job)
-    outside = new_rows.outside_sentence(input_fields(dataset), votes)
-    blocks.draw(
-        markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        new_rows.table_metrics(votes, len(job.asking.rows)),
-        *([Note(outside)] if outside else []),
-    )
+    votes = votes_of(run, job)
+    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -329,7 +320,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = new_rows.answers_table(votes[:PREVIEWED], dataset)
+    table = new_rows.answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
@@ -367,7 +358,6 @@ def trial_section(job: Job) -> None:
 
 
 def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
-    """Draw the cost of a new trial, and its button."""
     run, view = job.run, snapshot.view
     try:
         asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))

@@ -59,7 +59,6 @@ def on_page(words: str) -> str:
 
 
 def sentence(note: str) -> str:
-    """Return a note on a table as a sentence for the page."""
     return f"{capitalised(on_page(note))}."
 
 
@@ -160,7 +159,7 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     """
     # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
     header = json.dumps({"deck": deck_id, "steady": steady})
-    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key, on_wanted_change=lambda: None)
+    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key)
 
 
 def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:

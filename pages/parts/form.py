@@ -19,7 +19,7 @@ from vpp.data.dataset import Dataset, Task
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
+from vpp.findings.cost import bound_words, cost, cost_line
 from vpp.findings.options import (
     ABOUT,
     OPEN,
@@ -62,8 +62,6 @@ GOES_ON = "The run continues if you close this tab. You can pause or stop it and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The rows of the new run: those of a table, or of an earlier run."""
-
     task: Task
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
@@ -86,8 +84,6 @@ def part(place: str, head: str) -> Iterator[None]:
 
 
 class Places:
-    """The parts of the form, filled in any order."""
-
     def __init__(self) -> None:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
@@ -182,7 +178,6 @@ def n_seeds(config: Config) -> int:
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
-    """Return the first reason why the run cannot start; empty if it can."""
     if model.lacks:
         return model.lacks
     try:
@@ -202,19 +197,15 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train, each number with its consequence."""
     held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
 
-    def label(rows: int) -> str:
-        more = f": {more_rows_words(config, rows, base=TRAIN, n_test=held_out)}" if rows != TRAIN else ""
-        return f"{integer(rows)} of {integer(n)} rows{more}"
-
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
-    return int(places.rows.selectbox("Training rows", sizes, format_func=label, **field))
+    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)} rows"
+    return int(places.rows.selectbox("Training rows", sizes, **field))
 
 
 # Rows of a table
@@ -374,7 +365,6 @@ def fill_from_preset() -> None:
 
 
 def fill_from(config: Config) -> None:
-    """Fill the fields with the options of an earlier run."""
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
         put(name, value)

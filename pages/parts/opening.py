@@ -42,7 +42,7 @@ DELETED = "frame.deleted"  # session key: id of the run that was just deleted, u
 FILE = "new.file"  # session key: the upload in use, as (name, bytes)
 FROM = "new.again"  # session key: id of the run that is started again
 SOURCE = "new.source"  # session key: where the table comes from
-MOST_READ = 24  # finished runs in memory: a large one takes some 100 MB
+READERS = 24  # finished runs in memory: a large one takes some 100 MB
 VERDICT_S = 3.0
 PICK = "Pick one of the list of runs, or begin here."
 
@@ -76,7 +76,7 @@ class OpenRun:
             st.rerun()
 
 
-@st.cache_resource(max_entries=MOST_READ, show_spinner=False)
+@st.cache_resource(max_entries=READERS, show_spinner=False)
 def reader(path: str) -> RunReader:
     return RunReader(RunDirectory(path))
 

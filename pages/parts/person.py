@@ -194,7 +194,6 @@ def gate() -> Gate:
 
 
 def may_use_model_files() -> bool:
-    """Return whether this visitor may use a model file of this machine."""
     env = environment()
     return env.may_use_model_files and (env.allow_model_files or not is_reached_by_others())
 
@@ -246,5 +245,4 @@ def starting(endpoint: EndpointSpec, but: RunDirectory | None = None, *, more: i
 
 
 def variables() -> dict[str, str]:
-    """Return the environment of a worker started from this page."""
     return {**os.environ, "VPP_CACHE_DIR": str(cache_dir())}

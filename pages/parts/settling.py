@@ -60,13 +60,13 @@ def _key(run: OpenRun, what: str) -> str:
 
 def ask(run: OpenRun, job: Job) -> None:
     """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
-    view, dataset = run.now().view, run.reader.dataset()
+    dataset = run.reader.dataset()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     made_up = right.toggle("Made-up rows too", **blocks.lasting(_key(run, "made_up")))
     # Each time draws other rows.
     draws = int(st.session_state.get(_key(run, "draw"), 0))
-    rows = sheet_rows(run.reader, view, n=n, made_up=made_up, draw=draws)
+    rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
     words = new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)

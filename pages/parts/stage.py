@@ -13,7 +13,6 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
@@ -35,10 +34,9 @@ def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
         "said": stage.happened_html(),
         "rail": stage.rail_html(),
     }
-    heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
     header = {"parts": [*parts], **stage.header()}
     message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *stage.decks())))).encode(errors="replace")
-    _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
+    _STAGE(data=message, key=slider_key(run), default={"at": None}, on_at_change=lambda: None)
 
 
 def slider_key(run: OpenRun) -> str:
@@ -140,7 +138,6 @@ class Stage:
         return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
     def rail_html(self) -> str:
-        """Return the figures beside the cards."""
         if self.newest is None or self.config.is_weighing:
             return ""
         curve = accuracy_curve(self.view, self.run.reader.dataset(), at=self.step)
@@ -151,9 +148,7 @@ class Stage:
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
         if view.started is None:
             return [skeletons_html(size)]
-        prompts = PromptMaker(self.snapshot.spec, dataset, answers=self.run.reader.read_answers)
-        wanted = st.session_state.get(slider_key(self.run), {}).get("wanted") or ()
-        maker = Cards(view, self.config, dataset, prompts, names=self.names, wanted=wanted)
+        maker = Cards(view, self.config, dataset, names=self.names)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.drawn)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]

@@ -127,8 +127,6 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The parts of a table."""
-
     table: Table
     """Its columns have the chosen types."""
     target: str

@@ -1,4 +1,4 @@
-"""A run in a browser: prompts, copied texts, the matrix, its report, and live."""
+"""A run in a browser: its film, copied texts, the matrix, its report, and live."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,7 +20,6 @@ from tests.reporting.test_markdown import smc_run
 from vpp.events import RunFinished
 from vpp.reporting.document import report_html
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.store import unpack
 from vpp.settings import Config
 
@@ -33,8 +32,6 @@ class Finished:
 
     app: App
     run: str
-    prompts: tuple[str | None, ...]
-    """What the optimizer was asked for particle 0, by step."""
 
     def open(self, visit: Visit, page: str) -> Page:
         visit.page.goto(f"{self.app.url}/{page}?run={self.run}")
@@ -44,40 +41,7 @@ class Finished:
 @pytest.fixture(scope="module")
 def finished(app: App) -> Finished:
     reader = inspected.labels(app.runs / "made")
-    snapshot = reader.refresh()
-    maker = PromptMaker(snapshot.spec, reader.dataset(), answers=reader.read_answers)
-    prompts = tuple(maker.proposal(snapshot.view, step, 0) for step in (0, 1))
-    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
-
-
-# What the optimizer was asked, under a card: it comes when it is opened
-
-SHOWS = """(words) => document.querySelector('details[data-wanted="0"][open] pre')?.innerText === words"""
-
-
-def to_step(page: Page, key: str, place: str) -> None:
-    page.get_by_role("slider", name="Step shown").focus()
-    page.keyboard.press(key)
-    page.get_by_role("heading", name=place).wait_for()
-
-
-def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished: Finished, visit: Visit) -> None:
-    page = finished.open(visit, "watch")
-    to_step(page, "Home", "Step 1 of 2")
-    card = page.locator('article.card[data-key="1"]')
-    fold = card.locator('details[data-fold="rewrites"]')
-    fold.locator("summary").first.click()
-    page.evaluate(
-        """() => document.getSelection().selectAllChildren(document.querySelector('article.card[data-key="1"] .hyp'))"""
-    )
-    prompt = fold.locator('details[data-fold="rewrite-0"]')
-    prompt.locator("summary").first.press("Enter")
-    assert prompt.locator("details[data-wanted] pre").count() == 0
-    prompt.locator("details[data-wanted] > summary").press("Enter")
-    page.wait_for_function(SHOWS, arg=finished.prompts[0])
-    assert page.locator("details[data-wanted] pre").count() == 1
-    to_step(page, "End", "Hypotheses at the end")
-    assert page.locator("details[data-wanted]").count() == 0
+    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name)
 
 
 # The film of a finished run

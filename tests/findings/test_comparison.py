@@ -14,7 +14,6 @@ from vpp.findings.baselines import baselines
 from vpp.findings.comparison import (
     Seeds,
     against,
-    cost,
     left_out_text,
     others,
     outcome,
@@ -119,7 +118,6 @@ def test_every_line_of_the_table_is_set_against_the_reference(folder: Path) -> N
     assert (table.rows[2][0], rows[2]) == ("Always “no”", ["3 of 6, 50.0 %", "19 % to 81 %", "1, 3", "0.62"])
     without = replace(simple, left_out=(("id", "all different"),))
     assert left_out_text(without) == "The simple models leave out id (all different)."
-    assert plain(" ".join(cost(runs).rows[0])).startswith("A 2 of 2 steps 36 4 2 ")
 
 
 def test_runs_without_test_rows_and_with_others_are_named(folder: Path) -> None:

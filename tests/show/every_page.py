@@ -10,7 +10,7 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
-from vpp.findings.rows import asked_when, calibrated, evaluated_rows, mistakes, opened_row, row_table, trust
+from vpp.findings.rows import calibrated, evaluated_rows, mistakes, opened_row, row_table, timing_words, trust
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
@@ -20,7 +20,6 @@ from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.budget import distinct_rows
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
 from vpp.show.markup import block_html, html, text
@@ -28,7 +27,6 @@ from vpp.show.markup import block_html, html, text
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
-MOST_OPENED = 3
 
 
 def draw_all(reader: RunReader) -> list[str]:
@@ -56,8 +54,8 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     yield html(unread_alert(view)) + text(asking_words(snapshot))
     if view.started is None:
         return
-    names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)
-    cards = Cards(view, config, dataset, prompts, names=names, wanted=range(config.size))
+    names = Names(view)
+    cards = Cards(view, config, dataset, names=names)
     health(view, dataset, names)
     newest = shown_step(view)
     steps = range((-1 if newest is None else newest) + 1)
@@ -87,8 +85,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield block_html(deck(every, view, config, {}))
     gone = ruled_out(view, dataset)
     yield html(ruled_out_heading(gone, config))
-    for opened in (None, *range(min(len(gone), MOST_OPENED))):
-        yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))
+    yield block_html(ruled_out_lines(gone, seed_text=seed_text))
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -96,7 +93,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     if rows is None:
         return
-    asked_when(rows.test, snapshot)
+    timing_words(rows.test, snapshot)
     yield html((*rows_headline(rows), *calibrated(rows), *trust(rows), *mistakes(rows)))
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})

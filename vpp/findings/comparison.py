@@ -1,4 +1,4 @@
-"""Runs side by side on the same test rows: scores, paired differences, the settings that differ, and cost.
+"""Runs side by side on the same test rows: scores, paired differences, and the settings that differ.
 
 Runs of one setting with different seeds are also one: their spread, the hypotheses that return, all weighed together.
 
@@ -43,7 +43,6 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
-    seconds,
 )
 
 CODES = ascii_uppercase
@@ -92,8 +91,6 @@ def candidate(reader: RunReader, label: str = "") -> Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How well a run, or a simple model, does on test rows."""
-
     rows: tuple[Row, ...]
     losses: tuple[float, ...]
     """(N,) an abstention is wrong, or an error of the range of the training targets."""
@@ -247,7 +244,6 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    """Yield which runs are not compared with the reference, and why."""
     runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
     compared = [CODES[place] for place in comparison.comparable]
     if elsewhere := [code for code, _, own in runs if own and code not in compared]:
@@ -314,16 +310,6 @@ def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str])
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
     return facts
-
-
-def cost(comparison: Comparison) -> Table:
-    head = ("run", "steps", "calls", "from the cache", "unreadable", "tokens in", "tokens out", "time")
-    rows = []
-    for code, run in zip(CODES, comparison.runs, strict=False):
-        usage = run.snapshot.usage
-        counts = (usage.calls, usage.cached, usage.unparsable, usage.prompt_tokens, usage.completion_tokens)
-        rows.append((code, steps_text(run.view), *map(integer, counts), seconds(run.view.wall_s)))
-    return Table(head=head, rows=rows, right=range(1, len(head)), fold="Cost: calls needed, cached or not")
 
 
 # Runs of one setting with different seeds

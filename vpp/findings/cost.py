@@ -6,7 +6,6 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
 from vpp.inference.plan import plan
-from vpp.llm.prompts import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
@@ -23,7 +22,7 @@ from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
-from vpp.show.words import counted, integer, number, seconds
+from vpp.show.words import counted, integer, seconds
 
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
@@ -36,8 +35,6 @@ ASSUMED = (
     f"{LEARNER_ANSWER:g} tokens (learner) and {OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
 )
 NO_BOUND = "\N{EN DASH}"
-ALIKE = 0.05
-"""Largest relative difference between two numbers of calls that is not worth a word."""
 
 
 def roughly(count: float) -> str:
@@ -79,19 +76,10 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None)
     return [table, *map(Note, _notes(expected, spec, dataset, pace))]
 
 
-def more_rows_words(config: Config, n: int, *, base: int, n_test: int) -> str:
-    """`about 5 × the calls` of `base` training rows, for n of them."""
-    calls, of_base = (plan(config, n_train=rows, n_test=n_test).expected_calls for rows in (n, base))
-    factor = calls / of_base
-    return "about as many calls" if abs(factor - 1) < ALIKE else f"about {number(factor, 2)} × the calls"
-
-
 def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Iterator[str]:
     limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
-    elif not spec.endpoint.context_length and longest_cell(dataset) > LEAST_SHOWN:
-        yield "The run reads the models' context lengths at its start, and shows long cells in part if these are short."
     if spec.config.has_programs:
         words = ["A program answers every row without a call"]
         if Columns(dataset).texts:
@@ -106,8 +94,6 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
         yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.known}."
-    if words_of_cap := cap_words(spec.cap):
-        yield f"The run pauses at {words_of_cap}, keeps its result so far, and continues with a higher cap."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."

@@ -8,7 +8,7 @@ from functools import partial
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
 from vpp.findings.scores import rows_by_id, score, totals
-from vpp.findings.step import Names, held
+from vpp.findings.step import Names, particles_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
@@ -28,7 +28,6 @@ class Accuracy:
 
 
 def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
-    """Return those of every step that has scored all its particles, in order."""
     found = (at.once("accuracy", partial(_accuracy, at, dataset)) for _, at in sorted(view.steps.items()))
     return tuple(each for each in found if each is not None)
 
@@ -114,7 +113,9 @@ def weights_curve(view: RunView) -> Curve | None:
     for step, at in sorted(view.steps.items()):
         if at.reweighted:
             numbers = names.at((step, "weigh")).numbers
-            moments[step + 1] = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+            moments[step + 1] = totals(
+                (numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh")
+            )
     if len(moments) < 2:
         return None
     if view.has_ended and view.weights:

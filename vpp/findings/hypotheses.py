@@ -56,7 +56,6 @@ from vpp.show.words import (
     value_text,
 )
 
-Origin = Literal["drawn", "continued", "yours"]
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
@@ -69,10 +68,6 @@ NEAR = 0.95
 class Wording:
     text: str
     weight: float
-    first_step: int
-    """First step that ended with it; -1 is the initial population."""
-    origin: Origin = "drawn"
-    """Origin of a first hypothesis; `drawn` for a later text too."""
     prior: float | None = None
     """Prior probability of a sentence that is only weighed."""
 
@@ -177,21 +172,11 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
         return None
     population, weights = found.population, view.weights
     rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
-    by_id, before, first = rows_by_id(dataset), priors(view), dict[str, int]()
-    for held in view.finished_steps:
-        for state in held.population:
-            first.setdefault(state.hypothesis, held.step)
-    origins: dict[str, Origin] = {drawn.hypothesis: drawn.origin for drawn in reversed(view.drawn.values())}
+    by_id, before = rows_by_id(dataset), priors(view)
 
     def wording(hypothesis: str, weight: float) -> Wording:
         prior = [before[slot] for slot, text in enumerate(population) if text == hypothesis] if before else []
-        return Wording(
-            text=view.texts[hypothesis],
-            weight=weight,
-            first_step=first[hypothesis],
-            origin=origins.get(hypothesis, "drawn") if first[hypothesis] == INITIAL_STEP else "drawn",
-            prior=sum(prior) if before else None,
-        )
+        return Wording(text=view.texts[hypothesis], weight=weight, prior=sum(prior) if before else None)
 
     def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
         ids = rows.get(name, ())

@@ -68,7 +68,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = known_rows(directory) if view.evaluated else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
-    standing = constant_answer(view, spec.config, dataset) if dataset else None
+    constant = constant_answer(view, spec.config, dataset) if dataset else None
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -113,12 +113,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
         "weights": list(view.weights),
         "noise": _noise_by_slot(view, dataset) if dataset else None,
-        "constant": standing.as_json() if standing else None,
+        "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
-        **(weighed(spec, view) if spec.config.is_weighing else {}),
+        **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     return cast(dict[str, Any], finite(to_jsonable_python(found)))
 
@@ -173,7 +173,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
-def weighed(spec: RunSpec, view: RunView) -> dict[str, Any]:
+def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
     found = evidence(spec, view)
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],

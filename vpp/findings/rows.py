@@ -151,7 +151,7 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
 
 
-def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
+def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
     """Return when the rows were asked, if the run has gone on since."""
     now = snapshot.view.last_step
     if now is None or now <= test.step:
@@ -446,16 +446,14 @@ def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
         return
     off = sorted(map(abs, errors))
     deciles = quantiles(off, n=10, method="inclusive") if len(off) > 1 else off * 9
-    lines = [
-        ("half of the rows are off by at most", number(deciles[4], 3)),
-        ("nine of ten rows", number(deciles[8], 3)),
-        ("the worst row", number(off[-1], 3)),
-        ("on average too high (too low, if negative)", number(mean(errors), 3)),
-        ("root of the mean squared error", number(math.sqrt(own.mse or 0.0), 3)),
-    ]
-    yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
+    half, nine, worst = (number(each, 3) for each in (deciles[4], deciles[8], off[-1]))
+    yield Note(
+        f"Half of {counted(own.n, which)} are off by at most {half}, nine of ten by {nine}, the worst by {worst}; on "
+        f"average {number(abs(mean(errors)), 3)} too {'high' if mean(errors) > 0 else 'low'}."
+    )
     r2 = own.numbers.r2 if own.numbers else None
-    yield Note(f"On {counted(own.n, which)}{'' if r2 is None else f'; R² {fixed(r2, 3)}'}.")
+    known = "" if r2 is None else f"; R² {fixed(r2, 3)}"
+    yield Note(f"Root of the mean squared error {number(math.sqrt(own.mse or 0.0), 3)}{known}.")
 
 
 def calibrated(rows: Rows) -> tuple[Note, ...]:
@@ -463,5 +461,5 @@ def calibrated(rows: Rows) -> tuple[Note, ...]:
     conformal = rows.points[0].reject.conformal
     if conformal is None:
         return ()
-    held = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
-    return (Note(f"{promise_sentence(conformal)} The truth was possible on {held}."),)
+    inside = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
+    return (Note(f"{promise_sentence(conformal)} The truth was possible on {inside}."),)

@@ -99,12 +99,10 @@ def when_words(made: datetime, now: datetime) -> str:
 
 
 def steps_done(view: RunView | Summary) -> int:
-    """Count the complete steps."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
 def steps_text(view: RunView | Summary) -> str:
-    """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 
 
@@ -152,7 +150,6 @@ def pending_words(command: Command, state: State) -> str:
 
 
 def model_name(endpoint: EndpointSpec) -> str:
-    """Name of the model that writes hypotheses."""
     return "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
 
 
@@ -190,13 +187,6 @@ def server_sentences(usage: Usage) -> Iterator[str]:
         n = usage.unkept
         so_far = f" {integer(n)} {'answer is' if n == 1 else 'answers are'} not in the cache." if n else ""
         yield f"Answers are not kept: {usage.cache_fault}.{so_far}"
-
-
-def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
-    if not 0 < usage.window < ceiling:
-        return ""
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def wait_words(usage: Usage, *, now: float) -> str:

@@ -146,8 +146,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Simple models": simple_models(reader, snapshot.view, dataset),
         "Calibration and evidence": calibration(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
-        "Options": options(snapshot),
-        "The table": preparation(dataset),
+        "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
         "The command that repeats the run": command(snapshot.spec),
     }
@@ -176,8 +175,8 @@ def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
         yield Metrics(evidence)
 
 
-def options(snapshot: Snapshot) -> Iterator[object]:
-    """Yield the options that differ from the defaults, and the words that every hypothesis begins with."""
+def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    """Yield the options that differ from the defaults, how hypotheses begin, and how the table was read."""
     spec, usual = snapshot.spec, Config()
     pairs = [(each.name, getattr(spec.config, each.name), getattr(usual, each.name)) for each in fields(Config)]
     pairs += [("structured answers", spec.endpoint.structured, "auto")]
@@ -186,10 +185,6 @@ def options(snapshot: Snapshot) -> Iterator[object]:
     yield Table(head=("option", "here", "default"), rows=lines) if lines else Note("Every option is as by default.")
     if snapshot.view.started:
         yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))
-
-
-def preparation(dataset: Dataset) -> Iterator[object]:
-    """Yield what was decided while reading the table, and what its columns and labels mean."""
     yield from map(Note, dataset.provenance.notes)
     if dataset.descriptions:
         meanings = dataset.descriptions.named(dataset.target)

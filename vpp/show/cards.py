@@ -89,7 +89,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A text on one line, and why; opened, it has blocks too."""
+    """A text on one line, and why; it opens to the whole text and to blocks."""
 
     key: int
     mark: Mark
@@ -193,12 +193,9 @@ def _(block: Lines) -> str:
 
 @block_html.register
 def _(line: Line) -> str:
-    details = f"<div>{html(line.details)}</div>" if line.details else ""
-    words = line.words if details else cut(one_line(line.words), LONGEST_LINE)
     return (
-        f'<li class="out" data-key="{line.key}">'
-        f'<button type="button" data-pick="{line.key}" aria-expanded="{str(bool(details)).lower()}">'
-        f"{badge(line.mark, line.status)}"
-        f'<span class="hyp">{text(words)}</span>'
-        f'<span class="cap">{text(line.reason)}</span></button>{details}</li>'
+        f'<li class="out" data-key="{line.key}"><details><summary>{badge(line.mark, line.status)}'
+        f'<span class="hyp">{text(cut(one_line(line.words), LONGEST_LINE))}</span>'
+        f'<span class="cap">{text(line.reason)}</span></summary>'
+        f"<div>{hypothesis(line.words)}{html(line.details)}</div></details></li>"
     )

@@ -158,10 +158,10 @@ class Rivals:
 @block_html.register
 def _(block: Rivals) -> str:
     first, *others = block.all
-    words, _, _ = marked(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
+    words, _, _ = mark_differences(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
     parts = [_rival(first, words)]
     for rival in others[:MOST_RIVALS]:
-        _, words, note = marked(first.hypothesis, rival.hypothesis)
+        _, words, note = mark_differences(first.hypothesis, rival.hypothesis)
         parts.append(_rival(rival, words, note))
     rest = counted(len(others) - 1, "lighter answer")
     lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
@@ -177,7 +177,7 @@ def _rival(rival: Rival, words: str, note: str = "") -> str:
     )
 
 
-def marked(one: str, other: str) -> tuple[str, str, str]:
+def mark_differences(one: str, other: str) -> tuple[str, str, str]:
     """Return two hypotheses as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the model read them in two ways."

@@ -92,7 +92,6 @@ def p_text(p: float) -> str:
 
 
 def prior_text(prior: float | None) -> str:
-    """Return `, prior 1 %`; empty without one."""
     return "" if prior is None else f", prior {percent(prior)}"
 
 
