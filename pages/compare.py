@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -12,15 +13,16 @@ from vpp.findings.comparison import (
     CODES,
     Candidate,
     Comparison,
+    candidate,
     compare,
     others,
     outcome,
+    seeds,
+    seeds_blocks,
     settings_block,
     standings,
     state_words,
 )
-from vpp.findings.seeds import blocks as seeds_blocks
-from vpp.findings.seeds import seeds
 from vpp.findings.status import labels
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.group import Group, start_open
@@ -32,7 +34,6 @@ from vpp.show.words import counted, listed
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
-AGAINST = "compare.against"  # session key: the reference
 COMMANDS: tuple[tuple[str, Command, set[State]], ...] = (  # for all runs of a group, and the states that they need
     ("Pause all", "pause", {"running"}),
     ("Go on", "go on", {"paused"}),
@@ -44,7 +45,7 @@ AT_FIRST = 6  # runs of the same rows, the open one among them, that are set sid
 def baselines_of(run: Candidate) -> Baselines:
     dataset = run.snapshot.spec.dataset
     simple = blocks.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
-    return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
+    return with_prompted(simple, run.directory, run.dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +82,17 @@ def draw_page() -> None:
     alike = [run for run in runs.rows if run != current.id and runs.rows[run] == runs.rows.get(current.id)]
     usual = [pooled.id, *members] if pooled else members or sorted([current.id, *alike][:AT_FIRST])
     title_place = st.container()
-    left, right = st.columns([5, 2])
-    with left:
-        choice = pick(runs, link, current.id, usual)
+    choice = pick(runs, link, current.id, usual)
     if not choice:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
-    with right:
-        reference = pick_reference(runs, choice, pooled.id if pooled else current.id)
+    reference = next(run for run in (pooled.id if pooled else "", current.id, *choice) if run in choice)
     st.query_params["compare"] = ",".join(choice)
-    st.query_params["against"] = reference
     candidates, faults = read(runs, choice)
     for run, why in faults:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
     with title_place:
-        draw_title(runs, candidates, reference, n=len(choice))
+        draw_title(runs, candidates, reference, len(members) if {*choice} >= {*members} else 0)
     if not candidates:
         st.stop()
 
@@ -104,10 +101,9 @@ def draw_page() -> None:
 
     def has_ended() -> bool:
         if ended := was_live and not is_live():  # the runs of a group are then weighed together, in a run of its own
-            for key in (PICKED, PICKED_FOR, AGAINST):
-                st.session_state.pop(key, None)
+            st.session_state.pop(PICKED_FOR, None)
+            st.session_state.pop(PICKED, None)
             st.query_params.pop("compare", None)
-            st.query_params.pop("against", None)
         return ended
 
     def part() -> None:
@@ -137,13 +133,14 @@ def steer(group: Group, snapshots: Sequence[Snapshot]) -> None:
             st.rerun()
 
 
-def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, n: int) -> None:
-    """Draw the title with the verdict on the reference run. n: picked runs."""
+def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, seeds: int) -> None:
+    """Draw the title with the verdict on the reference run. seeds: runs of the group that is here, 0 without one."""
     letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
     chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
+    n, title = len(candidates), f"One setting, {counted(seeds, 'seed')}" if seeds else "Runs side by side"
     with_others = f" · beside {counted(n - 1, 'other run')}" if n > 1 else ""
-    title = f"{runs.labels[reference]}{with_others}"
-    blocks.draw(markup.title("Runs side by side", title, chip=chip if letters else ""))
+    with_others = " · the verdict is on all weighed together" if n > seeds > 0 else with_others
+    blocks.draw(markup.title(title, f"{runs.labels[reference]}{with_others}", chip=chip if letters else ""))
     for run in candidates:
         if run.id == reference:
             opening.draw_verdict(runs.directories[run.id], run.snapshot)
@@ -164,25 +161,12 @@ def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -
     return list(picked)
 
 
-def pick_reference(runs: Shelf, choice: Sequence[str], usual: str) -> str:
-    """Ask for the reference run. Default: the previous choice, that of the address, the usual one, or the first."""
-    default = next((run for run in (st.query_params.get("against", ""), usual) if run in choice), choice[0])
-    if len(choice) == 1:
-        return default
-    if st.session_state.get(AGAINST) not in choice:
-        st.session_state[AGAINST] = default
-    words = {run: f"{CODES[i]} · {runs.labels[run]}" for i, run in enumerate(choice)}
-    return str(st.selectbox("Reference", choice, format_func=words.__getitem__, **blocks.lasting(AGAINST)))
-
-
 def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Return the runs that can be read, and why the others cannot."""
     candidates, faults = [], []
     for run in choice:
         try:
-            reader = opening.reader(str(runs.directories[run].path))
-            snapshot, dataset = reader.refresh(), reader.dataset()
-            candidates.append(Candidate(id=run, label=runs.labels[run], snapshot=snapshot, dataset=dataset))
+            candidates.append(candidate(opening.reader(str(runs.directories[run].path)), runs.labels[run]))
         except (VppError, OSError) as error:
             faults.append((run, str(error)))
     return candidates, faults
@@ -197,7 +181,7 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
 
 
 def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
-    """Draw what came out, and which settings differ. names: of runs, by id. group: of all these runs."""
+    """Draw what came out, and which settings differ. names: of runs, by id. group: its runs are all here."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -208,13 +192,11 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group |
     words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
     if group:
         state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
-        found = blocks.remembered(
-            "compare.seeds", state, lambda: seeds(group, lambda run: opening.reader(str(run.path)))
-        )
-        words = list(seeds_blocks(found, comparison.base.dataset))
+        found = partial(seeds, group, lambda run: opening.reader(str(run.path)))
+        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(found())))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
-    parts += filter(None, [settings_block(comparison, names)])
+    parts += filter(None, [None if group else settings_block(comparison, names)])
     blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
 
 

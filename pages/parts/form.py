@@ -52,7 +52,7 @@ TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
 METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
 LONGEST = 200  # characters of a cell in the preview of the table
 TRAIN, MORE = 100, (500, 2_000, 10_000)  # training rows by default, and others on offer, below all of them
-SEEDS, MOST_SEEDS = "new.seeds", 20  # key of the field for the number of runs
+SEEDS, MOST_SEEDS = "new.seeds", 10  # key of the field for the number of runs
 SEVERAL = (
     "So many runs of this setting on the same rows, with seeds from Seed on. Compare then shows which hypotheses "
     "return, and weighs those of all runs together."

@@ -169,7 +169,7 @@ def test_several_seeds_become_one_page_with_a_pooled_posterior(app: App, visit: 
     expect(page.get_by_text("Two runs, each about")).to_be_visible()
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_url("**/compare?run=*")
-    expect(page.get_by_role("heading", name="Hypotheses that return")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hypotheses of all runs")).to_be_visible()
     made = [
         RunReader(RunDirectory(path)).refresh()
         for path in app.runs.iterdir()

@@ -19,7 +19,7 @@ from tests.reporting.builders import DEMO, SEED, YES_NO, drawn, finished, starte
 from vpp.data.dataset import Row
 from vpp.errors import InputError
 from vpp.events import Event, RunFinished
-from vpp.findings.seeds import seeds, weights_by_text
+from vpp.findings.comparison import seeds, seeds_record, weights_by_text
 from vpp.inference.sampling import conclude
 from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
@@ -137,11 +137,9 @@ def test_a_shipped_run_pooled_alone_keeps_its_weights_and_its_programs(tmp_path:
     assert again
     assert again.path == made.path
     assert made.journal.stat().st_mtime_ns == written
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
-    found = seeds(group)
-    assert found.pooled
-    assert found.pooled.test == found.runs[0].test
-    assert [each.weights for each in found.returning] == [(pytest.approx(each.weight),) for each in found.returning]
+    found = seeds_record(seeds(group))
+    assert found["pooled"]["accuracy"] == found["runs"][0]["accuracy"]
+    assert [idea["weights"] for idea in found["ideas"]] == [[pytest.approx(idea["weight"])] for idea in found["ideas"]]
 
 
 def test_what_is_no_group_is_refused(tmp_path: Path) -> None:

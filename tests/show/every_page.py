@@ -5,7 +5,7 @@ from datetime import datetime
 
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import Candidate, compare, others, outcome, settings_block, standings
+from vpp.findings.comparison import candidate, compare, others, outcome, settings_block, standings
 from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
@@ -107,9 +107,9 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])
 
 
-def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+def comparison(reader: RunReader, _: Snapshot) -> Iterator[str]:
     """The run beside itself."""
-    run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
+    run = candidate(reader)
     found = compare([run, run], reference=0)
     parts = [outcome(found, None), *others(found), settings_block(found, {})]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

@@ -212,7 +212,7 @@ methods of the paper:
 def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
-    parser = command(commands, "bench", "benching:bench", about, **shape)
+    parser = command(commands, "bench", "running:bench", about, **shape)
     parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
     parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
     _number(parser, "--seeds", "seeds 0 to N - 1 (3)")

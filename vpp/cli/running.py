@@ -1,18 +1,19 @@
-"""`run`, `weigh`, `continue` and `resume`: prepare a run, print its plan, and work on it to its end."""
+"""`run`, `weigh`, `continue` and `resume`: prepare runs, print their plan, work on them to their ends; and `bench`."""
 
 import json
 import logging
+import shlex
 import sys
 import textwrap
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from vpp.cli.parser import INSTEAD
 from vpp.cli.progress import Progress, StatusLine
@@ -32,19 +33,20 @@ from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
+from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
-from vpp.findings.status import model_file_words, rows_sentence, steps_text
+from vpp.findings.status import model_file_words, rows_sentence
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.runs.budget import check_budget, estimate
-from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.group import Group, begin, goes_on, start_open
 from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate, continue_run, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, check_endpoint, check_gate, continue_run, read_sentences, template_fields
 from vpp.runs.process import on_signals
 from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -53,6 +55,9 @@ from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised, in_words
+
+if TYPE_CHECKING:
+    from vpp.bench.sweep import SweepDirectory, SweepSpec
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
@@ -84,9 +89,12 @@ def run(options: Namespace) -> int:
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
+    folder, to = environment().runs_dir, Path(options.to) if options.to else None
     runs: list[RunDirectory] = []
-    if not options.plan:
-        runs = _created(preparation, options)
+    if not options.plan and options.seeds == 1:
+        runs = [preparation.create(folder, run_dir=to)]
+    elif not options.plan:
+        runs = begin(preparation, options.seeds, to or folder)
     if not options.quiet:  # once the run is accepted, so that a refusal stays one line
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
         print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
@@ -98,13 +106,6 @@ def run(options: Namespace) -> int:
         if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
-
-
-def _created(preparation: Preparation, options: Namespace) -> list[RunDirectory]:
-    folder, to = environment().runs_dir, Path(options.to) if options.to else None
-    if options.seeds == 1:
-        return [preparation.create(folder, run_dir=to)]
-    return begin(preparation, options.seeds, to or folder)
 
 
 def continue_(options: Namespace) -> int:
@@ -294,48 +295,86 @@ POLL_S = 0.2
 
 def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     """Work on a group's runs, a worker each, to their ends, and print what they say together."""
-    from vpp.findings.seeds import blocks, record, seeds
-    from vpp.findings.verdict import blocks as verdict_blocks
+    from vpp.findings.comparison import seeds, seeds_blocks, seeds_record, seeds_table
+    from vpp.findings.verdict import blocks
     from vpp.show.markup import lines
 
-    spec, folder = runs[0].spec(), runs[0].path.parent
-    group, line = Group(folder, spec.group), StatusLine(None if options.quiet else sys.stderr)
+    group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
     start_open(runs, keys=keys())
     with on_signals(partial(group.send, "stop")):
         going = list(runs)
         while going:
             for run in [run for run in going if not goes_on(run)]:
                 going.remove(run)
-                line.print(
-                    f"{run.spec().name}: {run.state(read_summary(run))}, {len(runs) - len(going)} of {len(runs)}"
-                )
-            if going and line.is_terminal:
-                line.draw(" · ".join(map(_where, going)))
+                line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
+            if line.is_terminal:
+                line.draw(f"{len(runs) - len(going)} of {len(runs)} runs have ended")
             time.sleep(POLL_S)
     line.clear()
     if pooled := group.pool():
         _write_results(pooled, JournalReader(pooled.journal).read())
     found = seeds(group)
     if options.json:
-        print_json(record(found))
+        print_json(seeds_record(found))
     else:
-        verdict = verdict_blocks(found.pooled.verdict) if found.pooled else ()
+        verdict = blocks(found.pooled.verdict if found.pooled else None)
         where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
-        print("\n".join(lines([*verdict, *blocks(found, load_dataset(runs[0], spec)), *where])))
-    views = [JournalReader(run.journal).read() for run in runs]
-    for view in views:
-        if view.phase == "failed":
-            _complain(view.detail)
+        print("\n".join(lines([*verdict, *seeds_blocks(found), seeds_table(found), *where])))
+    views = [each.view for each in found.runs]
+    for view in (view for view in views if view.phase == "failed"):
+        _complain(view.detail)
     return max(map(_exit_code, views))
-
-
-def _where(run: RunDirectory) -> str:
-    """Return `seed 3: step 8 of 20`, for a run that goes on."""
-    summary = read_summary(run)
-    state = run.state(summary)
-    return f"seed {run.spec().config.seed}: {state if state != 'running' else steps_text(summary)}"
 
 
 def _complain(text: str) -> None:
     with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
         print(f"vpp: {text}", file=sys.stderr)
+
+
+# The paper's experiments
+
+SWEEP_CODES = {"done": 0, "failed": 1, "stopped": 130}
+SEEDS = 3
+
+
+def bench(options: Namespace) -> int:
+    """Run a sweep, with a line for each cell on standard error."""
+    from vpp.bench.runner import Backend, ray_cluster, run_sweep
+
+    env = environment()
+    jobs = env.max_running if options.jobs is None else options.jobs
+    if jobs < 1:
+        raise InputError(f"--jobs is {jobs}: give at least 1")
+    directory, spec = _directory_and_spec(options, env.runs_dir)
+    check_endpoint(spec.endpoint)
+    slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
+    with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
+        backend: Backend = "ray" if options.ray else "threading"
+        ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+    failed = f", {len(view.failed)} failed" if view.failed else ""
+    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+    if ending != "done":
+        command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
+        print(f"Continue with the same command, or with every cell of this folder: {command}")
+    return SWEEP_CODES[ending]
+
+
+def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirectory, SweepSpec]":
+    """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
+    from vpp.bench.sweep import METHODS, Setting, SweepDirectory, SweepSpec, folder_name
+
+    endpoint = endpoint_of(options)
+    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, options.reading or Setting().reading))
+    stored = directory.spec() if directory.exists else None
+    if stored and not (options.demo or options.gguf or options.base_url or options.model):
+        endpoint = stored.endpoint
+    before = stored.setting if stored else Setting()
+    wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
+    wanted["reading"] = options.reading
+    return directory, SweepSpec(
+        endpoint=endpoint,
+        tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
+        methods=options.methods or (stored.methods if stored else tuple(METHODS)),
+        seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
+        setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
+    )

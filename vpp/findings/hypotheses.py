@@ -12,7 +12,7 @@ A particle's ancestors are its parent in every step since the initial population
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
@@ -45,6 +45,7 @@ from vpp.show.words import (
     EQUAL,
     MAJORITY,
     NOTICEABLE,
+    ROW_OF,
     capitalised,
     counted,
     in_words,
@@ -52,6 +53,7 @@ from vpp.show.words import (
     nth_step,
     number,
     percent,
+    value_text,
 )
 
 Basis = Literal["evaluations", "step", "text"]
@@ -247,7 +249,7 @@ def groups_at(similarity: Floats, *, threshold: float = NEAR) -> tuple[tuple[int
     return tuple(tuple(sorted(members)) for members in groups)
 
 
-MOST_MEMBERS = 12
+MOST_MEMBERS, MOST_CARDS = 12, 8
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)")
 
 
@@ -286,6 +288,14 @@ def hypotheses(
     alone = [(place,) for place in range(sum(map(len, groups)), len(ideas))]
     found = (_merged([ideas.all[place] for place in group], seed_text, labels) for group in (*groups, *alone))
     return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
+
+
+def hypotheses_of(view: RunView, dataset: Dataset) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of the last population, heaviest first; empty before there is one."""
+    ideas = merge_ideas(view, dataset)
+    if ideas is None:
+        return ()
+    return hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
 
 
 def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) -> Hypothesis:
@@ -343,6 +353,39 @@ def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: M
         )
 
     return Deck(tuple(map(card, every)))
+
+
+def weight_cards(
+    every: Sequence[Hypothesis], view: RunView, dataset: Dataset, more: Callable[[Hypothesis], str] | None = None
+) -> Iterator[object]:
+    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a fact in place of the copies."""
+    if not every:
+        yield Note("No population is complete yet.")
+        return
+    shares = [(each.weight, each.words, tuple(_facts(each, more))) for each in every[:MOST_CARDS]]
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
+    shares.sort(key=lambda share: -share[0])
+    yield Deck(
+        tuple(
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
+            for place, (weight, words, facts) in enumerate(shares)
+        )
+    )
+    if rest := every[MOST_CARDS:]:
+        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
+        yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
+
+
+def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
+    first, copies = each.members[0], len(each.slots)
+    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
+    if more:
+        yield more(each)
+    elif first.prior is not None:
+        yield f"prior {percent(first.prior)}"
+    elif copies > 1:
+        yield f"{integer(copies)} copies"
 
 
 def right_words(score: Score | None, row: str) -> str:

@@ -262,10 +262,10 @@ def weights_words(snapshot: Snapshot) -> str:
         prior, n = "The given" if snapshot.spec.start_prior else "Equal", snapshot.spec.n_written
         every = counted(snapshot.spec.dataset["n_train"], "row")
         if n:
-            wrote = (
-                f"The {counted(n, 'sentence')} that the runs wrote share half of the prior, a constant answer has half"
+            return (
+                f"The {counted(n, 'sentence')} that the runs wrote share half of the prior, and a constant has half. "
+                f"Weights are prior times the likelihood of all {every}, from which they were written."
             )
-            return f"{wrote}. Weights are prior times the likelihood of all {every}, from which they were written."
         return f"{prior} prior weights times the likelihood of all {every}; a constant answer has half of the prior."
     if view.final:
         n = len(next(iter(view.final_scored.values())).rows)
@@ -355,7 +355,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     yield from _faults(snapshot.usage, view)
     yield from _cuts(dataset, snapshot.spec)
     if not config.is_weighing:
-        yield "This is one run with one seed: other seeds show how much of it is luck."
+        yield "This is one run with one seed: other seeds (--seeds 5) show how much of it is luck."
 
 
 def _faults(usage: Usage, view: RunView) -> Iterator[str]:

@@ -3,7 +3,6 @@
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
 
-import math
 import re
 import shlex
 from base64 import b64encode
@@ -17,13 +16,11 @@ from pathlib import Path
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.comparison import left_out_text
-from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_words, similarity
+from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
+from vpp.findings.hypotheses import hypotheses_of, weight_cards
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
-from vpp.findings.seeds import blocks as seeds_blocks
-from vpp.findings.seeds import seeds
 from vpp.findings.status import rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
@@ -33,14 +30,12 @@ from vpp.runs.disk import write_atomically
 from vpp.runs.group import Group
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight
+from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
-from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import NOTICEABLE, ROW_OF, capitalised, counted, cut, in_words, integer, percent, value_text
+from vpp.show.words import capitalised, counted, cut, integer
 
-MOST_HYPOTHESES = 8
 MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
@@ -61,11 +56,13 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, [view.detail]))
-    if snapshot.spec.pooled:
-        group = Group(reader.directory.path.parent, snapshot.spec.group)
-        yield from seeds_blocks(seeds(group), dataset) if group.runs else ()
-    yield Heading("Hypotheses by weight")
-    yield from weight_cards(view, dataset)
+    group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
+    if group.runs:
+        found = seeds(group)
+        yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
+    else:
+        yield Heading("Hypotheses by weight")
+        yield from weight_cards(hypotheses_of(view, dataset), view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
         yield from mistakes(rows)
@@ -79,37 +76,6 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield method(snapshot)
     yield data(dataset)
     yield citation(snapshot, reader.directory.id)
-
-
-def weight_cards(view: RunView, dataset: Dataset) -> Iterator[object]:
-    """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
-    ideas = merge_ideas(view, dataset)
-    if ideas is None:
-        yield Note("No population is complete yet.")
-        return
-    every = hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
-    shares = [(each.weight, each.words, tuple(_facts(each))) for each in every[:MOST_HYPOTHESES]]
-    if (constant := constant_weight(view)) >= NOTICEABLE:
-        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
-    shares.sort(key=lambda share: -share[0])
-    yield Deck(
-        tuple(
-            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
-            for place, (weight, words, facts) in enumerate(shares)
-        )
-    )
-    if rest := every[MOST_HYPOTHESES:]:
-        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
-        yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
-
-
-def _facts(each: Hypothesis) -> Iterator[str]:
-    first, copies = each.members[0], len(each.slots)
-    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
-    if first.prior is not None:
-        yield f"prior {percent(first.prior)}"
-    elif copies > 1:
-        yield f"{integer(copies)} copies"
 
 
 def method(snapshot: Snapshot) -> Table:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import repeat
 from pathlib import Path
@@ -23,7 +23,7 @@ from vpp.inference.sampling import SPLITS, conclude
 from vpp.llm.limits import NO_CAP
 from vpp.problem import Prediction
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.disk import write_atomically
+from vpp.runs.disk import locked, write_atomically
 from vpp.runs.journal import Answer, AnswerReader, Entry, Record, encode
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, with_start
@@ -34,13 +34,9 @@ from vpp.runs.spec import NO_PRICES, RunSpec
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, candidates, fold, population_of
 
+POOLING_S = 60.0
 SEED = ", seed "
 """Stands between the name that a group's runs share and the seed of each."""
-SUMMED = (
-    "learner", "optimizer", "cached", "failed", "retried", "unparsable", "refused", "contradictory", "prompt_tokens",
-    "completion_tokens", "sent", "cost",
-)  # fmt: skip
-"""Counts that the pooled run takes over from its runs."""
 
 
 def group_of(spec: RunSpec) -> str:
@@ -112,15 +108,16 @@ class Group:
 
         None while one goes on, and if none was evaluated.
         """
-        runs, written = self.runs, self.pooled
-        if any(map(goes_on, runs)):
+        runs = self.runs
+        if not runs or any(map(goes_on, runs)):
             return None
-        if written and set(written.spec().pooled) <= {run.id for run in runs}:
-            times = [run.journal.stat().st_mtime_ns for run in (*runs, written) if run.journal_bytes()]
-            if written.journal_bytes() and times[-1] == max(times):
-                return written
-        readers = list(filter(is_evaluated, map(RunReader, runs)))
-        return _write(readers, written, self.folder) if readers else None
+        with locked(self.folder / ".pooling", wait_s=POOLING_S):  # the workers that end last both come here
+            if (written := self.pooled) and set(written.spec().pooled) <= {run.id for run in runs}:
+                times = [run.journal.stat().st_mtime_ns for run in (*runs, written) if run.journal_bytes()]
+                if written.journal_bytes() and times[-1] == max(times):
+                    return written
+            readers = list(filter(is_evaluated, map(RunReader, runs)))
+            return _write(readers, written, self.folder) if readers else None
 
 
 def goes_on(run: RunDirectory) -> bool:
@@ -153,7 +150,8 @@ def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: P
     started = start_of(spec, dataset, versions=views[0].started.versions if views[0].started else {})
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop already
         events = thread.submit(asyncio.run, weigh(spec, dataset, views)).result()
-    usage = Usage(**{name: sum(getattr(view.usage, name) for view in views) for name in SUMMED})
+    counts = (name for name, count in asdict(Usage()).items() if isinstance(count, int | float))
+    usage = Usage(**{name: sum(getattr(view.usage, name) for view in views) for name in counts})
     at = max(view.last_at or 0.0 for view in views)
     lines = [Record(at=at, usage=usage, event=event) for event in (started, *events, RunFinished(outcome="finished"))]
     directory = written or RunDirectory(folder / f"{first.id.partition('-seed-')[0]}-pooled-{spec.group}")

@@ -3,7 +3,7 @@
 Sorted by weight, a deck is the posterior's bar chart. Markdown has the cards without their folds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vpp.show import markup
@@ -11,6 +11,7 @@ from vpp.show.blocks import Fold, Mark
 from vpp.show.markup import (
     badge,
     block_html,
+    block_lines,
     block_markdown,
     html,
     hypothesis,
@@ -115,6 +116,12 @@ def _(block: Deck, level: int) -> str:
         f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
         for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
     )
+
+
+@block_lines.register
+def _(block: Deck) -> Iterator[str]:
+    for card in block.cards:
+        yield one_line(" · ".join(filter(None, (card.value, *card.facts, card.words))))
 
 
 @block_html.register
