@@ -56,8 +56,8 @@ def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -
 
 def written(batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield a rule of every form, and its revisions."""
-    for family in optimizer.families(batch):
-        rule = family.fit(batch, rng)
+    for fit in optimizer.families(batch):
+        rule = fit(batch, rng)
         if rule is not None:
             yield rule
             yield from (one for _, one in optimizer.revisions(rule, batch, rng))
