@@ -522,24 +522,26 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
         share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.has_labels else (0.5, 1.4)))
         count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
-        some = sorted(rng.permutation(len(batch.rows))[:count])
-        seen = Batch([batch.rows[at] for at in some], [batch.targets[at] for at in some], batch.columns)
+        chosen = sorted(rng.permutation(len(batch.rows))[:count])
+        seen = Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen], batch.columns)
+
+    def idea(rule: Rule, bonus: float, words: str) -> Idea:
+        return Idea(rule, _score(seen, rule) + bonus, f"{words} {_fit(seen, rule)}.")
+
     ideas = []
     if current is not None:
         # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
         is_useful = not batch.wrong(current).any() or len(set(batch.answers(current))) > 1
-        bonus = _STAYING * is_useful if batch.has_labels else _STAYING_FORMULA
-        ideas.append(Idea(current, _score(seen, current) + bonus, f"I keep the rule: it {_fit(seen, current)}."))
+        ideas.append(
+            idea(current, _STAYING * is_useful if batch.has_labels else _STAYING_FORMULA, "I keep the rule: it")
+        )
         near = list(revisions(current, seen, rng))
         if near and batch.has_labels and rng.random() < temperature * _HASTE:
             return [ideas[0]._replace(score=-math.inf), *(Idea(rule, 0.0, f"I try {words}.") for words, rule in near)]
-        ideas += [
-            Idea(rule, _score(seen, rule) + _NEAR, f"The rule with {words} {_fit(seen, rule)}.") for words, rule in near
-        ]
+        ideas += [idea(rule, _NEAR, f"The rule with {words}") for words, rule in near]
     weights = families(seen, prior)
     some = [_draw(weights, rng)(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
-    for rule in filter(None, some):
-        ideas.append(Idea(rule, _score(seen, rule), f"A rule of another form {_fit(seen, rule)}."))
+    ideas += [idea(rule, 0.0, "A rule of another form") for rule in filter(None, some)]
     if not batch.has_labels:
         reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
         misses = {idea: np.abs(batch.values(idea.rule) - batch.targets) for idea in ideas}
