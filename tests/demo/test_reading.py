@@ -12,10 +12,15 @@ DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
-    reading = read_rule(text, columns_of([read_row(row)]), labels)
+    """Answer of the rule, which is also that of the rule in the writer's words."""
+    cells = read_row(row)
+    reading = read_rule(text, columns_of([cells]), labels)
     assert reading.rule is not None, text
     assert reading.unread == (), text
-    return reading.rule.answer(read_row(row))
+    again = read_rule(reading.rule.say(), columns_of([cells]), labels).rule
+    assert again is not None, reading.rule.say()
+    assert again.answer(cells) == reading.rule.answer(cells)
+    return reading.rule.answer(cells)
 
 
 def digits(numbers: str) -> str:
