@@ -234,7 +234,7 @@ def _cuts(batch: Batch, rng: Generator) -> Rule | None:
     return _decided(batch, cases, left) if cases else None
 
 
-def _usual(batch: Batch, _: Generator) -> Rule | None:
+def _usual(batch: Batch, _: Generator) -> Rule:
     return batch.rule((None, batch.usual(batch.every)))
 
 
@@ -544,8 +544,8 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
     ideas += [idea(rule, 0.0, "A rule of another form") for rule in filter(None, some)]
     if not batch.has_labels:
         reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
-        misses = {idea: np.abs(batch.values(idea.rule) - batch.targets) for idea in ideas}
-        ideas = [idea for idea in ideas if idea.rule == current or (misses[idea] <= reach).all()]
+        misses = [np.abs(batch.values(one.rule) - batch.targets).max() for one in ideas]
+        ideas = [one for one, miss in zip(ideas, misses, strict=True) if one.rule == current or miss <= reach]
     return ideas or [Idea(_usual(batch, rng), 0.0, "I see no form here, so I take the most common answer.")]
 
 
