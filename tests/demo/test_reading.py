@@ -102,6 +102,7 @@ CONDITIONS = [
     ("the sum of a and b is larger than the sum of c and d", {"5 5 1 1": "1", "1 1 5 5": "0"}),
     ("every integer is at least 3", {"3 4 5 6": "1", "3 4 5 2": "0"}),
     ("b is an even number and a is not an odd number", {"2 4 0 0": "1", "1 4 0 0": "0", "2 3 0 0": "0"}),
+    ("the sum of a, a and b is 7", {"3 1 0 0": "1", "3 4 0 0": "0"}),
     ("a - b is more than c", {"9 1 7 0": "1", "9 1 8 0": "0"}),
     ("a is b or c is the sum of a and b", {"5 5 0 0": "1", "5 1 6 0": "1", "5 1 5 0": "0"}),
     ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),

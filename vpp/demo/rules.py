@@ -151,7 +151,7 @@ class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
-    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S categories or pieces of text."""
+    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S a label, categories or a piece of text."""
     words: str
     code: str
     """Empty for a check, which is about a value."""
@@ -159,7 +159,7 @@ class Part(NamedTuple):
     """Tests in Python without which it has no value."""
     binds: int = 0
     value: Any = None
-    """The number; the cell's column; the texts and numbers of S; how many numbers a list has at least."""
+    """The number; the cell's column; the label; texts and numbers of a choice; the fewest numbers of a list."""
     phrase: Phrase | None = None
     parts: "tuple[Part, ...]" = ()
 
@@ -204,6 +204,7 @@ def cell(column: Column) -> Part:
 
 
 def label(text: str) -> Part:
+    """Return a label, or another text in quotes."""
     is_plainly_said = re.fullmatch(r"\w+", text) and WORDS_OF_RULES.isdisjoint([text.lower()])
     return Part("S", text if is_plainly_said else quoted(text), quoted(text), value=text)
 
@@ -216,8 +217,8 @@ def choice(*values: str | float) -> Part:
 
 def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, stop: int = 0) -> Part:
     """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
-    some = [column for column in columns if column.name in names or not names]
-    some = sorted(some, key=lambda column: names.index(column.name)) if names else some
+    by_name = {column.name: column for column in columns}
+    some = [by_name[name] for name in names] or list(columns)
     lists = [column for column in some if column.kind == "numbers"]
     numbers = [column for column in some if column.kind == "number"]
     code, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
