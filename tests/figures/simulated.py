@@ -7,7 +7,7 @@ one: meanings alike on 95 % of the rows. It is true if its text answers like the
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -200,8 +200,20 @@ def run(seed: int, config: Config) -> Judged:
     return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))))
 
 
-def run_on_chance(seed: int, config: Config) -> tuple[float, float, float]:
-    """Labels in random order: largest weight of a sentence, ESS over distinct sentences, share of undecided rows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """What a sampler makes of labels in random order."""
+
+    heaviest: float  # weight of a sentence
+    ess: float
+    """As a share of the distinct sentences."""
+    undecided: float  # share of the unseen rows
+    commonest: float  # share of the training rows with the commonest label
+    is_constant: bool
+    """Whether all decided rows get that label."""
+
+
+def run_on_chance(seed: int, config: Config) -> Chance:
     data, rng = simulate(seed)[0], np.random.default_rng([seed, 2])
     labels = rng.permutation([str(row.target) for row in (*data.train, *data.test)]).tolist()
     rows = [replace(row, target=label) for row, label in zip((*data.train, *data.test), labels, strict=True)]
@@ -212,5 +224,12 @@ def run_on_chance(seed: int, config: Config) -> tuple[float, float, float]:
     weights: dict[str, float] = defaultdict(float)
     for particle, weight in zip(last.particles, final.weights, strict=True):
         weights[particle.text] += weight
-    undecided = np.mean([point.is_undecided for point in points(test, data)])
-    return max(weights.values()), final.ess / len(weights), float(undecided)
+    decisions = [point.decision for point in points(test, data)]
+    ((label, n),) = Counter(row.target for row in data.train).most_common(1)
+    return Chance(
+        heaviest=max(weights.values()),
+        ess=final.ess / len(weights),
+        undecided=decisions.count(None) / len(decisions),
+        commonest=n / N_TRAIN,
+        is_constant={*decisions} <= {None, label},
+    )
