@@ -3,7 +3,7 @@ import re
 from typing import Any
 
 from vpp.events import Usage, hypothesis_id
-from vpp.llm.conversation import CUT_OFF, REFUSED
+from vpp.llm.learner import CUT_OFF, REFUSED
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction

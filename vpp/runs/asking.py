@@ -23,8 +23,7 @@ from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.inference.proposing import log_likelihood
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.rendering import render_input, render_rows
+from vpp.llm.prompts import prompt_tokens, render_input, render_rows, tokens_at_most
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance

@@ -15,9 +15,8 @@ from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
-from vpp.llm.prompts import prompt_tokens
+from vpp.llm.prompts import prompt_tokens, render_input
 from vpp.llm.protocol import Messages
-from vpp.llm.rendering import render_input
 from vpp.llm.translator import LEAST_TOKENS
 from vpp.problem import Prediction
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
