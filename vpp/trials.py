@@ -21,7 +21,7 @@ from vpp.events import hypothesis_id
 from vpp.findings.experiments import ClauseWorth, Obeyed, Trial, TriedIdea, keep
 from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
-from vpp.llm.rendering import render_input
+from vpp.llm.prompts import render_input
 from vpp.posterior.prediction import settled
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, likelihood_of, losses_of

@@ -32,11 +32,10 @@ from vpp.findings.options import (
     value_words,
 )
 from vpp.findings.status import task_sentence, unlabelled_sentence
-from vpp.llm import rendering
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, TEMPLATES, Role, chosen_templates
 from vpp.llm.limits import Cap, Price
-from vpp.llm.prompts import LearnerPrompts, prompt_tokens, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, cut, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.budget import estimate
@@ -237,7 +236,7 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     kinds = [table_part.kind_words(table.column(name)) for name in names]
     parts = [[choice.part_of(name) for name in names]] if choice else []
     cells = [table.cells(name)[:4] for name in names]
-    first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
+    first = [[cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
     captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
     return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)

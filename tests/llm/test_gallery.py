@@ -11,10 +11,9 @@ from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, r
 from vpp.demo.server import ChatRequest, respond
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
-from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.prompts import LearnerPrompts, render_mistakes, render_values
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_mistakes, render_values
-from vpp.llm.templates import gallery_text, name_of, shipped
+from vpp.llm.templates import name_of, set_texts, shipped
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row
@@ -37,7 +36,7 @@ def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
     for name, role in product(GALLERY, ROLES):
         template = shipped(role, name)
         assert template.style == STYLES[name]
-        assert name_of(gallery_text(name, role), role) == name
+        assert name_of(set_texts(name)[role], role) == name_of(template.text, role) == name
 
 
 def test_the_demo_model_answers_about_rows_and_writes_rules_in_the_asked_form() -> None:

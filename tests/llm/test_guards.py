@@ -16,7 +16,7 @@ from vpp.data.dataset import Task, Value
 from vpp.data.descriptions import Descriptions
 from vpp.demo.optimizer import Batch
 from vpp.llm.guards import fault_of
-from vpp.llm.rendering import rule_form
+from vpp.llm.prompts import rule_form
 
 from .tables import LINE, TABLES, row, table
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from vpp.data.descriptions import Descriptions
 from vpp.llm.choices import GALLERY
-from vpp.llm.prompts import LearnerPrompts
-from vpp.llm.rendering import render_descriptions, render_input, render_rows, render_value, render_values
+from vpp.llm.prompts import LearnerPrompts, render_descriptions, render_input, render_rows, render_value, render_values
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from vpp.events import Usage, hypothesis_id
-from vpp.llm.conversation import CUT_OFF, REFUSED
-from vpp.llm.learner import contradicts
+from vpp.llm.learner import CUT_OFF, REFUSED, contradicts
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction

@@ -30,8 +30,8 @@ from vpp.findings.status import cut_cells_text, is_key_refused, server_sentences
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
+from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
-from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool

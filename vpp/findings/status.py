@@ -13,8 +13,8 @@ from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
+from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
-from vpp.llm.rendering import cut_cells
 from vpp.runs.directory import Command, State
 from vpp.runs.reader import Summary
 from vpp.runs.session import Checked

@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -109,17 +109,6 @@ class Endpoint:
         self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
-
-    def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
-        """Return another client of the same model, cache and budget, with its own counters and number of attempts."""
-        return Endpoint(
-            self.server,
-            limits=replace(self._limits, max_attempts=max_attempts),
-            cache=self._cache,
-            counters=counters,
-            budget=self._budget,
-            price=self._price,
-        )
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""

@@ -8,8 +8,8 @@ from functools import partial
 from vpp.data.dataset import Row
 from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.conversation import Chat, RoleChat, cut_off_words
 from vpp.llm.guards import fault_of, words
+from vpp.llm.learner import Chat, RoleChat, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message

@@ -1,31 +1,49 @@
 """Every first question to a model: the learner's about rows, the optimizer's about a batch or about the columns.
 
+Rows, outputs and columns are rendered so that no text of the table begins a line of the prompt.
 Also whether a question fits a model's context. The tokens of a text are an upper bound, since each model has its own
 tokenizer: one for three letters or blanks (real tokenizers take four and more), one for each digit and sign, and one
 for two bytes of other scripts. If a context length is unknown (0), every prompt fits, and the server decides.
 """
 
+import json
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vpp.data.answers import one_line
-from vpp.data.dataset import Dataset, Row
+from vpp.data.answers import escaped, one_line
+from vpp.data.columns import is_number
+from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import InputError
-from vpp.llm import rendering
+from vpp.llm.answers import LETTERS
 from vpp.llm.protocol import Message, Messages, Structure, structure_of
-from vpp.llm.templates import Template, packaged
+from vpp.llm.templates import Style, Template, packaged
 from vpp.problem import Prediction
-from vpp.programs.columns import Columns
+from vpp.programs.columns import Argument, Columns
 
 NO_RULE = "none yet"
 EXPLANATION_LIMIT = 400
 """Maximum characters of a structured answer's explanation."""
+MISSING = "missing"
+NO_ANSWER = "no answer"
+NO_UNITS: Mapping[str, str] = {}
+LISTED_VALUES, FEW_NUMBERS = 20, 3
+"""Most values of a column that a program's writer is told, of words and of numbers."""
+BRANCH_SHOWN = 200
+"""Maximum characters of a program's branch above its mistakes."""
+LISTED = 40
+"""Maximum characters of a cell in the listing by column."""
+COMMONEST, RANGES, CUTS = 8, 3, 100
+"""Most categories of a column that are listed one by one, ranges of its numbers, and cuts tried for a range."""
+ROUNDING = 1e-9
+"""Share of a column's spread of outputs below which a cut gains nothing."""
+QUOTED = "| "
+"""Begins each line of a cell with several lines, so that none reads as a fence, a row's number or a heading."""
 
 
 def question(text: str) -> Message:
@@ -48,7 +66,7 @@ def rule_of(dataset: Dataset, hypothesis: str) -> str:
 
 def optimizer_task(dataset: Dataset) -> str:
     """Return the optimizer's instruction for a batch."""
-    unit = rendering.units(dataset).get(dataset.target)
+    unit = units(dataset).get(dataset.target)
     task = (
         f"The output is {one_line(dataset.target)}{f', in {unit}' if unit else ''}. "
         "If the current rule already answers this batch "
@@ -56,12 +74,12 @@ def optimizer_task(dataset: Dataset) -> str:
         "yet seen: look for what the rows have in common, and do not list these rows. Be explicit: give exact values "
         "(numbers, thresholds, names), so that whoever follows the rule can work out the output from an input alone."
     )
-    return f"{task}\n\n{rendering.render_labels(dataset)}" if dataset.task == "classification" else task
+    return f"{task}\n\n{render_labels(dataset)}" if dataset.task == "classification" else task
 
 
 def described(dataset: Dataset, prompt: str) -> Message:
     """Return the question, what the columns mean before it: a beginning that all questions share."""
-    meanings = rendering.render_descriptions(dataset)
+    meanings = render_descriptions(dataset)
     return question(f"{meanings}\n\n{prompt}" if meanings else prompt)
 
 
@@ -89,9 +107,9 @@ class LearnerPrompts:
         prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
-            input=rendering.render_input(row, self.units, self.cell_limit),
-            outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
+            input=render_input(row, self.units, self.cell_limit),
+            outputs=outputs_of(self.dataset),
+            answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
         )
         return [*self.template.opening, described(self.dataset, prompt)]
 
@@ -107,7 +125,7 @@ class LearnerPrompts:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        return rendering.units(self.dataset)
+        return units(self.dataset)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +142,14 @@ class ProgramPrompts:
     def translation(self, hypothesis: str) -> list[Message]:
         """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
         prompt = self.translating.fill(
-            columns=rendering.render_arguments(self.columns, rendering.units(self.dataset)),
-            outputs=rendering.outputs_of(self.dataset).replace("one of:", "one of"),
+            columns=render_arguments(self.columns, units(self.dataset)),
+            outputs=outputs_of(self.dataset).replace("one of:", "one of"),
             rule=rule_of(self.dataset, hypothesis),
         )
         return [*self.translating.opening, described(self.dataset, prompt)]
 
     def about_text(self, words: str, text: str) -> list[Message]:
-        prompt = self.questioning.fill(question=one_line(words), text=rendering.cut(text, self.cell_limit))
+        prompt = self.questioning.fill(question=one_line(words), text=cut(text, self.cell_limit))
         return [*self.questioning.opening, question(prompt)]
 
 
@@ -156,22 +174,22 @@ class OptimizerPrompts:
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned = tuple(rendering.turned_columns(row, seed) for row in rows)
-        slots, shown = self.refining.slots, (rendering.units(self.dataset), self.cell_limit)
+        turned = tuple(turned_columns(row, seed) for row in rows)
+        slots, shown = self.refining.slots, (units(self.dataset), self.cell_limit)
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
         prompt = self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
-            inputs=rendering.render_inputs(rows, *shown) if "inputs" in slots else "",
-            rows=rendering.render_rows(turned, *shown) if "rows" in slots else "",
-            values=rendering.render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=rendering.number_lines((each.value for each in predictions), rendering.NO_ANSWER),
-            mistakes=rendering.render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=rendering.number_lines((row.target for row in rows), rendering.MISSING),
+            inputs=render_inputs(rows, *shown) if "inputs" in slots else "",
+            rows=render_rows(turned, *shown) if "rows" in slots else "",
+            values=render_values(turned, shown[0]) if "values" in slots else "",
+            predictions=number_lines((each.value for each in predictions), NO_ANSWER),
+            mistakes=render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
+            targets=number_lines((row.target for row in rows), MISSING),
             task=optimizer_task(self.dataset),
-            outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.rule_form(self.refining.style, is_draw=False),
+            outputs=outputs_of(self.dataset),
+            answer_form=rule_form(self.refining.style, is_draw=False),
         )
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
@@ -185,24 +203,301 @@ class OptimizerPrompts:
         prompt = self.drawing.fill(
             hypothesis=self.seed_text,
             rule=rule_of(self.dataset, self.seed_text),
-            columns=rendering.render_columns(self.dataset),
-            outputs=rendering.outputs_of(self.dataset),
-            answer_form=rendering.rule_form(self.drawing.style, is_draw=True),
+            columns=render_columns(self.dataset),
+            outputs=outputs_of(self.dataset),
+            answer_form=rule_form(self.drawing.style, is_draw=True),
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
 
 
+# --- rows and columns as text ---------------------------------------------------------------------------------------
+
+
+def render_value(value: Value | None, absent: str = MISSING) -> str:
+    """Return a label in one line, or a number in its shortest form: 3 for 3.0; `absent` for None."""
+    if value is None:
+        return absent
+    if isinstance(value, str):
+        return one_line(value)
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def units(dataset: Dataset) -> dict[str, str]:
+    """Return the units of numeric columns by name: a currency, %, cm."""
+    return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
+
+
+def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
+    """Return a line `name: value` a column, with the unit after a number; lines of a cell stand below its name.
+
+    limit: characters shown of a cell; 0 shows all.
+    """
+    return "\n".join(f"{one_line(name)}:{_below(cell, units.get(name), limit)}" for name, cell in row.inputs)
+
+
+def _below(cell: str | None, unit: str | None, limit: int) -> str:
+    """Return a cell after its name: in the same line, or its lines below it, each behind a mark."""
+    if cell is None or not ("\n" in cell or "\r" in cell):
+        return f" {_cell(cell, unit, limit)}"
+    lines = cut(cell, limit).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "".join(f"\n{QUOTED}{escaped(line)}" for line in lines)
+
+
+def _cell(cell: str | None, unit: str | None, limit: int = 0) -> str:
+    if cell is None:
+        return MISSING
+    shown = escaped(cut(cell, limit))
+    return f"{shown} {unit}" if unit and is_number(cell) else shown
+
+
+def cut(cell: str, limit: int) -> str:
+    """Return a cell, or its first `limit` characters and how many more it has; 0 cuts nothing."""
+    if not limit or len(cell) <= limit:
+        return cell
+    more = len(cell) - limit
+    return f"{cell[:limit]}… ({more:,} more character{'s' if more > 1 else ''})"
+
+
+def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
+    """Return how many cells of training and test rows are shown in part, by column, if any are."""
+    if not limit:
+        return {}
+    longer = Counter(name for row in dataset.labelled for name, cell in row.inputs if len(cell or "") > limit)
+    return dict(longer)
+
+
+def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
+    """Return the input of each row below its number, from 1."""
+    return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
+
+
+def number_lines(values: Iterable[Value | None], absent: str) -> str:
+    """Return a line a value, each after its number from 1. absent: stands for None."""
+    return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
+
+
+def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
+    """Return each row's input and correct output in one line, equal outputs together, for comparison."""
+    ordered = sorted(rows, key=lambda row: (row.target is not None, row.target or 0.0))
+    return "\n".join(_labelled(row, units, limit) for row in ordered)
+
+
+def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
+    inputs = ", ".join(f"{one_line(name)}: {_cell(cell, units.get(name), limit)}" for name, cell in row.inputs)
+    return f"{inputs} -> {render_value(row.target)}"
+
+
+def render_mistakes(
+    rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
+) -> str:
+    """Return the rows whose prediction is not exactly the correct output, with both values.
+
+    If branches of a program gave them, each branch stands above its rows: `x >= 80: 'no' is wrong on 5 of 8 rows:`.
+    """
+    branches: defaultdict[int, list[tuple[Row, Prediction]]] = defaultdict(list)
+    for row, given in zip(rows, predictions, strict=True):
+        branches[-1 if given.branch is None else given.branch].append((row, given))
+    lines = []
+    for branch, answered in sorted(branches.items()):
+        wrong = [
+            f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
+            for row, given in answered
+            if given.is_mistake(row)
+        ]
+        if wrong and branch >= 0 and len(branches) > 1:
+            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
+        lines += wrong
+    return "\n".join(lines) or "none"
+
+
+def turned_columns(row: Row, seed: int) -> Row:
+    """Return the row with its first columns moved to its end: `seed` modulo the number of columns.
+
+    Small models write rules about what they read last. Particles that see other orders try more columns.
+    """
+    at = seed % len(row.inputs)
+    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
+
+
+def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return the rows column by column: each cell, or range of numbers, with the outputs of its rows.
+
+    `sky: clear: 4 yes; rain: 3 no, 1 yes`, `size: 2 to 5: 3 no; 8 to 9: 4 yes`. Of numbers to predict, their bounds:
+    `sky: clear: 4; rain: 7 to 10`. Columns with long texts are left out.
+    """
+    lines = []
+    for at, (name, _) in enumerate(rows[0].inputs):
+        outputs: defaultdict[str | None, list[Value]] = defaultdict(list)
+        for row in rows:
+            outputs[row.inputs[at][1]] += [] if row.target is None else [row.target]
+        if all(len(cell or "") <= LISTED for cell in outputs):
+            parts = "; ".join(f"{text}: {_outputs(of)}" for text, of in _parts(outputs, units.get(name)))
+            lines.append(f"{one_line(name)}: {parts}")
+    return "\n".join(lines)
+
+
+def _outputs(outputs: Sequence[Value]) -> str:
+    """Return `3 no, 1 yes` for labels, `7 to 10` for numbers."""
+    if isinstance(outputs[0], str):
+        return ", ".join(f"{n} {one_line(str(label))}" for label, n in sorted(Counter(outputs).items()))
+    return _span(render_value(min(outputs)), render_value(max(outputs)))
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Iterator[tuple[str, list[Value]]]:
+    """Yield a column's ranges or commonest cells, each with its outputs. outputs: by cell."""
+    known = {cell: of for cell, of in outputs.items() if cell is not None}
+    if known and all(map(is_number, known)):
+        for cut in _ranges(known):
+            yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(known, cut)
+    else:
+        common = sorted(known, key=lambda cell: (-len(known[cell]), cell))
+        for cell in sorted(common[:COMMONEST]):
+            yield one_line(cell), known[cell]
+        if rest := common[COMMONEST:]:
+            yield f"{len(rest)} others", _joined(known, rest)
+    if None in outputs:
+        yield MISSING, outputs[None]
+
+
+def _ranges(known: Mapping[str, list[Value]]) -> list[list[str]]:
+    """Return the numbers in ascending order, cut where outputs differ most, as a regression tree cuts."""
+    ranges = [sorted(known, key=float)]
+    least = ROUNDING * _spread(_joined(known, known))
+    while len(ranges) < RANGES:
+        best, gain = ranges, least
+        for at, cells in enumerate(ranges):
+            for k in range(1, len(cells), 1 + len(cells) // CUTS):
+                parts = [cells[:k], cells[k:]]
+                less = _spread(_joined(known, cells)) - sum(_spread(_joined(known, part)) for part in parts)
+                if less > gain:
+                    best, gain = [*ranges[:at], *parts, *ranges[at + 1 :]], less
+        if best is ranges:
+            break
+        ranges = best
+    return ranges
+
+
+def _joined(known: Mapping[str, list[Value]], cells: Iterable[str]) -> list[Value]:
+    return [output for cell in cells for output in known[cell]]
+
+
+def _spread(outputs: Sequence[Value]) -> float:
+    """Return the sum of squared distances from the mean; of labels n times their Gini impurity."""
+    if isinstance(outputs[0], str):
+        return len(outputs) - sum(n * n for n in Counter(outputs).values()) / len(outputs)
+    mean = sum(map(float, outputs)) / len(outputs)
+    return sum((float(output) - mean) * (float(output) - mean) for output in outputs)
+
+
+def render_columns(dataset: Dataset) -> str:
+    """Return a line `name: kind` for each input column, then the labels of a classification task."""
+    kinds = {column.name: column.kind for column in dataset.columns}
+    columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
+    return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
+
+
+def render_arguments(columns: Columns, units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return a line a column, as a program's argument: `sky_at_noon (“sky at noon”): text, one of clear, rain`."""
+    return "\n".join(_argument(each, units.get(each.name)) for each in columns.arguments.values())
+
+
+def _argument(argument: Argument, unit: str | None) -> str:
+    name = "" if argument.name == argument.alias else f" (“{one_line(argument.name)}”)"
+    absent = " or None" if argument.has_missing else ""
+    if argument.type == "prose":
+        return f"{argument.alias}{name}: a text{absent}"
+    if argument.type == "numbers":
+        return f"{argument.alias}{name}: a list of whole numbers{absent}"
+    values, n = argument.values, len(argument.values)
+    if argument.type == "number":
+        listed = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
+        return f"{argument.alias}{name}: number{absent}{listed}{f', in {unit}' if unit else ''}"
+    listed = ", ".join(one_line(cut(value, LISTED)) for value in values[:LISTED_VALUES])
+    return f"{argument.alias}{name}: text{absent}, {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"
+
+
+def render_descriptions(dataset: Dataset) -> str:
+    """Return what inputs, target and labels mean, a line each in a fence; empty if nothing is described.
+
+    `chol: serum cholesterol, mg/dl`, `num (the output): heart disease`, `num = yes: more than half of a vessel closed`
+    """
+    target = one_line(dataset.target)
+    shown = {name: one_line(name) for name in dataset.inputs} | {dataset.target: f"{target} (the output)"}
+    lines = [f"{shown[name]}: {one_line(text)}" for name, text in dataset.descriptions.columns if name in shown]
+    lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in dataset.descriptions.labels]
+    return "\n".join(["What the columns mean:", "<<<", *lines, ">>>"]) if lines else ""
+
+
+def render_labels(dataset: Dataset) -> str:
+    return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])
+
+
+# --- answer forms: the words that tell a model how to answer ---------------------------------------------------------
+
+_ASKED = "Answer in exactly this form:"
+_EXPLAINED = "one or two short sentences"
+
+
+def rule_form(style: Style, *, is_draw: bool) -> str:
+    """Return the optimizer's answer form. is_draw: for a draw from the prior, which shows no row."""
+    if style == "shown":
+        return ""
+    wrong, rule = "what the current rule gets right and wrong", "the whole new rule"
+    if is_draw:
+        wrong, rule = "why such a rule could hold", "the whole rule"
+    return (
+        f"{_ASKED}\nReasoning: a few sentences on {wrong}\nNew rule: {rule}, complete in itself, and nothing after it"
+    )
+
+
+def answer_kind(dataset: Dataset) -> str:
+    """Return the placeholder of a value in a form."""
+    if dataset.task == "classification":
+        return "one of the labels"
+    unit = units(dataset).get(dataset.target)
+    return f"a number (in {unit})" if unit else "a number"
+
+
+def outputs_of(dataset: Dataset) -> str:
+    """Describe the possible outputs in one line."""
+    if dataset.task == "classification":
+        return "one of: " + ", ".join(map(one_line, dataset.classes))
+    return answer_kind(dataset)
+
+
+def answer_form(style: Style, dataset: Dataset, *, is_structured: bool = False) -> str:
+    """Return the learner's answer form. style: the template's own."""
+    output = answer_kind(dataset)
+    if style == "letter":
+        lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
+        return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
+    if is_structured:
+        words = json.dumps({"explanation": _EXPLAINED, "output": output})
+        form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
+    elif style == "shown":
+        return ""
+    else:
+        form = f"{_ASKED}\nExplanation: {_EXPLAINED}\nOutput: {output}, nothing else"
+    labels = f"{render_labels(dataset)}\n\n" if dataset.task == "classification" else ""
+    gap = "\n\n" if style == "shown" else ""  # its slot follows the input
+    return f"{gap}{labels}{form}"
+
+
 # --- the context ----------------------------------------------------------------------------------------------------
 
-MESSAGE_TOKENS = 8
-"""Tokens that a chat template adds to a message, at most."""
-CHAT_TOKENS = 24
-"""Tokens that it adds to the whole conversation, at most."""
-LEAST_SHOWN = 500
-"""Characters of a cell that are always shown, unless the user asks for fewer."""
-LEAST_IN_BATCH = 1_500
-"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
-_STEP = 100
+MESSAGE_TOKENS, CHAT_TOKENS = 8, 24
+"""Tokens that a chat template adds at most: to a message, and to the whole conversation."""
+LEAST_SHOWN, LEAST_IN_BATCH = 500, 1_500
+"""Characters of a cell that are always shown, unless the user asks for fewer, and below which cells are not cut for the
+optimizer's sake: it then leaves out rows of a batch."""
+CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, LEAST_SHOWN)
+"""Characters of a cell that are tried."""
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
@@ -244,14 +539,6 @@ class ModelLimits:
         """Return whether a conversation and its answer surely fit the context."""
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
-    def check(self, messages: Messages, what: str) -> None:
-        """Raise InputError for a conversation that may not fit. what: names it."""
-        if not self.fit(messages):
-            raise InputError(
-                f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {self.max_tokens:,}, "
-                f"and the model's context is {self.context_length:,}: {REMEDY}"
-            )
-
 
 def longest_prompts(
     learner: LearnerPrompts, optimizer: OptimizerPrompts, hypothesis: str
@@ -270,12 +557,16 @@ def longest_prompts(
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
     """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
     for (messages, what), limit in zip(longest_prompts(learner, optimizer, optimizer.seed_text), limits, strict=True):
-        limit.check(messages, what)
+        if not limit.fit(messages):
+            raise InputError(
+                f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
+                f"and the model's context is {limit.context_length:,}: {REMEDY}"
+            )
 
 
 def prompt_bytes(row: Row, cell_limit: int) -> int:
     """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
-    return len(rendering.render_input(row, limit=cell_limit).encode("utf-8", "replace"))
+    return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
 
 
 def longest_cell(dataset: Dataset) -> int:
@@ -306,8 +597,7 @@ def fitting_cell_limit(
             is_short or limits[1].fit(about_batch)
         )
 
-    if not batches or not any(each.context_length for each in limits) or fits(0):
+    if not batches or not any(each.context_length for each in limits):
         return 0
-    lengths = range(LEAST_SHOWN, longest, _STEP)
-    n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
-    return lengths[max(0, n_fitting - 1)] if lengths else 0
+    tried = [0, *(limit for limit in CELL_LIMITS if limit < longest)]
+    return next(filter(fits, tried), tried[-1])

@@ -24,20 +24,12 @@ Style = Literal["text", "shown", "letter"]
 """Form of an answer: an explanation and the answer below headings; the same, but worked examples show it, so that no
 words are added; or one letter, which the prompt gives each label, for log-probabilities."""
 FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_shown": "shown", "answer_form_letter": "letter"}
-NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
-    "learner": (("hypothesis", "rule"), ("input",)),
-    "optimizer": (
-        ("hypothesis", "rule"),
-        ("inputs", "rows"),
-        ("predictions", "mistakes"),
-        ("targets", "rows"),
-        ("task", "outputs"),
-    ),
-    "prior": (("hypothesis", "rule"), ("columns",)),
+SLOTS: Mapping[Role, str] = {
+    "learner": "hypothesis|rule input outputs?",
+    "optimizer": "hypothesis|rule inputs|rows predictions|mistakes targets|rows task|outputs values?",
+    "prior": "hypothesis|rule columns outputs?",
 }
-"""Required slots of the roles that a user may write, any one of each group, besides an answer form (`FORM_SLOTS`)."""
-OPTIONAL: Mapping[Role, str] = {"learner": "outputs", "optimizer": "values", "prior": "outputs"}
-"""A further slot of each."""
+"""Slots of the roles that a user may write: one of each group and of `FORM_SLOTS`; with a `?` it may be absent."""
 
 _TURN = re.compile(r"^---[ \t]*(system|user|assistant)[ \t]*$", re.MULTILINE)
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w+)\}")
@@ -53,7 +45,7 @@ class Template:
         self.text = text
         self.role: Role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.style: Style = _check_slots(text, role) if role in NEEDED else "shown"
+        self.style: Style = _check_slots(text, role) if role in SLOTS else "shown"
         self.opening, last = _turns(text, role)
         self._parts = tuple(_parts(last))
         self.slots = frozenset(slot for _, slot in self._parts if slot is not None)
@@ -112,20 +104,23 @@ def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
 def _check_slots(text: str, role: Role) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
     slots = dict.fromkeys(brace[1] for brace in _BRACES.finditer(text) if brace[1])
-    forms, needed = [slot for slot in slots if slot in FORM_SLOTS], (*NEEDED[role], tuple(FORM_SLOTS))
-    missing = [group[0] for group in needed if slots.keys().isdisjoint(group)]
-    unknown = [slot for slot in slots if slot != OPTIONAL[role] and not any(slot in group for group in needed)]
-    faults = [f"lacks {_slots(missing)}"] if missing else []
-    faults += [f"has the unknown slot {_slots(unknown)}"] if unknown else []
+    forms, groups = [slot for slot in slots if slot in FORM_SLOTS], [*SLOTS[role].split(), "|".join(FORM_SLOTS)]
+    known = "|".join(groups).replace("?", "").split("|")
+    missing = [
+        group.split("|")[0] for group in groups if "?" not in group and slots.keys().isdisjoint(group.split("|"))
+    ]
+    unknown = [slot for slot in slots if slot not in known]
+    faults = [f"lacks {_listed(missing)}"] if missing else []
+    faults += [f"has the unknown slot {_listed(unknown)}"] if unknown else []
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
     if len(forms) > 1:
-        raise InputError(f"the {role} template asks for several forms of answer ({_slots(forms)}): keep one of them")
+        raise InputError(f"the {role} template asks for several forms of answer ({_listed(forms)}): keep one of them")
     return FORM_SLOTS[forms[0]]
 
 
-def _slots(names: Iterable[str]) -> str:
-    return ", ".join(f"{{{name}}}" for name in names)
+def _listed(slots: Iterable[str]) -> str:
+    return ", ".join(f"{{{slot}}}" for slot in slots)
 
 
 # --- templates that come with the package ---------------------------------------------------------------------------
@@ -154,19 +149,14 @@ def template_of(text: str | None, *, role: Role) -> Template:
     return shipped(role) if text is None else Template(text, role=role)
 
 
-def gallery_text(name: str, role: Role) -> str | None:
-    """Return the text that a run records for a shipped template: None for the set `paper`."""
-    return None if name == PAPER else shipped(role, name).text
-
-
 def set_texts(name: str) -> dict[Role, str | None]:
-    """Return the texts that a run records for a shipped set, by role."""
-    return {role: gallery_text(name, role) for role in ROLES}
+    """Return the texts that a run records for a shipped set, by role: None for the set `paper`."""
+    return {role: None if name == PAPER else shipped(role, name).text for role in ROLES}
 
 
 def name_of(text: str | None, role: Role) -> str | None:
     """Return the name of the shipped set that has this text, or None for the user's own text."""
-    return next((name for name in GALLERY if text in (gallery_text(name, role), shipped(role, name).text)), None)
+    return next((name for name in GALLERY if template_of(text, role=role).text == shipped(role, name).text), None)
 
 
 def check_templates(texts: dict[Role, str | None]) -> None:

@@ -9,8 +9,7 @@ from functools import partial
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, Chat, RoleChat, SharedRequests
-from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
+from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, SharedRequests
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.problem import Prediction, TextAnswer, Translation

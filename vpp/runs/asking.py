@@ -21,8 +21,7 @@ from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.rendering import render_input, render_rows
+from vpp.llm.prompts import prompt_tokens, render_input, render_rows, tokens_at_most
 from vpp.posterior.prediction import Mixture
 from vpp.problem import Prediction, Translation, averages_of
 from vpp.runs.directory import RunDirectory, load_dataset

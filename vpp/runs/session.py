@@ -183,7 +183,10 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
     if not is_needed or spec.structured_as:
         return spec
-    endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
+    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=TEST_ATTEMPTS)  # counters: `sent` and `cost` alone
+    endpoint = Endpoint(
+        learner.server, limits=limits, budget=budget, price=spec.prices.learner
+    )  # counted in `sent` alone
     try:
         outcome, answer = await unless_at_cap(try_schema(endpoint), budget) or ("", "")
     except EndpointRefused:
