@@ -49,7 +49,6 @@ RESAMPLING = "tests/posterior/test_resampling.py"
 TEMPERING = "tests/posterior/test_tempering.py"
 EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
-PARTICLES = "tests/inference/test_particles.py"
 AHEAD = "tests/inference/test_ahead.py"
 CALLS = "tests/inference/test_calls.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
@@ -111,7 +110,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("the weightless copied", 'side="right"', 'side="left"'),
         ("pointers not spread", "(np.arange(w.size) + u) / w.size", "np.sort((np.arange(w.size) * 0 + u))"),
     ),
-    ("inference/sequential_monte_carlo.py", PARTICLES): (
+    ("inference/sequential_monte_carlo.py", VARIANTS): (
         ("predictions left behind",
          "log_weight=0.0, parent=int(a)) for a in ancestors)",
          "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
@@ -145,14 +144,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("restarts by likelihood",
          "< config.restart",
          "< config.restart * (0.9 if (particle.log_likelihood or 0) < -9 else 1)"),
-    ),
-    ("inference/proposing.py", PARTICLES): (
         ("stale predictions shown", "if all(row.id in known for row in rows", "if any(row.id in known for row in rows"),
     ),
     ("inference/sampling.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
-    ),
-    ("inference/sampling.py", "tests/inference/test_continued.py"): (
         ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
     ("posterior/disagreement.py", "tests/posterior/test_information.py"): (

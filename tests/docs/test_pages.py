@@ -8,7 +8,7 @@ import pytest
 
 import vpp
 from tests.docs import records
-from tests.pictures.prints import PRINTS
+from tests.pictures import PRINTS
 from vpp.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]

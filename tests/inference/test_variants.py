@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, Scored
+from vpp.inference.plan import first_rounds, plan
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import propose
 from vpp.inference.sampling import PRIOR_DRAWS
+from vpp.inference.tempered import why_nominal
 from vpp.posterior.weights import ess
 from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng
@@ -39,17 +41,13 @@ def steps_of(events, kind, step):
 
 
 @TASKS
-def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything(task):
+def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything_and_vml_the_first(task):
     _, _, events = finished_run("vml5", task, particles=3)
     first, *later = scripted.populations(events)
     assert [p.text for p in first.particles] == [scripted.SEED_TEXT] * 5
     assert all([p.parent for p in population.particles] == list(range(5)) for population in later)
     assert {p.why for p in scripted.of_kind(events, Proposed)} == {"taken", "unchanged", "unparsable"}
     assert len({tuple(p.particles[k].text for p in later) for k in range(5)}) == 5, "each goes its own way"
-
-
-@TASKS
-def test_vml_is_the_first_of_the_five(task):
     *_, one = finished_run("vml", task)
     *_, five = finished_run("vml5", task)
     assert [e for e in five if getattr(e, "particle", None) == 0] == [e for e in one if hasattr(e, "particle")]
@@ -132,11 +130,8 @@ def asked_about(*wrong, slot=0, **options):
 BATCH = [8, 9, 10, 11]
 
 
-def test_a_mistake_on_the_batch_leaves_the_prompt_as_in_the_paper():
-    assert asked_about(1, 9) == ([BATCH], False, "refined")
-
-
 def test_mistakes_on_other_scored_rows_take_up_to_half_of_a_batch_without_any():
+    assert asked_about(1, 9) == ([BATCH], False, "refined"), "with one the prompt is the paper's"
     assert asked_about(1) == ([[1, 9, 10, 11]], True, "refined")
     assert asked_about(1, 3, 7, slot=0) == ([[7, 1, 10, 11]], True, "refined")
     assert asked_about(1, 3, 7, slot=1) == ([[1, 3, 10, 11]], True, "refined")
@@ -201,6 +196,10 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
     for reweighted in short:
         assert reweighted.ess == pytest.approx(5.0, rel=1e-6)
         assert steps_of(events, Resampled, reweighted.step)
+    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
+    (reweighted,) = scripted.of_kind(events, Reweighted)
+    assert reweighted.beta == 1.0, "the last step goes to the end of the schedule"
+    assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
 # --- draws from the prior ----------------------------------------------------------------------------------------
@@ -273,6 +272,99 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
     assert rows == seen[-size:]
 
 
+# --- single particles: what they are shown, and proposals that change nothing ----------------------------------------
+
+
+METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
+
+
+@TASKS
+@METHODS
+@pytest.mark.parametrize("buffer_size", [2, 12])
+def test_the_optimizer_sees_the_predictions_of_the_text_it_is_given(method, task, buffer_size):
+    problem, script, events = finished_run(method, task, particles=8, buffer_size=buffer_size)
+    rows = {row.id: row for row in problem.dataset.train}
+    if method == "smc" and buffer_size == 12:
+        assert scripted.of_kind(events, Resampled), "some were shown what an ancestor gave"
+    assert script.proposed
+    for text, ids, predicted, _, _ in script.proposed:
+        assert predicted == tuple(scripted.answer(text, rows[i], task=task) for i in ids)
+
+
+@METHODS
+@TASKS
+def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle(method, task):
+    _, script, events = finished_run(method, task, particles=8, n_train=60)
+    texts = scripted.texts_of(events)
+    after = {p.step: p for p in scripted.populations(events)}
+    unchanged = scripted.of_kind(events, Proposed, why="unchanged")
+    unparsable = scripted.of_kind(events, Proposed, why="unparsable")
+    assert unchanged
+    assert unparsable
+    for event in (*unchanged, *unparsable):
+        assert not event.accepted
+        assert after[event.step].particles[event.particle].text == texts[event.parent]
+        assert (event.log_alpha, event.u, event.log_likelihood_proposal) == (None, None, None)
+    for event in unchanged:
+        assert (event.text, event.proposal, event.reason) == (texts[event.parent], event.parent, None)
+    for event in unparsable:
+        assert (event.text, event.proposal, event.reason) == (None, None, scripted.FAULT)
+        assert event.raw.startswith("I would rather not")
+    steps = scripted.of_kind(events, Proposed)
+    assert len(steps) == len(script.proposed) - len(scripted.of_kind(events, ParticleDrawn)) * (method != "vml")
+
+
+@pytest.mark.parametrize(("threshold", "always"), [(0.0, False), (1.0, True)])
+def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
+    # Strictly below the threshold times K: ESS is never below 0, and below K unless all weigh the same.
+    monkeypatch.setattr("vpp.inference.sequential_monte_carlo.ESS_SHARE", threshold)
+    _, _, events = finished_run("smc", "regression")
+    uneven = {e.step for e in scripted.of_kind(events, Reweighted) if e.ess < 5 - 1e-9}
+    resampled = {e.step for e in scripted.of_kind(events, Resampled)}
+    assert uneven
+    assert resampled == (uneven if always else set())
+
+
+# --- a run that begins with the hypotheses of an earlier one ---------------------------------------------------------
+
+
+GIVEN = (*(scripted.TEXTS[k] for k in (3, 9, 3, 12)), f"{scripted.SEED_TEXT} of my own")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("method", ["mh", "smc", "smc filtered", "smc incremental", "always-accept", "vml", "vml5"])
+def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_it(method, task):
+    tau = "auto" if task == "regression" else "1.0"
+    config = scripted.variant(method, seed=3, tau=tau, particles=4, final_weights="train", restart=0.0)
+    script, texts = scripted.Script(task, memo=True), GIVEN[: config.size]
+    events, _ = scripted.whole_run(config, script, start_texts=texts)
+    drawn = scripted.of_kind(events, ParticleDrawn)
+    assert [(e.particle, e.text, e.temperature, e.raw, e.origin) for e in drawn] == [
+        (k, text, 0.0, "", "continued") for k, text in enumerate(texts)
+    ]
+    assert [p.text for p in scripted.populations(events)[0].particles] == list(texts)
+    assert script.proposed[0][0] != scripted.SEED_TEXT
+    whole = plan(config, n_train=18, n_test=7, given=len(texts))
+    assert not any("irst" in what for what, _ in whole.items)
+    assert script.asked + whole.optimizer_calls <= whole.calls
+    assert len(script.proposed) + len(script.drawn) == whole.optimizer_calls == len(scripted.of_kind(events, Proposed))
+    assert first_rounds(config, given=len(texts)) == 0
+    assert whole.rounds == plan(config, n_train=18, n_test=7).rounds - first_rounds(config)
+
+
+def test_its_evidence_is_nominal_and_says_why():
+    within = scripted.variant("smc incremental", restart=1.0)
+    assert why_nominal(within) == ()
+    (reason,) = why_nominal(within, source="continued")
+    assert "those of an earlier run" in reason
+    (reason,) = why_nominal(within, source="yours")
+    assert "given by a person" in reason
+    seen, earlier = why_nominal(within, source="reworded")
+    assert "reworded by a person" in seen
+    assert "those of an earlier run" in earlier
+    assert why_nominal(Config(method="weigh"), source="reworded") == (seen,)
+
+
 # --- what does not go together -----------------------------------------------------------------------------------
 
 
@@ -290,13 +382,6 @@ def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):
     with pytest.raises(InputError, match=said) as refused:
         Config(**options)
     assert "\n" not in str(refused.value)
-
-
-def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
-    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
-    (reweighted,) = scripted.of_kind(events, Reweighted)
-    assert reweighted.beta == 1.0
-    assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
 def test_wrong_labels_share_epsilon():

@@ -106,13 +106,10 @@ def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_inter
 # Frames
 
 
-def test_a_frame_keeps_its_rows_missing_cells_included() -> None:
+@pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
+def test_a_frame_keeps_its_rows_those_without_a_value_included(empty: object) -> None:
     table = table_of(pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "b", None]}))
     assert (table.n_rows, table.cells("x")[1], table.cells("y")[2]) == (3, None, None)
-
-
-@pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
-def test_a_row_without_a_value_keeps_its_place(empty: object) -> None:
     assert table_of(pd.DataFrame({"x": [1.0, empty, 3.0]}, dtype=object)).cells("x") == ("1", None, "3")
 
 

@@ -54,12 +54,9 @@ def test_a_hostile_answer_ends_in_a_reason(name: str) -> None:
     assert reason in str(fault.value)
 
 
-def test_a_question_is_about_a_text_that_the_program_takes() -> None:
+def test_a_question_is_about_a_text_that_the_program_takes_and_not_every_table_has_one() -> None:
     with pytest.raises(ProgramFault, match="a column that is"):
-        read_program("def predict(a):\n    return ask('Is it sad?', note)", ("a", "note"), frozenset({"note"}))
-
-
-def test_a_table_without_texts_is_said_to_have_none() -> None:
+        read("def predict(a):\n    return ask('Is it sad?', note)")
     with pytest.raises(ProgramFault, match="this table has no such column"):
         read_program("def predict(a):\n    return ask('Is it?', a)", ("a",))
 
@@ -116,20 +113,13 @@ async def test_returns_in_loops_matches_and_handlers_are_branches() -> None:
     assert given == [Given("one", 0), Given("few", 1), Given(2, 2), Given("five", 3)]
 
 
-def test_a_program_without_conditions_always_answers() -> None:
+def test_questions_are_found_once_with_their_column_and_without_conditions_a_program_always_answers() -> None:
     assert read("def predict(a, b):\n    return a + 2 * b").words(0) == "always: a + 2 * b"
-
-
-def test_questions_are_found_once_with_their_column() -> None:
     program = read("def predict(note):\n    return 'x' if ask('Is it?', note) or not ask('Is it?', note) else 'y'")
     assert program.questions == (("Is it?", "note"),)
     assert [branch.output for branch in program.branches] == ["'x'", "'y'"]
 
 
-@pytest.mark.parametrize("answer", ["no program", "No program.", " no program: it is a mood"])
-def test_a_refusal_is_recognised(answer: str) -> None:
-    assert REFUSAL.match(answer)
-
-
-def test_a_program_is_no_refusal() -> None:
+def test_a_refusal_is_recognised_and_a_program_is_none() -> None:
+    assert all(map(REFUSAL.match, ("no program", "No program.", " no program: it is a mood")))
     assert not REFUSAL.match(BODY + "'no program'")

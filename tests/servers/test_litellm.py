@@ -3,8 +3,7 @@
 import pytest
 
 from tests.processes import Desk
-from tests.servers.served import Served
-from tests.servers.whole import finished, settled, votes
+from tests.servers.served import Served, finished, settled, votes
 
 RULES = ("--optimizer-model", "rules")
 

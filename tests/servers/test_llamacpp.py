@@ -4,8 +4,7 @@ import pytest
 
 from tests.llm.tables import LINE, PARITY, row, table
 from tests.processes import Desk
-from tests.servers.served import Served
-from tests.servers.whole import finished, graded, votes, with_endpoint
+from tests.servers.served import Served, finished, graded, votes, with_endpoint
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.prompts import LearnerPrompts

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.processes import Desk
-from tests.servers.served import Served
-from tests.servers.whole import ask, finished, graded, settled, votes
+from tests.servers.served import Served, ask, finished, graded, settled, votes
 from vpp.errors import EndpointRefused
 
 

@@ -46,14 +46,13 @@ def test_tests_run_on_the_versions_that_the_app_is_pinned_to() -> None:
     assert {pin.replace("[aiohttp]", "") for pin in app} <= {pin.replace("[aiohttp]", "") for pin in dev}
 
 
-def test_every_range_of_the_package_is_pinned_for_the_app() -> None:
-    ranges = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    assert {re.match(r"[\w-]+", each).group() for each in ranges} == set(straight(SOURCES / "app.in"))  # type: ignore[union-attr]
-
-
-def test_the_local_extra_is_what_is_pinned() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert extras["local"] == [f"{name}=={version}" for name, version in straight(SOURCES / "local.in").items()]
+def test_every_range_of_the_package_is_pinned_for_the_app_and_the_local_extra_is_what_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.match(r"[\w-]+", each).group() for each in project["dependencies"]}  # type: ignore[union-attr]
+    assert names == set(straight(SOURCES / "app.in"))
+    assert project["optional-dependencies"]["local"] == [
+        f"{name}=={version}" for name, version in straight(SOURCES / "local.in").items()
+    ]
 
 
 def test_every_installed_package_has_a_permissive_licence_or_the_mpl() -> None:

@@ -53,6 +53,8 @@ def test_main_results_give_mean_sample_deviation_and_number_of_seeds() -> None:
     }
     assert cell(table, 1, "VML") == "8.68 ± 7.43"
     assert cell(titled("Main results", spec(), [LINEAR[0]]), 0, "SMC") == "–"
+    table = titled("Main results", spec(tasks=("sum-parity",)), [outcome("sum-parity", "smc", 0, 0.8725)])
+    assert [cell(table, row, "SMC") for row in (0, 1)] == ["87.2 (1 seed)", "100 ± 0.0"], "accuracies are in percent"
 
 
 @pytest.mark.parametrize(
@@ -72,19 +74,11 @@ def test_the_winner_has_the_lower_error_or_the_higher_accuracy(task: str, mh: fl
     assert cell(titled("MH against", spec(tasks=(task,)), both[:2]), 0, "winner") == "one seed"
 
 
-def test_accuracies_are_in_percent_and_beside_the_papers() -> None:
-    table = titled("Main results", spec(tasks=("sum-parity",)), [outcome("sum-parity", "smc", 0, 0.8725)])
-    assert [cell(table, row, "SMC") for row in (0, 1)] == ["87.2 (1 seed)", "100 ± 0.0"]
-
-
-def test_effective_sample_sizes_have_mean_and_minimum_and_the_papers_steps() -> None:
+def test_sample_sizes_have_mean_and_minimum_and_runs_of_five_are_listed_beside_the_papers() -> None:
     table = titled("Effective", spec(), LINEAR)
     assert table.head == ("step", "linear", "paper")
     assert table.rows[:3] == (("0", "2.00", "1.66"), ("1", "10.00", "6.72"), ("2", "–", "4.28"))
     assert table.rows[-2:] == (("mean", "6.00", "4.18"), ("min", "2.00", "1.62"))
-
-
-def test_individual_runs_of_five_are_listed_beside_the_papers() -> None:
     table = titled("Robustness", spec(), LINEAR)
     assert table.rows[0][2:] == ("9.00, 2.00, 3.00, 5.00, 6.00", "1.00", "0.50")
     assert table.rows[1][2:] == ("46.6, 38.2, 14.5, 27.5, 48.3", "0.47", "0.76")

@@ -1,1 +1,0 @@
-"""Pictures of the app for docs/: `make pictures`."""
