@@ -359,10 +359,6 @@ def test_its_evidence_is_nominal_and_says_why():
     assert "those of an earlier run" in reason
     (reason,) = why_nominal(within, source="yours")
     assert "given by a person" in reason
-    seen, earlier = why_nominal(within, source="reworded")
-    assert "reworded by a person" in seen
-    assert "those of an earlier run" in earlier
-    assert why_nominal(Config(method="weigh"), source="reworded") == (seen,)
 
 
 # --- what does not go together -----------------------------------------------------------------------------------
