@@ -13,7 +13,7 @@ from vpp.data.columns import is_integer
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.split import Examples, SplitPlan, counted, split_rows
+from vpp.data.split import Examples, Split, SplitPlan, counted, split_rows
 from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
@@ -73,26 +73,22 @@ def build_dataset(
         Examples(table=each, inputs=inputs, target=target, task=task, needed=rule.column, first_id=first_id)
         for each, first_id in zip(tables, (0, table.n_rows), strict=False)
     ]
-    parts = split_rows(files, split)
-    train, test, calibration = files[0].rows(parts.train), files[-1].rows(parts.test), files[-1].rows(parts.calibration)
+    places = split_rows(files, split)
+    train, test = files[0].rows(places.train), files[-1].rows(places.test)
+    calibration = files[-1].rows(places.calibration)
     classes = sort_labels(label for file in files for label in file.labels) if task == "classification" else ()
     _check_classes(classes, files)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     unlabelled = [row for file in files for row in file.unlabelled]
     n_rows, n_labelled = sum(file.table.n_rows for file in files), sum(len(file.labelled) for file in files)
     n_left_out = n_labelled - len(train) - len(test) - len(calibration)
-    by_chance = rule == RANDOM and test_table is None and not split.is_whole
     own_notes = (
-        parts.note,
-        *(split_hints(table, target) if by_chance else ()),
+        *_split_notes(files[0], places, split),
+        *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_coverage_notes(train, test, classes, n_left=n_left_out),
         *_copy_notes(train, (*calibration, *test)),
         *label_notes(classes),
-        f"prompts describe {counted(len(described.columns), 'column')} and {counted(len(described.labels), 'label')}"
-        if described
-        else "",
-        *(f"test rows come from {file.table.file}, with ids from {file.first_id}" for file in files[1:]),
-        *(note for file in files[1:] for note in file.table.notes),
+        *described.notes,
     )
     provenance = Provenance(
         file=table.file,
@@ -108,7 +104,7 @@ def build_dataset(
         train_size=split.train_size,
         test_size=split.test_size,
         calibration_size=split.calibration_size,
-        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes)),
+        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes), *_test_notes(files[1:])),
     )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
@@ -125,6 +121,21 @@ def build_dataset(
         unused=_unused(files[0], train, (*train, *test, *calibration), split),
         descriptions=described,
     )
+
+
+def _split_notes(file: Examples, places: Split, split: SplitPlan) -> Iterator[str]:
+    yield places.note
+    if n := len(file.labelled) - len(file.places):
+        yield f"{counted(n, 'row')} with a target but no {file.needed!r}: left out"
+    if split.calibration_size and not places.calibration:
+        yield "too few rows for any calibration row"
+
+
+def _test_notes(files: Sequence[Examples]) -> Iterator[str]:
+    for file in files:
+        source = f"{file.table.file} (SHA-256 {file.table.sha256})"
+        yield f"test rows come from {source}, with ids from {file.first_id}"
+        yield from file.table.notes
 
 
 def _like(test_table: Table, table: Table, names: Sequence[str]) -> Table:

@@ -43,6 +43,12 @@ class Descriptions:
     def by_key(self) -> dict[str, str]:
         return {**dict(self.columns), **{LABEL + label: text for label, text in self.labels}}
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        kinds = (("column", self.columns), ("label", self.labels))
+        counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
+        return (f"prompts describe {' and '.join(counts)}",) if counts else ()
+
     def named(self, target: str) -> Pairs:
         """Return (name, description) of each column, then of each label, which is named `target = label`."""
         return (*self.columns, *((f"{target} = {label}", text) for label, text in self.labels))

@@ -40,15 +40,20 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
         return read_parquet(content, name=name)
     if content.startswith(b"PK\x03\x04"):
         return read_workbook(content, name, read_as)
-    for signature, what, remedy in _OTHERS:
-        if re.match(signature, content):
-            raise DataError(f"{name} is {what}, not a table: {remedy}")
+    _refuse_others(content, name)
     text, encoding, notes = decode(content, name=name, encoding=read_as.encoding)
+    _refuse_others(text[:100].encode(), name)  # such as a web page in UTF-16
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
     grid = grid or read_csv(text, encoding, name, read_as)
     return replace(grid, notes=(*notes, *grid.notes))
+
+
+def _refuse_others(content: bytes, name: str) -> None:
+    for signature, what, remedy in _OTHERS:
+        if re.match(signature, content):
+            raise DataError(f"{name} is {what}, not a table: {remedy}")
 
 
 def plain_texts(values: Sequence[Any]) -> list[str]:

@@ -464,7 +464,7 @@ class _Rows:
             self.lines.append(line)
             if n_lines > 1 and len(self.multiline) < MOST_NOTED:
                 self.multiline.append(Record(line, cells, n_lines))
-            if "".join(cells[len(heads) :]).strip():
+            if len(cells) > len(heads) and "".join(cells[len(heads) :]).strip():
                 raise DataError(
                     f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that "
                     "contain the delimiter, name every column, or skip the lines above the table"
