@@ -27,7 +27,7 @@ from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import calls_metric, health
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
-from vpp.findings.step import Cards, Names, happened, held, phases
+from vpp.findings.step import Cards, Names, happened, particles_of, phases
 from vpp.reporting.document import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -72,7 +72,7 @@ def test_a_hypothesis_keeps_its_number_and_its_text_while_a_particle_holds_it(na
     faces = dict(names.at("first").faces)
     for step, at in sorted(view.steps.items()):
         for phase in phases(at):
-            named, present = names.at((step, phase)), {each.hypothesis for each in held(at, phase)}
+            named, present = names.at((step, phase)), {each.hypothesis for each in particles_of(at, phase)}
             for number, face in named.faces.items():
                 if number in faces and faces[number] in present and named.numbers[faces[number]] == number:
                     assert face == faces[number], "the text that stands for it stays"
