@@ -12,7 +12,7 @@ from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.runs.directory import Heartbeat
 
-OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "20260103-0000-far-smc-0000"
+OLD, NEW, FAR = "20260101-0000-old-smc-0001", "20260102-0000-new-smc-0002", "20260103-0000-far-smc-0003"
 
 
 @pytest.fixture
@@ -68,13 +68,13 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = opened(app, OLD)
-    assert "00:00 cannot be compared" in html
+    assert "0002 cannot be compared" in html
     assert "was changed after the run wrote it" in html
     assert "Right on 4 of 5 test rows that it answered" in html
 
 
 def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, tmp_path: Path) -> None:
-    name = "20260104-0000-now-smc-0000"
+    name = "20260104-0000-now-smc-0004"
     directory = under(other(tmp_path / "d", asked=False), runs, name).directory
     with directory.lock():
         directory.beat(Heartbeat())
