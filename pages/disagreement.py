@@ -21,6 +21,7 @@ from vpp.findings.rows import (
     timing_words,
     trust,
 )
+from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
@@ -49,7 +50,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         return
     when = timing_words(rows.test, snapshot)
     notes = [Note(when)] if when else []
-    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows))
+    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, run_verdict(run.directory, snapshot.view)))
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
 

@@ -12,10 +12,15 @@ DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
-    reading = read_rule(text, columns_of([read_row(row)]), labels)
+    """Answer of the rule, which is also that of the rule in the writer's words."""
+    cells = read_row(row)
+    reading = read_rule(text, columns_of([cells]), labels)
     assert reading.rule is not None, text
     assert reading.unread == (), text
-    return reading.rule.answer(read_row(row))
+    again = read_rule(reading.rule.say(), columns_of([cells]), labels).rule
+    assert again is not None, reading.rule.say()
+    assert again.answer(cells) == reading.rule.answer(cells)
+    return reading.rule.answer(cells)
 
 
 def digits(numbers: str) -> str:
@@ -97,6 +102,7 @@ CONDITIONS = [
     ("the sum of a and b is larger than the sum of c and d", {"5 5 1 1": "1", "1 1 5 5": "0"}),
     ("every integer is at least 3", {"3 4 5 6": "1", "3 4 5 2": "0"}),
     ("b is an even number and a is not an odd number", {"2 4 0 0": "1", "1 4 0 0": "0", "2 3 0 0": "0"}),
+    ("the sum of a, a and b is 7", {"3 1 0 0": "1", "3 4 0 0": "0"}),
     ("a - b is more than c", {"9 1 7 0": "1", "9 1 8 0": "0"}),
     ("a is b or c is the sum of a and b", {"5 5 0 0": "1", "5 1 6 0": "1", "5 1 5 0": "0"}),
     ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 from tests.demo.asking import BINARY, REGRESSION, columns
-from tests.demo.test_reading import CONDITIONS, EVEN_SUM, HAS_ZERO
 from vpp.demo import optimizer
 from vpp.demo.optimizer import Batch
 from vpp.demo.prompt import PriorQuestion
@@ -56,8 +55,8 @@ def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -
 
 def written(batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield a rule of every form, and its revisions."""
-    for family in optimizer.families(batch):
-        rule = family.fit(batch, rng)
+    for fit in optimizer.families(batch):
+        rule = fit(batch, rng)
         if rule is not None:
             yield rule
             yield from (one for _, one in optimizer.revisions(rule, batch, rng))
@@ -114,12 +113,3 @@ def test_rules_without_rows_are_read_back(
     assert reading.rule is not None, text
     assert reading.unread == (), text
     assert f"{sentence} {text}"[reading.start :] == text
-
-
-def test_a_rule_that_a_person_wrote_is_written_with_the_same_meaning() -> None:
-    conditions = [f"Output 1 if {condition}, and 0 otherwise." for condition, _ in CONDITIONS]
-    rows = tuple(dict(zip("abcd", map(float, cells), strict=True)) for cells in np.ndindex(3, 3, 3, 3))
-    for text in (*EVEN_SUM, *HAS_ZERO, *conditions):
-        rule = read_rule(f"{BINARY} {text}", columns(*"abcd"), ("0", "1")).rule
-        assert rule is not None
-        assert_read_back(rule, rows, BINARY, ("0", "1"))

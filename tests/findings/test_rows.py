@@ -7,11 +7,13 @@ from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
 from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, mistakes, opened_row, row_table, trust
+from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import RunReader
-from vpp.show.blocks import Note, Table
+from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar
 from vpp.show.markup import html
 from vpp.show.matrix import Rivals
+from vpp.show.words import percent
 
 
 def rows_of(reader: RunReader) -> Rows:
@@ -55,19 +57,27 @@ def test_one_hypothesis_is_never_split_and_nothing_is_said_of_its_confidence(lab
     said_by = {inspected.EVEN: inspected.ON_TEST[inspected.EVEN]}
     rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
     assert said(rows).startswith("There is one hypothesis: it cannot be split")
-    assert list(trust(rows)) == []
+    assert list(trust(rows, None)) == []
 
 
-def test_a_bar_counts_rows_by_sure_and_right_and_a_sentence_sets_confidence_beside_accuracy(labels: RunReader) -> None:
+def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure_and_right(labels: RunReader) -> None:
     """Split rows 7, 8 and 9; the vote is wrong on row 9 alone. Confidence 1 1 1 .7 .6 .9, and only the .9 is wrong."""
-    bar, note = trust(rows_of(labels))
+    found = run_verdict(labels.directory, labels.refresh().view)
+    tiles, bar = trust(rows_of(labels), found)
     assert isinstance(bar, PartsBar)
     assert [(part.name, part.size) for part in bar.parts] == [
         ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
     ]  # fmt: skip
-    assert isinstance(note, Note)
-    words = "Confidence fits: 87 % on average, and right on 83 %. Few rows: this tells little."
-    assert plain(note.words) == words
+    assert isinstance(tiles, Metrics)
+    right, answered, calibration, simple = tiles.items
+    # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
+    assert (right.value, right.scale, plain(right.words)) == ("4", "of 5", "80 %; on more such rows 38 % to 96 %.")
+    assert (answered.value, answered.scale) == ("5", "of 6")
+    words = "87 % sure on average, right on 83 %. Few rows: this tells little."
+    assert (calibration.value, plain(calibration.words)) == ("fits", words)
+    assert found is not None
+    assert simple.value == percent(found.model_value or 0)
+    assert "on all test rows: no clear difference" in simple.words
 
 
 def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReader) -> None:

@@ -94,7 +94,7 @@ def test_the_runs_written_by_hand_have_their_worked_out_figures(tmp_path: Path) 
     # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
     facts = "right on 5 of 6 test rows · right on 4 of 4 training rows · 2 copies"
     assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
-    assert "Confidence fits: 87 % on average, and right on 83 %." in report
+    assert "87 % sure on average, right on 83 %." in report
     assert "| unsure and wrong | 1 row |" in report
     numbers = plain(report_markdown(inspected.numbers(tmp_path / "numbers")))
     # Means 1, 3, 4.5 and 8 / 3 miss 1, 3, 5 and 2 by 0, 0, 1 / 2 and 2 / 3.

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.comparison import candidate, compare, others, outcome, settings_block, standings
 from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
 from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
@@ -15,7 +15,7 @@ from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
 from vpp.findings.step import Cards, Names, happened, phases, shown_step
-from vpp.findings.verdict import unread_alert
+from vpp.findings.verdict import run_verdict, unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -94,7 +94,14 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if rows is None:
         return
     timing_words(rows.test, snapshot)
-    yield html((*rows_headline(rows), *calibrated(rows), *trust(rows), *mistakes(rows)))
+    yield html(
+        (
+            *rows_headline(rows),
+            *calibrated(rows),
+            *trust(rows, run_verdict(reader.directory, snapshot.view)),
+            *mistakes(rows),
+        )
+    )
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})
         yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])
@@ -104,5 +111,5 @@ def comparison(reader: RunReader, _: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = candidate(reader)
     found = compare([run, run], reference=0)
-    parts = [outcome(found, None), *others(found), cost(found), settings_block(found, {})]
+    parts = [outcome(found, None), *others(found), settings_block(found, {})]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

@@ -161,8 +161,7 @@ def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | No
         else _threshold(batch, cell, inside, among, rng)
         for cell in some
     ]
-    known = [one for one in conditions if one is not None]
-    return min(known, key=lambda one: batch.misses(one, inside, among), default=None)
+    return min(filter(None, conditions), key=lambda one: batch.misses(one, inside, among), default=None)
 
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
@@ -235,7 +234,7 @@ def _cuts(batch: Batch, rng: Generator) -> Rule | None:
     return _decided(batch, cases, left) if cases else None
 
 
-def _usual(batch: Batch, _: Generator) -> Rule | None:
+def _usual(batch: Batch, _: Generator) -> Rule:
     return batch.rule((None, batch.usual(batch.every)))
 
 
@@ -243,7 +242,7 @@ def _pattern(batch: Batch, rng: Generator) -> Rule | None:
     """Part the labels by one property of the sequence, or by two."""
     inside = batch.has(batch.labels[0])
     some = [_property(batch, inside, batch.every, rng) for _ in range(1 + int(rng.random() < 1 / 3))]
-    parts = [one for one in some if one is not None]
+    parts = list(filter(None, some))
     if not parts:
         return None
     condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), parts)
@@ -343,8 +342,9 @@ def _wave(batch: Batch, rng: Generator) -> Rule | None:
     for turns in np.linspace(0.6, 4, 24) if span > 0 else ():
         angle = node(rules.TIMES, _rounded(turns * math.pi / span, 2), cell)
         fits.append(_least_squares(batch, [node(rules.SIN, angle), node(rules.COS, angle)], rng))
-    some = [fit for fit in fits if fit is not None]
-    return min(some, key=lambda fit: float(np.nansum((batch.values(fit) - batch.targets) ** 2)), default=None)
+    return min(
+        filter(None, fits), key=lambda fit: float(np.nansum((batch.values(fit) - batch.targets) ** 2)), default=None
+    )
 
 
 def _groups(batch: Batch, rng: Generator) -> Rule | None:
@@ -355,42 +355,32 @@ def _groups(batch: Batch, rng: Generator) -> Rule | None:
     return batch.rule(*((one, batch.usual(batch.holds(one))) for one in conditions), (None, batch.usual(batch.every)))
 
 
-class Family(NamedTuple):
-    """A form of rules."""
-
-    fit: Callable[[Batch, Generator], Rule | None]
-    weights: tuple[float, float, float, float]
-    """How often it is drawn, for tables of no, one, two and more columns of numbers."""
-    hints: str = "(?!)"
-    """Words of a belief that it is this form."""
-
-
-_FORMULAS = (
-    Family(_usual, (0.5, 0.5, 0.5, 0.5)), Family(partial(_polynomial, 1), (0, 3, 3, 3), "line|straight"),
-    Family(_plane, (0, 0, 4, 4), "line|straight"),
-    Family(partial(_polynomial, 2), (0, 2, 1, 1), "parabola|quadratic|polynomial"),
-    Family(partial(_polynomial, 3), (0, 0.7, 0.3, 0.3), "cubic|polynomial"),
-    Family(_wave, (0, 0.8, 0.3, 0.3), "sine|sinus|wave|periodic|oscillat"),
-)  # fmt: skip
-_CUTS = Family(_cuts, (5, 5, 5, 5), "threshold|cut-off")
-_CONSTANT = Family(_usual, (0.2, 0.2, 0.2, 0.2))
-_OF_COLUMNS = (
-    _CUTS, _CONSTANT, Family(partial(_shape, _slope), (0, 0, 2, 1), "line|straight"),
-    Family(partial(_shape, _distance), (0, 0, 1.5, 0.2), "circ|radius|ring|distance"),
-)  # fmt: skip
-_OF_SEQUENCES = (_CUTS, _CONSTANT, Family(_pattern, (40, 40, 40, 40), "even|odd|parity|contain"))
+Fit = Callable[[Batch, Generator], Rule | None]
+_FORMULAS: dict[Fit, tuple[Sequence[float], str]] = {
+    _usual: ((0.5, 0.5, 0.5, 0.5), "(?!)"), partial(_polynomial, 1): ((0, 3, 3, 3), "line|straight"),
+    _plane: ((0, 0, 4, 4), "line|straight"), partial(_polynomial, 2): ((0, 2, 1, 1), "parabola|quadratic|polynomial"),
+    partial(_polynomial, 3): ((0, 0.7, 0.3, 0.3), "cubic|polynomial"),
+    _wave: ((0, 0.8, 0.3, 0.3), "sine|sinus|wave|periodic|oscillat"),
+}  # fmt: skip
+"""How often a form is drawn, for tables of no, one, two and more columns of numbers; words of a belief that it is."""
+_OF_LABELS: dict[Fit, tuple[Sequence[float], str]] = {
+    _cuts: ((5, 5, 5, 5), "threshold|cut-off"), _usual: ((0.2, 0.2, 0.2, 0.2), "(?!)"),
+}  # fmt: skip
+_OF_COLUMNS = _OF_LABELS | {
+    partial(_shape, _slope): ((0, 0, 2, 1), "line|straight"),
+    partial(_shape, _distance): ((0, 0, 1.5, 0.2), "circ|radius|ring|distance"),
+}
+_OF_SEQUENCES = _OF_LABELS | {_pattern: ((40, 40, 40, 40), "even|odd|parity|contain")}
 
 
-def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Family, float]:
+def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Fit, float]:
     """Return weights of the forms of rules that suit the rows, and the text before the rule; all to a power."""
-    some: tuple[Family, ...]
-    if batch.has_labels:
-        some = _OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS
-    else:
-        some = (*_FORMULAS, *([Family(_groups, (2, 2, 2, 2))] if batch.categories else []))
-    hinted = {one: _HINTED if re.search(one.hints, prior.lower()) else 1.0 for one in some}
-    weights = {one: one.weights[min(len(batch.numeric), 3)] * hinted[one] for one in some}
-    return {one: weight**power for one, weight in weights.items() if weight}
+    forms = (_OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS) if batch.has_labels else _FORMULAS
+    if batch.categories and not batch.has_labels:
+        forms = forms | {_groups: ((2, 2, 2, 2), "(?!)")}
+    at, belief = min(len(batch.numeric), 3), prior.lower()
+    weights = {fit: some[at] * (_HINTED if re.search(hints, belief) else 1) for fit, (some, hints) in forms.items()}
+    return {fit: weight**power for fit, weight in weights.items() if weight}
 
 
 _HINTED = 12.0
@@ -532,30 +522,31 @@ def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, r
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
         share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.has_labels else (0.5, 1.4)))
         count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
-        some = sorted(rng.permutation(len(batch.rows))[:count])
-        seen = Batch([batch.rows[at] for at in some], [batch.targets[at] for at in some], batch.columns)
+        chosen = sorted(rng.permutation(len(batch.rows))[:count])
+        seen = Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen], batch.columns)
+
+    def idea(rule: Rule, bonus: float, words: str) -> Idea:
+        return Idea(rule, _score(seen, rule) + bonus, f"{words} {_fit(seen, rule)}.")
+
     ideas = []
     if current is not None:
         # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
         is_useful = not batch.wrong(current).any() or len(set(batch.answers(current))) > 1
-        bonus = _STAYING * is_useful if batch.has_labels else _STAYING_FORMULA
-        ideas.append(Idea(current, _score(seen, current) + bonus, f"I keep the rule: it {_fit(seen, current)}."))
+        ideas.append(
+            idea(current, _STAYING * is_useful if batch.has_labels else _STAYING_FORMULA, "I keep the rule: it")
+        )
         near = list(revisions(current, seen, rng))
         if near and batch.has_labels and rng.random() < temperature * _HASTE:
             return [ideas[0]._replace(score=-math.inf), *(Idea(rule, 0.0, f"I try {words}.") for words, rule in near)]
-        ideas += [
-            Idea(rule, _score(seen, rule) + _NEAR, f"The rule with {words} {_fit(seen, rule)}.") for words, rule in near
-        ]
+        ideas += [idea(rule, _NEAR, f"The rule with {words}") for words, rule in near]
     weights = families(seen, prior)
-    some = [_draw(weights, rng).fit(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
-    known = [rule for rule in some if rule is not None]
-    ideas += [Idea(rule, _score(seen, rule), f"A rule of another form {_fit(seen, rule)}.") for rule in known]
+    some = [_draw(weights, rng)(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
+    ideas += [idea(rule, 0.0, "A rule of another form") for rule in filter(None, some)]
     if not batch.has_labels:
         reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
-        misses = {idea: np.abs(batch.values(idea.rule) - batch.targets) for idea in ideas}
-        ideas = [idea for idea in ideas if idea.rule == current or (misses[idea] <= reach).all()]
-    constant = batch.rule((None, batch.usual(batch.every)))
-    return ideas or [Idea(constant, 0.0, "I see no form here, so I take the most common answer.")]
+        misses = [np.abs(batch.values(one.rule) - batch.targets).max() for one in ideas]
+        ideas = [one for one, miss in zip(ideas, misses, strict=True) if one.rule == current or miss <= reach]
+    return ideas or [Idea(_usual(batch, rng), 0.0, "I see no form here, so I take the most common answer.")]
 
 
 def _mean_square(seen: Batch, formula: Rule) -> float:
@@ -628,7 +619,7 @@ def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
     numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
     batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
     weights = families(batch, question.rule, 1 / max(temperature, _COLDEST))
-    tries = (_draw(weights, rng).fit(batch, rng) for _ in range(_TRIES))
+    tries = (_draw(weights, rng)(batch, rng) for _ in range(_TRIES))
     some = (rule for rule in tries if rule is not None and (rule.cases[1:] or not labels))
     return next(some, batch.rule((None, rules.label(labels[0]) if labels else number(0))))
 

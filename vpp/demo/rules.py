@@ -151,15 +151,16 @@ class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
-    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S categories or pieces of text."""
+    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S a label, categories or a piece of text."""
     words: str
     code: str
     """Empty for a check, which is about a value."""
     needs: tuple[str, ...] = ()
     """Tests in Python without which it has no value."""
     binds: int = 0
+    """Of its Python, as `Phrase.binds`."""
     value: Any = None
-    """The number; the cell's column; the texts and numbers of S; how many numbers a list has at least."""
+    """The number; the cell's column; the label; texts and numbers of a choice; the fewest numbers of a list."""
     phrase: Phrase | None = None
     parts: "tuple[Part, ...]" = ()
 
@@ -204,6 +205,7 @@ def cell(column: Column) -> Part:
 
 
 def label(text: str) -> Part:
+    """Return a label, or another text in quotes."""
     is_plainly_said = re.fullmatch(r"\w+", text) and WORDS_OF_RULES.isdisjoint([text.lower()])
     return Part("S", text if is_plainly_said else quoted(text), quoted(text), value=text)
 
@@ -216,8 +218,8 @@ def choice(*values: str | float) -> Part:
 
 def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, stop: int = 0) -> Part:
     """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
-    some = [column for column in columns if column.name in names or not names]
-    some = sorted(some, key=lambda column: names.index(column.name)) if names else some
+    by_name = {column.name: column for column in columns}
+    some = [by_name[name] for name in names] or list(columns)
     lists = [column for column in some if column.kind == "numbers"]
     numbers = [column for column in some if column.kind == "number"]
     code, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
@@ -235,21 +237,22 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
 def node(phrase: Phrase, *parts: Part | float) -> Part:
     """Make a part of a phrase and its parts."""
     some = tuple(one if isinstance(one, Part) else number(one) for one in parts)
-    texts = [_in_brackets(one.words, one.binds, phrase, at) for at, one in enumerate(some)]
+    binds = [one.phrase.binds if one.phrase else one.binds for one in some]
+    texts = [
+        _in_brackets(one.words, inner, phrase, at) for at, (one, inner) in enumerate(zip(some, binds, strict=True))
+    ]
     words = SLOT.sub("{}", phrase.words).format(*texts).replace(" among the numbers", "")
     words = words.replace("is not contain ", "does not contain ").replace("is contain ", "contains ")
-    binds, needs = phrase.binds, tuple[str, ...]()
     if phrase in (IS, IS_NOT):
         code, needs = _test(some[1], some[0])
         every = " and ".join((*needs, code))
         code = every if phrase == IS else f"not ({every})" if needs else f"not {every}"
-        binds, needs = 7 if phrase == IS and needs else 5, ()
-    elif phrase.gives == "K":
-        code = ""
-    else:
-        # In a number of numbers that pass a check, the check is about each of them.
-        code, needs = _python(phrase, tuple(node(IS, _ITEM, one) if one.kind == "K" else one for one in some))
-    return Part(phrase.gives, words, code, needs, binds, None, phrase, some)
+        return Part("C", words, code, (), 7 if phrase == IS and needs else 5, None, phrase, some)
+    if phrase.gives == "K":
+        return Part("K", words, "", phrase=phrase, parts=some)
+    # In a number of numbers that pass a check, the check is about each of them.
+    code, needs = _python(phrase, tuple(node(IS, _ITEM, one) if one.kind == "K" else one for one in some))
+    return Part(phrase.gives, words, code, needs, phrase.binds, None, phrase, some)
 
 
 _ITEM = Part("V", "it", "x_")

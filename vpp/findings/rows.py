@@ -5,11 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import mean, quantiles
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
+from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     RANGE,
     SURE,
@@ -25,19 +27,20 @@ from vpp.findings.points import (
 )
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.scores import Score, averaged_score
-from vpp.findings.verdict import FEW_ROWS
+from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
-from vpp.posterior.metric import wilson
+from vpp.posterior.metric import CHANCE, wilson
 from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Note, Say, Table
+from vpp.show.blocks import Metric, Metrics, Note, Say, Table
 from vpp.show.figures import Kind, Part, PartsBar, VoteBar
 from vpp.show.matrix import Cells, Inputs, Rival, Rivals, RowLine, RowTable
 from vpp.show.words import (
     ROW_OF,
+    capitalised,
     counted,
     fixed,
     in_words,
@@ -45,6 +48,7 @@ from vpp.show.words import (
     interval_text,
     listed,
     number,
+    p_text,
     percent,
     share_words,
     target_text,
@@ -348,7 +352,7 @@ def promise_sentence(conformal: Conformal) -> str:
 
 # When to trust the answers
 
-FITS, SURER, LESS = "fits", "is too high", "is too low"
+FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
 MOST_LABELS = 8
 """Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
 DONT_KNOW = "“I don’t know”"
@@ -360,39 +364,63 @@ def _judged(n_right: int, n: int, sure: float) -> str:
     return SURER if sure > high else LESS if sure < low else FITS
 
 
-def trust(rows: Rows) -> Iterator[PartsBar | Note]:
-    """Yield how sure the answers are beside how right, as a bar of rows and a sentence."""
-    points = rows.points
+def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | Note]:
+    """Yield four figures at most, and of labels a bar of rows by sure and right. found: of a run that has ended."""
+    is_graded = not rows.is_alone or bool(rows.test.shares)
     if rows.test.split != "test":
         yield Note("The weights were made from these rows: new rows may differ.")
-    elif points[0].is_label and not (rows.is_alone and not rows.test.shares):
-        yield _sure_and_right(points)
+    elif found and found.rows == "test":
+        tiles = _answer_tiles(found) if rows.points[0].is_label else [_error_tile(found, rows.points)]
+        calibration = [_calibration_tile(rows.points)] if is_graded else []
+        yield Metrics((*tiles, *filter(None, calibration), *_simple_tile(found)))
+    if rows.test.split == "test" and rows.points[0].is_label and is_graded:
+        yield _sure_and_right(rows.points)
+
+
+def _answer_tiles(found: Verdict) -> list[Metric]:
+    n, right = found.n - found.n_unknown, found.n_right or 0
+    odds = f"{percent(right / n)}; on more such rows {interval_text(right, n)}." if n else "No row is answered."
+    others = "The answer to the others is “I don’t know”." if found.n_unknown else "None is “I don’t know”."
+    return [
+        Metric(name="Right where answered", value=integer(right), scale=f"of {integer(n)}", words=odds),
+        Metric(name="Rows answered", value=integer(n), scale=f"of {integer(found.n)}", words=others),
+    ]
+
+
+def _error_tile(found: Verdict, points: Sequence[Point]) -> Metric:
+    spread = f"On average; the targets spread by {number(points[0].scale, 3)}."
+    return Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
+
+
+def _simple_tile(found: Verdict) -> Iterator[Metric]:
+    if found.model is None or found.model_value is None:
+        return
+    show = partial(number, digits=3) if found.n_right is None else percent
+    differs = (
+        "no clear difference" if found.p is None or found.p >= CHANCE else f"the difference is clear, {p_text(found.p)}"
+    )
+    words = f"{capitalised(MODEL_NAMES[found.model])}, on all test rows: {differs}."
+    yield Metric(name="Best simple model", value=show(found.model_value), words=words)
+
+
+def _calibration_tile(points: Sequence[Point]) -> Metric | None:
+    """Set claimed shares beside how often they are right; None if no row has one."""
     few = " Few rows: this tells little." if len(points) < FEW_ROWS else ""
     if not points[0].is_label:
-        yield Note(f"{_number_words(points)}{few}")
-    elif words := "" if rows.is_alone and not rows.test.shares else confidence_words(points):
-        yield Note(f"{words}{few}")
-
-
-def confidence_words(points: Sequence[Point]) -> str:
-    """Set the mean probability of the leading label beside how often it is right; empty if no row has one."""
+        conformal = points[0].reject.conformal
+        n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
+        words = (
+            f"The range of {percent(level)} holds the truth on {integer(n_inside)} of {counted(len(points), 'row')}."
+        )
+        judged = _judged(n_inside, len(points), level)
+        return Metric(name="Calibration", value=judged, words=words + few) if any(p.doubt for p in points) else None
     led = [(point, share) for point in points if point.leader is not None and (share := point.confidence) is not None]
     if not led:
-        return ""
+        return None
     n, n_right = len(led), sum(point.leader == point.row.target for point, _ in led)
     sure = math.fsum(share for _, share in led) / n
-    return f"Confidence {_judged(n_right, n, sure)}: {percent(sure)} on average, and right on {percent(n_right / n)}."
-
-
-def _number_words(points: Sequence[Point]) -> str:
-    conformal = points[0].reject.conformal
-    n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
-    spread = f"The targets spread by {number(points[0].scale, 3)}."
-    if not any(point.doubt for point in points):
-        return spread
-    inside = f"{integer(n_inside)} of {counted(len(points), 'row')}"
-    kept = f"the range of {percent(level)} holds the truth on {inside}"
-    return f"{spread} Confidence {_judged(n_inside, len(points), level)}: {kept}."
+    words = f"{percent(sure)} sure on average, right on {percent(n_right / n)}.{few}"
+    return Metric(name="Calibration", value=_judged(n_right, n, sure), words=words)
 
 
 def _sure_and_right(points: Sequence[Point]) -> PartsBar:

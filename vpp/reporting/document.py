@@ -144,7 +144,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
         "Simple models": simple_models(reader, snapshot.view, dataset),
-        "Calibration and evidence": calibration(snapshot, dataset),
+        "Calibration and evidence": calibration(reader, snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
         "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
@@ -166,11 +166,11 @@ def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterato
     yield from map(Note, filter(None, [left_out_text(simple)]))
 
 
-def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+def calibration(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from (*trust(rows), *calibrated(rows))
+        yield from (*trust(rows, run_verdict(reader.directory, view)), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
 
