@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests import inspected
 from tests.app.drawn import app as app
-from tests.app.drawn import shown
+from tests.app.drawn import names, press, shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
-from vpp.runs.directory import Heartbeat
+from vpp.runs.directory import Heartbeat, RunDirectory
 
-OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "20260103-0000-far-smc-0000"
+OLD, NEW, FAR = "20260101-0000-old-smc-0001", "20260102-0000-new-smc-0002", "20260103-0000-far-smc-0003"
 
 
 @pytest.fixture
@@ -68,13 +68,13 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = opened(app, OLD)
-    assert "00:00 cannot be compared" in html
+    assert "0002 cannot be compared" in html
     assert "was changed after the run wrote it" in html
     assert "Right on 4 of 5 test rows that it answered" in html
 
 
 def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, tmp_path: Path) -> None:
-    name = "20260104-0000-now-smc-0000"
+    name = "20260104-0000-now-smc-0004"
     directory = under(other(tmp_path / "d", asked=False), runs, name).directory
     with directory.lock():
         directory.beat(Heartbeat())
@@ -82,3 +82,22 @@ def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, t
     assert picked(app) == [OLD, NEW, name]
     assert "As things stand now: C running, 2 of 2 steps." in html
     assert "Test rows not evaluated yet: C (running, 2 of 2 steps)." in html
+
+
+def test_the_runs_of_a_group_are_stopped_and_resumed_as_one(app: AppTest, runs: Path, tmp_path: Path) -> None:
+    name = "20260104-0000-now-smc-0004"
+    directory = under(other(tmp_path / "d", asked=False), runs, name).directory
+    for each in (OLD, name):
+        RunDirectory(runs / each).amend(group="g")
+    with directory.lock():
+        directory.beat(Heartbeat())
+        html = opened(app, OLD)
+        assert picked(app) == [OLD, name]
+        assert "Two runs of one setting, with different seeds: right on 5 of 6 test rows" in html
+        press(app, "Stop all")
+        assert directory.command() == "stop"
+    html = opened(app, OLD)
+    assert "<h1>One setting, 2 seeds</h1>" in html
+    assert "found by the one seed," in html
+    assert "Hypotheses of all runs" in html
+    assert "Resume the others" in names(app)

@@ -385,7 +385,7 @@ def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:
     if not noticed:
         return "under 1 % of the weight in each run"
     who = f"{len(noticed)} of {len(runs)} seeds ({listed([*noticed])})"
-    who = f"all {len(runs)} seeds" if len(noticed) == len(runs) else who
+    who = ("the one seed" if len(runs) == 1 else f"all {len(runs)} seeds") if len(noticed) == len(runs) else who
     return f"found by {who}, with {_from_to([percent(each) for each in sorted(noticed.values())])} of the weight"
 
 
