@@ -20,6 +20,7 @@ from vpp.findings.comparison import (
     standings,
     state_words,
 )
+from vpp.findings.slices import side_by_side, slices_of_runs
 from vpp.findings.status import labels
 from vpp.runs.directory import RunDirectory
 from vpp.show import markup
@@ -34,7 +35,8 @@ AT_FIRST = 6  # runs of the same rows, the open one among them, that are set sid
 
 def baselines_of(run: Candidate) -> Baselines:
     dataset = run.snapshot.spec.dataset
-    simple = blocks.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
+    made_from = dataset["fingerprint"], run.dataset.inputs
+    simple = blocks.remembered("compare.simple", made_from, lambda: baselines(run.dataset))
     return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
 
 
@@ -168,6 +170,19 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [settings_block(comparison, names)])
     blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
+    draw_slices(comparison)
+
+
+def draw_slices(comparison: Comparison) -> None:
+    """Draw how often each run is right by the values of a column, once one is chosen."""
+    runs = {CODES[place]: comparison.runs[place] for place in comparison.comparable}
+    state = tuple((run.id, run.view.last_at) for run in runs.values()), comparison.reference
+    found = blocks.remembered("compare.slices", state, lambda: slices_of_runs(runs, first=CODES[comparison.reference]))
+    columns = list(next(iter(found.values())).by_column) if found else []
+    if columns:
+        field = {"index": None, "placeholder": "Choose a column", **blocks.lasting("compare.column")}
+        if (column := st.selectbox("By the values of a column", columns, **field)) in columns:
+            blocks.draw(*side_by_side(found, column))
 
 
 frame.enter()

@@ -19,6 +19,7 @@ from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
     Table,
+    beside_columns,
     check_numbers,
     check_readable,
     choose_inputs,
@@ -62,7 +63,8 @@ def build_dataset(
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     task = resolve_task(table, target, columns.task)
     inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
-    examples = Examples(table=table, inputs=inputs, target=target, task=task, needed=rule.column)
+    beside = beside_columns(table, (*inputs, target))
+    examples = Examples(table=table, inputs=inputs, target=target, task=task, needed=rule.column, beside=beside)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
     parted = part(files, split)
     classes = sort_labels(label for file in files for label in file.labels) if task == "classification" else ()

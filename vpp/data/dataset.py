@@ -128,6 +128,13 @@ class Row:
     """(column, cell) in file order; None is a missing cell."""
     target: Value | None
     """Label for classification, finite number for regression; None for a row without a target."""
+    beside: tuple[tuple[str, str | None], ...] = ()
+    """(column, cell) of columns that are no inputs: no model and no program sees them."""
+
+    @property
+    def cells(self) -> dict[str, str | None]:
+        """Cells of the inputs and of the columns beside them, by column."""
+        return dict((*self.inputs, *self.beside))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,13 +286,13 @@ _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def rows_csv(dataset: Dataset) -> bytes:
-    """Write the rows as CSV: columns `row`, `split`, then the inputs and the target in file order.
+    """Write the rows as CSV: columns `row`, `split`, then the inputs, those beside and the target in file order.
 
     Training rows come first, rows in no part (`unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each line.
     The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
     is empty; numeric targets are written in their shortest form.
     """
-    used = {*dataset.inputs, dataset.target}
+    used = {*dataset.inputs, dataset.target, *(name for row in dataset.train[:1] for name, _ in row.beside)}
     names = tuple(column.name for column in dataset.columns if column.name in used)
     lines: list[list[str | None]] = [["row", "split", *names]]
     for part in _PARTS:
@@ -342,8 +349,8 @@ def _sha256(content: bytes) -> str:
 def _cells(row: Row, names: Sequence[str], target: str) -> list[str | None]:
     value = row.target
     truth = repr(value).removesuffix(".0") if isinstance(value, float) else value
-    cells = {**dict(row.inputs), target: truth}
-    return [cells[name] for name in names]
+    cells = {**row.cells, target: truth}
+    return [cells.get(name) for name in names]
 
 
 def _written(cell: str | None) -> str:
@@ -360,9 +367,11 @@ def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str, Row]
             f"run.json and data.csv of {header['name']!r} do not both have the column {min(lacking)!r}: restore both "
             "from a copy"
         )
+    others = [name for name in names if name not in (header["target"], *header["inputs"])]
     for row_id, part, *values in lines:
         cells = {name: value or None for name, value in zip(names, values, strict=True)}
         truth = cells[header["target"]]
         inputs = tuple((name, cells[name]) for name in header["inputs"])
         target = None if truth is None else target_value(truth, header["task"])
-        yield part, Row(id=int(row_id), inputs=inputs, target=target)
+        beside = () if target is None else tuple((name, cells[name]) for name in others)
+        yield part, Row(id=int(row_id), inputs=inputs, target=target, beside=beside)
