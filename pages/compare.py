@@ -20,7 +20,8 @@ from vpp.findings.comparison import (
     standings,
     state_words,
 )
-from vpp.findings.slices import side_by_side, slices_of_runs
+from vpp.findings.rows import evaluated_rows
+from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
 from vpp.runs.directory import RunDirectory
 from vpp.show import markup
@@ -175,14 +176,19 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
 
 def draw_slices(comparison: Comparison) -> None:
     """Draw how often each run is right by the values of a column, once one is chosen."""
-    runs = {CODES[place]: comparison.runs[place] for place in comparison.comparable}
-    state = tuple((run.id, run.view.last_at) for run in runs.values()), comparison.reference
-    found = blocks.remembered("compare.slices", state, lambda: slices_of_runs(runs, first=CODES[comparison.reference]))
-    columns = list(next(iter(found.values())).by_column) if found else []
-    if columns:
+    places = sorted(comparison.comparable, key=lambda place: place != comparison.reference)
+    state = tuple((place, comparison.runs[place].id, comparison.runs[place].view.last_at) for place in places)
+
+    def make() -> dict[str, Slices]:
+        runs = {CODES[place]: comparison.runs[place] for place in places}
+        rows = {code: evaluated_rows(run.view, run.config, run.dataset) for code, run in runs.items()}
+        return {code: slices(each) for code, each in rows.items() if each}
+
+    found = blocks.remembered("compare.slices", state, make)
+    if columns := list(next(iter(found.values())).by_column) if found else []:
         field = {"index": None, "placeholder": "Choose a column", **blocks.lasting("compare.column")}
         if (column := st.selectbox("By the values of a column", columns, **field)) in columns:
-            blocks.draw(*side_by_side(found, column))
+            blocks.draw(side_by_side(found, column))
 
 
 frame.enter()

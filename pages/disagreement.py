@@ -23,7 +23,7 @@ from vpp.findings.rows import (
     table_words,
     tiles,
 )
-from vpp.findings.slices import slice_table, slices, slices_title, worst_words
+from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
@@ -64,7 +64,7 @@ def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows) -> None:
     found = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
     if not found.by_column:
         return
-    with st.expander(slices_title(found), key="disagreement.by_column", on_change="rerun") as fold:
+    with st.expander(title(found), key="disagreement.by_column", on_change="rerun") as fold:
         if fold.open:
             blocks.draw(Note(worst_words(found)))
             first = found.worst.column if found.worst else next(iter(found.by_column))

@@ -129,8 +129,7 @@ REASONS: Mapping[FinishReason, str] = {
 def finish_words(view: RunView) -> str:
     """Return why the run ended: ` (the endpoint was lost)`; empty if all steps are done, or while it goes on."""
     words = REASONS.get(view.finish_reason or "completed", "")
-    patience = view.started.config["patience"] if view.started else 0
-    return f" ({words.format(patience=patience)})" if words else ""
+    return f" ({words.format(**view.started.config)})" if words and view.started else ""
 
 
 def task_sentence(dataset: Dataset) -> str:
