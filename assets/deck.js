@@ -23,15 +23,6 @@ async function copyClicked(root, event) {
   }, 2000)
 }
 
-// Prompts are sent on demand: Python gets the slots of the open ones and sends those cards again with their prompts.
-function want(root) {
-  const open = [...root.querySelectorAll("details[data-wanted][open]")].map((fold) => Number(fold.dataset.wanted))
-  const wanted = [...new Set(open)].sort((a, b) => a - b)
-  if (JSON.stringify(wanted) === root.wanted) return
-  root.wanted = JSON.stringify(wanted)
-  root.tell(wanted)
-}
-
 function read(bytes) {
   const [header, html] = new TextDecoder().decode(bytes).split(/\n(.*)/s)
   return { ...JSON.parse(header), html }
@@ -42,9 +33,7 @@ function build(parent) {
   root.className = "vpp"
   root.innerHTML = '<p class="cap held" hidden>The order is held while you read.</p><div class="deck"></div>' +
     '<span class="status sr" role="status"></span>'
-  root.wanted = "[]"
   root.addEventListener("click", (event) => copyClicked(root, event))
-  root.addEventListener("toggle", () => want(root), true)
   root.addEventListener("pointermove", () => (root.hasMoved = true))
   parent.append(root)
   return root
@@ -65,11 +54,10 @@ function keepPlace(deck, selected, change) {
   if (card?.isConnected) deck.closest('[data-testid="stMain"]')?.scrollBy(0, card.getBoundingClientRect().top - before)
 }
 
-export default function ({ data: sent, parentElement, setStateValue }) {
+export default function ({ data: sent, parentElement }) {
   const data = sent.html === undefined ? read(sent) : sent
   const root = parentElement.querySelector(".vpp") ?? build(parentElement)
   const deck = root.querySelector(".deck")
-  root.tell = (wanted) => setStateValue("wanted", wanted)
   if (root.html === data.html && deck.dataset.deck === data.deck) return
   root.html = data.html
   const selected = selectedNode()

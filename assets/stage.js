@@ -23,7 +23,7 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
   const now = performance.now()
   if (sent.place !== root.place) Object.assign(root, { pace: Math.min(PHASE_MS, (now - (root.since ?? 0)) / 4), since: now })
   const isPlaying = root.timer && sent.place === root.place
-  Object.assign(root, { sent, setStateValue, place: sent.place })
+  Object.assign(root, { sent, place: sent.place })
   if (isPlaying) return
   clearTimeout(root.timer)
   play(root, isStill() ? last : begins)
@@ -31,13 +31,13 @@ export default function ({ data: bytes, parentElement, setStateValue }) {
 
 // Show the step's deck in a phase, and after a moment in the next.
 function play(root, phase) {
-  const { sent, setStateValue } = root
+  const { sent } = root
   root.phase = phase
   const isLast = phase >= sent.decks.length - 1
   for (const mark of root.parts.phases.children)
     mark.ariaCurrent = mark.dataset.phase === sent.begun.at(isLast ? -1 : phase) ? "step" : null
   const data = { deck: sent.deck, html: sent.decks[phase], moves: root.moves ? glide : null, steady: true }
-  deck({ data, parentElement: root.parts.deck, setStateValue })
+  deck({ data, parentElement: root.parts.deck })
   root.timer = isLast ? null : setTimeout(() => play(root, Math.min(phase + 1, root.sent.decks.length - 1)), root.pace)
 }
 

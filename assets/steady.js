@@ -1,5 +1,5 @@
 // A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
-// escaped HTML. A row with data-row opens on a click, or on Enter at its number; so does a button with data-pick.
+// escaped HTML. A row with data-row opens on a click, or on Enter at its number.
 function cueAll(root) {
   for (const cue of root.querySelectorAll(".cue")) {
     const wrap = cue.nextElementSibling
@@ -30,8 +30,6 @@ function pressed(root, event) {
 }
 
 function clicked(root, event) {
-  const button = event.target.closest("button[data-pick]")
-  if (button) return root.pick(Number(button.dataset.pick))
   const row = event.target.closest("tr[data-row]")
   const selection = document.getSelection()
   if (!row || !root.contains(row) || (selection && !selection.isCollapsed)) return

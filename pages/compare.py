@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -12,10 +13,12 @@ from vpp.findings.comparison import (
     CODES,
     Candidate,
     Comparison,
+    candidate,
     compare,
-    cost,
     others,
     outcome,
+    seeds,
+    seeds_blocks,
     settings_block,
     standings,
     state_words,
@@ -23,7 +26,9 @@ from vpp.findings.comparison import (
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.group import Group, start_open
+from vpp.runs.reader import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
@@ -31,6 +36,11 @@ from vpp.show.words import counted, listed
 SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
+COMMANDS: tuple[tuple[str, Command, set[State]], ...] = (  # for all runs of a group, and the states that they need
+    ("Pause all", "pause", {"running"}),
+    ("Go on", "go on", {"paused"}),
+    ("Stop all", "stop", {*opening.LIVE}),
+)
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 
 
@@ -38,7 +48,7 @@ def baselines_of(run: Candidate) -> Baselines:
     dataset = run.snapshot.spec.dataset
     made_from = dataset["fingerprint"], run.dataset.inputs
     simple = blocks.remembered("compare.simple", made_from, lambda: baselines(run.dataset))
-    return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
+    return with_prompted(simple, run.directory, run.dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,56 +77,85 @@ def draw_page() -> None:
     if not run:
         st.session_state["run"] = next((run for run in link if run in runs.directories), None)
     current = opening.open_run("Compare", SHOWS)
+    group = Group(person.store().folder, current.snapshot.spec.group)
+    with opening.refusals("The seeds cannot be weighed together"):
+        if pooled := group.pool():
+            runs = shelf([*link, current.id, pooled.id])
+    members = [each.id for each in group.runs]
+    alike = [run for run in runs.rows if run != current.id and runs.rows[run] == runs.rows.get(current.id)]
+    usual = [pooled.id, *members] if pooled else members or sorted([current.id, *alike][:AT_FIRST])
     title_place = st.container()
-    left, right = st.columns([5, 2])
-    with left:
-        choice = pick(runs, link, current.id)
+    choice = pick(runs, link, current.id, usual)
     if not choice:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
-    with right:
-        reference = pick_reference(runs, choice, current.id)
+    reference = next(run for run in (pooled.id if pooled else "", current.id, *choice) if run in choice)
     st.query_params["compare"] = ",".join(choice)
-    st.query_params["against"] = reference
     candidates, faults = read(runs, choice)
     for run, why in faults:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
     with title_place:
-        draw_title(runs, candidates, reference, n=len(choice))
+        draw_title(runs, candidates, reference, len(members) if {*choice} >= {*members} else 0)
     if not candidates:
         st.stop()
 
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
 
+    def has_ended() -> bool:
+        if ended := was_live and not is_live():  # the runs of a group are then weighed together, in a run of its own
+            st.session_state.pop(PICKED_FOR, None)
+            st.session_state.pop(PICKED, None)
+            st.query_params.pop("compare", None)
+        return ended
+
     def part() -> None:
         if now := read(runs, choice)[0]:
-            draw_result(runs.labels, comparison_of(now, reference))
+            is_group = bool(members) and {*choice} >= {*members}
+            if is_group:
+                steer(group, [run.snapshot for run in now if run.id in members])
+            draw_result(runs.labels, comparison_of(now, reference), group if is_group else None)
 
     was_live = is_live()
-    blocks.refreshed(part, lambda: was_live and not is_live(), every_s=5.0 if was_live else None)
+    blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
 
 
-def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, *, n: int) -> None:
-    """Draw the title with the verdict on the reference run. n: picked runs."""
+def steer(group: Group, snapshots: Sequence[Snapshot]) -> None:
+    """Offer to pause, stop or resume all runs of a group."""
+    states = {each.state for each in snapshots}
+    if states == {"finished"}:
+        return
+    row = st.container(horizontal=True, key="compare_group")
+    with opening.refusals():
+        for label, command, while_in in COMMANDS:
+            if states & while_in and row.button(label, key=f"compare.{command}"):
+                group.send(command)
+        if not states & {*opening.LIVE} and row.button("Resume the others", key="compare.resume", type="primary"):
+            with person.starting(snapshots[0].spec.endpoint) as keys:
+                start_open(group.runs, keys=keys, environment=person.variables())
+            st.rerun()
+
+
+def draw_title(runs: Shelf, candidates: Sequence[Candidate], reference: str, seeds: int) -> None:
+    """Draw the title with the verdict on the reference run. seeds: runs of the group that is here, 0 without one."""
     letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
     chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
+    n, title = len(candidates), f"One setting, {counted(seeds, 'seed')}" if seeds else "Runs side by side"
     with_others = f" · beside {counted(n - 1, 'other run')}" if n > 1 else ""
-    title = f"{runs.labels[reference]}{with_others}"
-    blocks.draw(markup.title("Runs side by side", title, chip=chip if letters else ""))
+    with_others = " · the verdict is on all weighed together" if n > seeds > 0 else with_others
+    blocks.draw(markup.title(title, f"{runs.labels[reference]}{with_others}", chip=chip if letters else ""))
     for run in candidates:
         if run.id == reference:
             opening.draw_verdict(runs.directories[run.id], run.snapshot)
 
 
-def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
-    """Ask for runs. Default: those that a link names, else those of last time, else those on the open run's rows."""
+def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -> list[str]:
+    """Ask for runs. Default: those that a link names, else those of last time, else the usual ones."""
     choice = st.session_state.get(PICKED, ())
     if st.session_state.get(PICKED_FOR) != current:
         st.session_state[PICKED_FOR] = current
-        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
-        usual = choice if current in choice else sorted([current, *alike][:AT_FIRST])
-        choice = [run for run in link if run in runs.directories] or usual
+        known = [run for run in link if run in runs.directories]
+        choice = known or (choice if current in choice else usual[: len(CODES)])
     st.session_state[PICKED] = [run for run in choice if run in runs.directories]  # one may have been deleted
     field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(PICKED)}
     picked = st.multiselect("Runs", list(runs.directories), format_func=runs.labels.__getitem__, **field)
@@ -125,25 +164,12 @@ def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
     return list(picked)
 
 
-def pick_reference(runs: Shelf, choice: Sequence[str], current: str) -> str:
-    """Ask for the reference run. Default: the previous choice, that of the address, the open run, or the first."""
-    default = next((run for run in (st.query_params.get("against", ""), current) if run in choice), choice[0])
-    if len(choice) == 1:
-        return default
-    if st.session_state.get("compare.against") not in choice:
-        st.session_state["compare.against"] = default
-    words = {run: f"{CODES[i]} · {runs.labels[run]}" for i, run in enumerate(choice)}
-    return str(st.selectbox("Reference", choice, format_func=words.__getitem__, **blocks.lasting("compare.against")))
-
-
 def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Return the runs that can be read, and why the others cannot."""
     candidates, faults = [], []
     for run in choice:
         try:
-            reader = opening.reader(str(runs.directories[run].path))
-            snapshot, dataset = reader.refresh(), reader.dataset()
-            candidates.append(Candidate(id=run, label=runs.labels[run], snapshot=snapshot, dataset=dataset))
+            candidates.append(candidate(opening.reader(str(runs.directories[run].path)), runs.labels[run]))
         except (VppError, OSError) as error:
             faults.append((run, str(error)))
     return candidates, faults
@@ -157,8 +183,8 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
-    """Draw what came out, which settings differ, and the cost. names: of runs, by id."""
+def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
+    """Draw what came out, and which settings differ. names: of runs, by id. group: its runs are all here."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -166,11 +192,15 @@ def draw_result(names: Mapping[str, str], comparison: Comparison) -> None:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = baselines_of(comparison.base) if comparison.comparable else None
     # Of a run alone, the verdict above says it.
-    words = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
+    if group:
+        state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
+        found = partial(seeds, group, lambda run: opening.reader(str(run.path)))
+        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(found())))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
-    parts += filter(None, [settings_block(comparison, names)])
-    blocks.steady(markup.CUE + markup.html((*parts, cost(comparison))), key="compare.result")
+    parts += filter(None, [None if group else settings_block(comparison, names)])
+    blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
     draw_slices(comparison)
 
 

@@ -13,22 +13,21 @@ from vpp.findings.programs import ProgramReading
 from vpp.findings.rows import (
     Rows,
     Which,
-    asked_when,
     calibrated,
     evaluated_rows,
     headline,
     opened_row,
     row_table,
-    sure_and_right,
-    table_words,
-    tiles,
+    timing_words,
+    trust,
 )
 from vpp.findings.slices import slice_table, slices, title, worst_words
+from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
 
-MOST = 60  # rows of the table at a time
+AT_ONCE, MOST = 4, 60  # rows of the table at first, and added by a press
 ROW = "disagreement.row"
 NOT_ASKED = (
     "The test rows have not been asked yet",
@@ -50,10 +49,9 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
     if rows is None:
         opening.not_yet(run, *NOT_ASKED)
         return
-    when = asked_when(rows.test, snapshot)
+    when = timing_words(rows.test, snapshot)
     notes = [Note(when)] if when else []
-    blocks.draw(*headline(rows), *calibrated(rows), *notes)
-    blocks.draw(tiles(rows), *sure_and_right(rows))
+    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, run_verdict(run.directory, snapshot.view)))
     draw_slices(run, snapshot, rows)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
@@ -79,13 +77,12 @@ def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) 
     if not points:
         return
     key = f"disagreement.most.{run.id}"
-    most = int(st.session_state.get(key, MOST))
+    most = int(st.session_state.get(key, AT_ONCE))
     chosen = st.session_state.get(ROW, points[0].row.id)
     point = next((point for point in points[:most] if point.row.id == chosen), None)
     reasons = run.reader.read_answers().by_pair if point else {}
     inside = opened_row(rows, point, reasons=reasons, readings=readings) if point else ()
     table = row_table(rows, points[:most], open_row=point.row.id if point else None, inside=inside)
-    blocks.draw(Note(table_words(rows)))
     blocks.steady(html([table]), key="disagreement.matrix", on_open=partial(open_row, chosen))
     if most < len(points):
         more = min(MOST, len(points) - most)
@@ -95,12 +92,11 @@ def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) 
 
 def choose_rows(rows: Rows) -> list[Point]:
     """Offer split rows, wrong ones or all, each if there are any; return those that are chosen."""
-    blocks.draw(Heading("Row by row", "the most divided first"))
+    blocks.draw(Heading("Row by row", "the most divided first; press a row to see what each hypothesis says"))
     counts = {which: len(rows.which(which)) for which in get_args(Which)}
     kinds: list[Which] = [which for which, n in counts.items() if n and not (which == "Split" and rows.is_alone)]
-    labels = {which: f"{which} ({counts[which]})" for which in kinds}
     which = st.segmented_control(
-        "Rows", kinds, format_func=labels.__getitem__, required=True, **blocks.begun("disagreement.which", kinds[0]),
+        "Rows", kinds, required=True, **blocks.begun("disagreement.which", kinds[0]),
         label_visibility="collapsed",
     )  # fmt: skip
     return rows.which(which if which in kinds else kinds[0])

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.events import hypothesis_id
+from vpp.findings.curves import weights_curve
 from vpp.findings.hypotheses import (
     Hypothesis,
     Ideas,
@@ -17,7 +18,7 @@ from vpp.findings.hypotheses import (
     shares_words,
     similarity,
 )
-from vpp.findings.progress import nothing_yet, weights_curve
+from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
@@ -36,14 +37,12 @@ NEWEST = 3  # lines drawn of what was ruled out, until the others are asked for
 def draw_page(run: OpenRun) -> None:
     opening.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, reworded = st.container(), st.container(key="posterior_reworded")
-    questions, trial, last = st.container(), st.container(key="posterior_trial"), st.container()
+    above, questions = st.container(), st.container()
+    trial, last = st.container(key="posterior_trial"), st.container()
     with above:
         opening.follow(run, partial(draw_hypotheses, run), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
-    with reworded:
-        asking.draw_rewording(run, has_key_field=asking.asks_key(run))
     with questions:
         asking.draw(run)
     with trial:
@@ -112,21 +111,13 @@ def draw_ruled_out(run: OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(*head)
     if not entries:
         return
-    key, place = f"posterior.ruled_out.opened.{run.id}", st.container()
+    place = st.container()
     everything = len(entries) > NEWEST and st.toggle(
         f"Show all {integer(len(entries))}", key=f"posterior.ruled_out.all.{run.id}"
     )
-
-    def open_or_close(line: int) -> None:
-        text = entries[line].text
-        st.session_state[key] = None if st.session_state.get(key) == text else text
-
-    # By its text: while a run goes on, new lines come before it.
-    opened = next((place for place, each in enumerate(entries) if each.text == st.session_state.get(key)), None)
-    most = None if everything else NEWEST
-    lines = ruled_out_lines(entries, seed_text=snapshot.view.seed_text, most=most, opened=opened)
+    lines = ruled_out_lines(entries if everything else entries[:NEWEST], seed_text=snapshot.view.seed_text)
     with place:
-        blocks.steady(markup.block_html(lines), key="posterior.ruled_out", on_open=open_or_close)
+        blocks.steady(markup.block_html(lines), key="posterior.ruled_out")
 
 
 frame.enter()

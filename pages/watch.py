@@ -16,7 +16,6 @@ from vpp.findings.status import (
     server_sentences,
     steps_done,
     wait_words,
-    window_words,
 )
 from vpp.llm.limits import Cap
 from vpp.runs import store
@@ -41,7 +40,7 @@ def obey(run: OpenRun) -> Command | None:
         for key, command in COMMANDS.items():
             if st.session_state.get(key):
                 run.directory.send_command(command)
-    return run.directory.pending_command()
+    return run.directory.command()
 
 
 def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: float) -> None:
@@ -80,7 +79,6 @@ def controls(run: OpenRun, snapshot: Snapshot, waiting: Command | None, *, now: 
 
 
 def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> str:
-    """Return what the run does now, or how it ended."""
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
@@ -116,11 +114,9 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
 
 
 def slowed_html(snapshot: Snapshot, *, now: float) -> str:
-    """Return what slows the calls of a run down, while it is at work."""
-    if snapshot.state != "running":
-        return ""
-    words = (wait_words(snapshot.usage, now=now), window_words(snapshot.usage, snapshot.spec.ceiling))
-    return "".join(markup.caption(capitalised(each)) for each in words if each)
+    """Return for how long a server has asked to wait, while the run is at work."""
+    words = wait_words(snapshot.usage, now=now) if snapshot.state == "running" else ""
+    return markup.caption(capitalised(words)) if words else ""
 
 
 def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
@@ -136,9 +132,7 @@ def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
         "stalled": ("The worker is silent", silent),
     }
     if snapshot.state in words:
-        obstacle = run.directory.obstacle(snapshot.state)
-        in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
-        return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
+        return markup.block(markup.state(*words[snapshot.state], failed=True))
     if snapshot.state == "paused" and view.is_at_cap:
         return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))
     if snapshot.state == "paused" and view.detail:
@@ -147,7 +141,6 @@ def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:
 
 
 def raise_cap(directory: RunDirectory, cap: Cap) -> None:
-    """Ask for a higher cap, and go on under it."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost

@@ -20,7 +20,7 @@ from tests.inspected import BIG, EVEN, LABEL_CONFIG, LABELS, LUCK
 from tests.reporting.builders import DEMO, drawn, evaluated, finished, run, started
 from vpp.data.dataset import Dataset
 from vpp.events import Event, RunFinished
-from vpp.findings.comparison import Candidate, Comparison, compare
+from vpp.findings.comparison import Comparison, candidate, compare
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -64,12 +64,6 @@ def under(reader: RunReader, folder: Path, name: str) -> RunReader:
     """The run under another id, in a folder of runs."""
     reader.directory.path.rename(folder / name)
     return RunReader(RunDirectory(folder / name))
-
-
-def candidate(reader: RunReader) -> Candidate:
-    """The run as a candidate of a comparison."""
-    snapshot = reader.refresh()
-    return Candidate(id=reader.directory.id, label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
 
 
 def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:

@@ -35,9 +35,9 @@ def pytest_collection() -> Generator[None, object, object]:
 def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that a test starts from its own process are forks too."""
 
-    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str], *, inherit: int) -> Forked:
+    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Forked:
         assert words[0] == "vpp"
-        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log, lock=inherit)
+        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log)
 
     monkeypatch.setattr("vpp.runs.process.start", fork)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from pages.parts.opening import SHIPPED
 from tests.processes import ROOT
 from vpp.runs.directory import RunDirectory
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, SHIPPED_FILES, TEXT_EXAMPLE
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
 
 PENGUINS = """run assets/examples/penguins.csv --target species --name Penguins --demo --no-cache
  --epochs 1 --seed 95"""
@@ -34,6 +34,8 @@ DEMO: Mapping[str, Sequence[str]] = {EXAMPLE: shlex.split(PENGUINS), CHAINS_EXAM
 REAL: Mapping[str, Sequence[str]] = {REAL_EXAMPLE: shlex.split(TITANIC), TEXT_EXAMPLE: shlex.split(MESSAGES)}
 """The same; the server's are added."""
 TRIAL = "trial.json"
+SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "summary.json")
+"""Files of every shipped run; one may have results of later commands beside them."""
 
 
 def make(folder: Path, example: str, endpoint: Sequence[str] = ()) -> RunDirectory:

@@ -11,15 +11,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from operator import methodcaller
 from pathlib import Path
 
 from vpp.cli import main
 from vpp.runs import process
-from vpp.runs.disk import LOCK
 from vpp.runs.process import child_environment
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -37,32 +34,14 @@ NO_MAIN = types.ModuleType("__main__")
 STARTING = threading.Lock()
 
 
-@dataclass
-class Inherited:
-    """A descriptor that is duplicated for a fork of the fork server, which finds its number."""
-
-    number: int
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return methodcaller("detach"), (reduction.DupFd(self.number),)
-
-
 class Forked:
     """`python -m vpp WORDS` with the part of `subprocess.Popen` that tests use."""
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        log: Path | None = None,
-        lock: int | None = None,
-    ) -> None:
-        """log: file that its output is appended to; without one, `communicate` returns it. lock: that it inherits."""
+    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path | None = None) -> None:
+        """log: file that its output is appended to; without one, `communicate` returns it."""
         pipes = [] if log else [FORKS.Pipe(duplex=False) for _ in range(2)]
         ends = [child for _, child in pipes] or [log, log]
-        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), lock and Inherited(lock), *ends))
+        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), *ends))
         _start(self._process)
         streams = [os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end, _ in pipes]
         self.stdout, self.stderr = streams or (None, None)
@@ -121,19 +100,16 @@ def _start(process: BaseProcess) -> None:
             sys.modules["__main__"] = main_module
 
 
-def _command(
-    words: Sequence[str], cwd: Path, env: Mapping[str, str], lock: int | None, *outputs: Connection | Path
-) -> None:
+def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: Connection | Path) -> None:
     """Become the command: a session, a folder, an environment and streams of its own.
 
-    lock: descriptor of its run's lock, if it inherits it. outputs: of standard output and error, the ends of pipes or
-    a file.
+    outputs: of standard output and error, the ends of pipes or a file.
     """
     os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     os.chdir(cwd)
     os.environ.clear()
-    os.environ.update(env, **({LOCK: str(lock)} if lock else {}))
+    os.environ.update(env)
     sys.path[:0] = env.get("PYTHONPATH", "").split(os.pathsep)  # an interpreter would read it as it starts
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, output in enumerate(outputs, 1):
@@ -148,7 +124,7 @@ def _command(
 
 @dataclass
 class Cell:
-    """A cell's worker, with the part of `subprocess.Popen` that a sweep uses."""
+    """A cell's worker, with the part of `subprocess.Popen` that a sweep, or a group of seeds, uses."""
 
     pid: int
     returncode: int | None = None
@@ -158,16 +134,18 @@ class Cell:
         self.returncode = os.waitstatus_to_exitcode(status) if ended else self.returncode
         return self.returncode
 
+    def wait(self) -> int:
+        return os.waitpid(self.pid, 0)[1]
 
-def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str], *, inherit: int) -> Cell:
-    """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked but one."""
+
+def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Cell:
+    """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked."""
     if pid := os.fork():
         return Cell(pid)
     code = 1
     try:
-        os.closerange(3, inherit)
-        os.closerange(inherit + 1, 1024)
-        _command(words[1:], Path.cwd(), child_environment(environment), inherit, log, log)
+        os.closerange(3, 1024)
+        _command(words[1:], Path.cwd(), child_environment(environment), log, log)
     except SystemExit as ended:
         code = int(ended.code or 0)
     finally:

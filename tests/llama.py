@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import uvicorn
-from vpp.demo.server import DemoServer, Options, listen
+from vpp.demo.server import application, listen
 
 
 class CommonParams:
@@ -32,7 +32,7 @@ class Server:
             print("0.00.031.607 E llama_model_load: error loading model: tensor 'blk.2' is corrupted", file=sys.stderr)
             raise RuntimeError("Failed to init server, please check the input params.")
         listener = listen(options.hostnames[0], options.port)
-        config = uvicorn.Config(DemoServer(Options(latency_ms=5)), log_level="warning", lifespan="off", ws="none")
+        config = uvicorn.Config(application(latency_ms=5), log_level="warning", lifespan="off", ws="none")
         threading.Thread(target=uvicorn.Server(config).run, args=([listener],), daemon=True).start()
         self.listening_address = f"http://127.0.0.1:{listener.getsockname()[1]}"
 '''

@@ -51,6 +51,7 @@ EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
 PARTICLES = "tests/inference/test_particles.py"
 AHEAD = "tests/inference/test_ahead.py"
+CALLS = "tests/inference/test_calls.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
 
@@ -165,6 +166,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
         ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),
+        ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
+        ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
     ),
     ("inference/sequential_monte_carlo.py", "tests/inference/test_evaluation.py"): (
         ("each copy counts", " - np.log([copies[text] for text in texts])", ""),
@@ -173,10 +176,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),
         ("highest label of a tie", "share >= most - TIE), key=str)", "share >= most - TIE), key=str, reverse=True)"),
         ("grades unweighted", "float(weight) * probability", "probability"),
-    ),
-    ("posterior/likelihood.py", "tests/inference/test_graded.py"): (
-        ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
-        ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
     ),
     ("llm/answers.py", "tests/llm/test_grading.py"): (
         ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
@@ -190,7 +189,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("chains wait for one another", "self._begun_to = problem.steps - 1", "self._begun_to = step"),
         ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
     ),
-    ("inference/metropolis_hastings.py", AHEAD): (
+    ("inference/metropolis_hastings.py", CALLS): (
         ("the parent's next forward pass waits", "(chain, chain.particle.text, candidate", "(chain, candidate"),
     ),
     ("inference/ahead.py", CANCELLATION): (

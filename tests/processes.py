@@ -16,9 +16,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from starlette.types import ASGIApp
+
 from tests.forked import Forked
 from tests.llm.stub import Reply, Request, refusal, serving
-from vpp.demo.server import DemoServer, Options
+from vpp.demo.server import application
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, encode, settled_answers
@@ -204,8 +206,8 @@ def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:
 class Model:
     """The demo model behind a server that counts calls, and holds or refuses them on request."""
 
-    def __init__(self, options: Options | None = None) -> None:
-        self._app = DemoServer(options or Options())
+    def __init__(self) -> None:
+        self._app = application()
         self.base_url = ""
         self.asked = 0
         self.answered = 0
@@ -247,7 +249,7 @@ class Model:
         return reply
 
 
-async def asked_of(app: DemoServer, method: str, request: Request) -> Reply:
+async def asked_of(app: ASGIApp, method: str, request: Request) -> Reply:
     """Answer of the demo server's application."""
     sent: list[Any] = []
 

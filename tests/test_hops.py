@@ -30,7 +30,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, decode
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
-from vpp.runs.worker import Recorder
+from vpp.runs.worker import Worker
 from vpp.settings import Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
@@ -125,12 +125,12 @@ def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         here.setattr(process, "start", START)
         here.setattr(process.subprocess, "Popen", started)
         way.through(lambda: process.launch(prepared.create(tmp_path), keys=Keys(), environment={}))
-    record = Recorder.record
+    record = Worker.record
 
-    def recorded(self: Recorder, event: Event) -> None:
+    def recorded(self: Worker, event: Event) -> None:
         record(self, event)
         way.end()  # here the way is over; the run goes on
 
-    monkeypatch.setattr(Recorder, "record", recorded)
+    monkeypatch.setattr(Worker, "record", recorded)
     way.through(lambda: main([*commands[0][3:], "--quiet"]))
     assert way.is_at_most(34)

@@ -71,7 +71,7 @@ class Environment:
     login: bool = _variable("VPP_LOGIN", _switch)
     """Nobody sees anything before they have logged in."""
     allowed_users: tuple[str, ...] = _variable("VPP_ALLOWED_USERS", _listed)
-    """Who may, by verified e-mail address, *@domain, or subject; empty: whoever can log in."""
+    """Who may, by verified e-mail address, *@domain, or issuer#sub; empty: whoever can log in."""
     shared: bool = _variable("VPP_SHARED", _switch)
     """Others than the owner are meant to reach the app, also without login."""
     allow_model_files: bool = _variable("VPP_ALLOW_MODEL_FILES", _switch)

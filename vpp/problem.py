@@ -183,12 +183,12 @@ class Problem:
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()
     """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
+    n_written: int = 0
+    """Sentences that share the prior of those weighed, if these are the last of several runs."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
     reader: Learner | None = None
     """The learner that reads the text of a program for each row itself; None if there are no programs."""
-    reworded: int | None = None
-    """Slot of the one text of an earlier run in whose place a person wrote another."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -241,9 +241,7 @@ class Problem:
         return self.dataset.train if is_final_on_train(config) else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
-        if slot >= len(self.start_texts):
-            return "drawn"
-        return "yours" if slot == self.reworded else self.start_origin
+        return "drawn" if slot >= len(self.start_texts) else self.start_origin
 
     @property
     def start_log_weights(self) -> tuple[float, ...]:

@@ -7,17 +7,15 @@ column by other words. A clause is a branch of the sentence's program: leaving i
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import read_row
+from vpp.demo.rules import columns_of, read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.findings.experiments import ClauseWorth, Obeyed, Trial, TriedIdea, keep
@@ -49,15 +47,12 @@ class Change:
     row: Row
     """Under an id of its own, without a target."""
     column: str
-    must_change: bool
-    """True if the answer must change to `wanted`; else it must stay as it was."""
-    wanted: tuple[Value, Value] | None = None
-    """The sentence's answers to the base and to the row; None if the answer must stay."""
+    wanted: tuple[Value, Value] | None
+    """The sentence's answers to the base and to the row, which must differ; None if the answer must stay."""
 
     @property
-    def cells(self) -> tuple[str | None, str | None]:
-        """Cell of the column before and after."""
-        return dict(self.base.inputs)[self.column], dict(self.row.inputs)[self.column]
+    def must_change(self) -> bool:
+        return self.wanted is not None
 
     def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
         """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
@@ -80,8 +75,8 @@ def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
 
     text: the whole hypothesis, seed sentence included.
     """
-    names, labels = tuple(dataset.inputs), tuple(dataset.classes)
-    reading = read_rule(text, names, labels)
+    columns = columns_of([read_row(render_input(row)) for row in (*dataset.train, *dataset.test)])
+    reading = read_rule(text, columns, tuple(dataset.classes))
     if reading.rule is None or reading.unread:
         return None
     rule = reading.rule
@@ -111,52 +106,41 @@ def changes(
         return ()
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
     named = {column for column in dataset.inputs if is_named(column, sentence or text)}
-    matter, spare = _draws(dataset, rng, named or dataset.inputs), _draws(dataset, rng, set(dataset.inputs) - named)
-    found = [*_distinct(matter, partial(_matters, program), n), *_distinct(spare, partial(_spares, program), n)]
+    must = _draws(dataset, program, rng, named or dataset.inputs, must_change=True, n=n)
+    found = [*must, *_draws(dataset, program, rng, set(dataset.inputs) - named, must_change=False, n=n)]
     return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
 
 
-def _draws(dataset: Dataset, rng: np.random.Generator, columns: Collection[str]) -> Iterator[Change]:
-    """Yield random changes of training rows in columns that vary: another value of the column, as some row has it."""
+def _draws(
+    dataset: Dataset, program: Rule, rng: np.random.Generator, columns: Collection[str], *, must_change: bool, n: int
+) -> Iterable[Change]:
+    """Draw at most n changed training rows, each once, whose answer changes, or does not.
+
+    A cell of a column that varies gets another value that some row has.
+    """
     kinds = {column.name: column.kind for column in dataset.columns}
-    seen = {
+    values = {
         name: sorted({row.inputs[place][1] or "" for row in dataset.train} - {""})
         for place, name in enumerate(dataset.inputs)
         if name in columns and kinds[name] != "text"
     }
-    values = {name: each for name, each in seen.items() if len(each) > 1}
-    while values:
+    varying = sorted(name for name, each in values.items() if len(each) > 1)
+    found: dict[object, Change] = {}
+    for _ in range(TRIES * n if varying else 0):
         base = dataset.train[int(rng.integers(len(dataset.train)))]
-        column = sorted(values)[int(rng.integers(len(values)))]
+        column = varying[int(rng.integers(len(varying)))]
         others = [value for value in values[column] if value != dict(base.inputs)[column]]
         value = others[int(rng.integers(len(others)))]
         cells = tuple((name, value if name == column else cell) for name, cell in base.inputs)
-        yield Change(base=base, row=Row(id=-1, inputs=cells, target=None), column=column, must_change=False)
-
-
-def _distinct(draws: Iterator[Change], judged: Callable[[Change], Change | None], n: int) -> Iterator[Change]:
-    """Yield at most n changes that `judged` accepts, each row once."""
-    seen: set[object] = set()
-    for drawn in islice(draws, TRIES * n):
-        change = judged(drawn)
-        if change and change.row.inputs not in seen:
-            seen.add(change.row.inputs)
-            yield change
-        if len(seen) == n:
-            return
-
-
-def _matters(program: Rule, change: Change) -> Change | None:
-    """Return the change if the sentence's answer differs."""
-    before, after = program(change.base), program(change.row)
-    if before is None or after is None or agree(before, after):
-        return None
-    return replace(change, must_change=True, wanted=(before, after))
-
-
-def _spares(program: Rule, change: Change) -> Change | None:
-    """Return the change, in a column that the sentence does not name, if the sentence's answer stays."""
-    return change if program(change.base) == program(change.row) else None
+        row = Row(id=-1, inputs=cells, target=None)
+        before, after = program(base), program(row)
+        if must_change and before is not None and after is not None and not agree(before, after):
+            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=(before, after)))
+        elif not must_change and before == after:
+            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=None))
+        if len(found) == n:
+            break
+    return found.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,16 +149,16 @@ class Clause:
 
     text: str
     without: str
-    """Stands for the sentence without it."""
+    """Stands for the hypothesis without it."""
     code: str
     """The program without it."""
 
 
-def clauses(program: Program | None, sentence: str) -> tuple[Clause, ...]:
+def clauses(program: Program | None, hypothesis: str) -> tuple[Clause, ...]:
     """Return the clauses in order; empty without a program, and if only the whole could be left out."""
     branches = program.branches if program and len(program.branches) > 1 else ()
     return tuple(
-        Clause(text=program.words(at), without=f"{sentence} (without branch {at})", code=program.without(at))
+        Clause(text=program.words(at), without=f"{hypothesis} (without branch {at})", code=program.without(at))
         for at, branch in enumerate(branches)
         if program and branch.condition
     )
@@ -226,15 +210,19 @@ class TrialAsking:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config = spec.config
         self._seed_text = self._view.started.seed_text
+        self._no_rule = f"{self._seed_text} {WITHOUT}"
         self._tried = list(self._on_trial(list(ideas)[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         drawn = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._scored = tuple(self._dataset.train[place] for place in drawn)
         changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
+        texts = [tried.idea.text for tried in self._tried]
+        codes = {clause.without: clause.code for tried in self._tried for clause in tried.clauses}
+        programs = [Translation(hypothesis=hypothesis_id(text), code=code, attempts=0) for text, code in codes.items()]
         self._asked = [
-            self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
-            self._asking(self._scored, list(dict.fromkeys(self._sentences())), tuple(self._programs())),
-            self._asking(self._scored, [self._whole(WITHOUT)], None),
+            self._asking(tuple(changed.values()), texts),
+            self._asking(self._scored, [*texts, *codes], programs),
+            self._asking(self._scored, [self._no_rule], None),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -259,7 +247,7 @@ class TrialAsking:
         trial = Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,
             rows=tuple(row.id for row in self._scored),
-            no_rule=self._scores(self._whole(WITHOUT), said)[0],
+            no_rule=self._scores(self._no_rule, said)[0],
             ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
         )
         keep(self._reader.directory, trial)
@@ -281,25 +269,11 @@ class TrialAsking:
                 sentence=sentence,
             )
             first_id += len(found)
-            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, sentence))
+            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, idea.text))
 
     def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         known = self._reader.read_answers().by_pair
         return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
-
-    def _programs(self) -> Iterator[Translation]:
-        """Yield what each sentence without a branch is read as."""
-        for each in (clause for tried in self._tried for clause in tried.clauses):
-            yield Translation(hypothesis=hypothesis_id(self._whole(each.without)), code=each.code, attempts=0)
-
-    def _whole(self, sentence: str) -> str:
-        return f"{self._seed_text} {sentence}".strip()
-
-    def _sentences(self) -> Iterator[str]:
-        """Yield every text that is scored: each idea whole and without each clause."""
-        for tried in self._tried:
-            yield tried.idea.text
-            yield from (self._whole(clause.without) for clause in tried.clauses)
 
     # What came of it
 
@@ -312,9 +286,9 @@ class TrialAsking:
     def _tried_idea(self, tried: _OnTrial, said: Said) -> TriedIdea:
         identity, (whole, losses) = hypothesis_id(tried.idea.text), self._scores(tried.idea.text, said)
 
-        def over(sentence: str) -> tuple[float, Obeyed]:
-            """Return the log-likelihood gained over another sentence, and the rows with a smaller loss."""
-            log_lik, others = self._scores(self._whole(sentence), said)
+        def over(text: str) -> tuple[float, Obeyed]:
+            """Return the log-likelihood gained over another text, and the rows with a smaller loss."""
+            log_lik, others = self._scores(text, said)
             return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
         def obeyed(must_change: bool) -> Obeyed:
@@ -325,7 +299,7 @@ class TrialAsking:
             ]
             return Obeyed(n=len(judged), obeyed=sum(judged))
 
-        gain, over_no_rule = over(WITHOUT)
+        gain, over_no_rule = over(self._no_rule)
         without = [(each, *over(each.without)) for each in tried.clauses]
         return TriedIdea(
             text=tried.idea.text,

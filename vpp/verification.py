@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from vpp.data.dataset import Row
@@ -46,15 +46,12 @@ from vpp.settings import Config
 TOLERANCE = 1e-9
 """Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
 BEYOND = (
-    "whether models gave these answers, and whether they were parsed correctly: no model is called again",
-    "counts, times, and templates",
-    "lines that a resume discarded, and those of an unfinished step",
-    "posterior.json and predictions.csv, which `vpp report` writes again from the journal",
+    "whether models gave these answers; counts, times and templates; lines that a resume discarded, and those of an "
+    "unfinished step; posterior.json and predictions.csv, which `vpp report` writes again"
 )
 """Facts that no replay derives."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
-LISTS = (list, tuple)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +61,10 @@ class Fault:
     line: int
     """Of events.jsonl, from 1."""
     what: str
-    """Name of the value: a field, then the keys and the place in it."""
+    """Name of the value: the event's type, a field, then the keys and places in it."""
     written: Any
     follows: Any
     """Derived value."""
-    step: int | None = None
-    slot: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +73,6 @@ class Verification:
     """Lines compared."""
     faults: tuple[Fault, ...]
     """In the order of the journal."""
-    lines: int
-    """Complete lines of the journal."""
-    steps: int
-    """Finished steps, without the initial population."""
     has_ended: bool
 
     @property
@@ -96,24 +87,20 @@ def verify(directory: RunDirectory) -> Verification:
     """
     spec = directory.spec()
     dataset = load_dataset(directory, spec)
-    problem = problem_of(spec, dataset)
-    reader = JournalReader(directory.journal)
+    problem, reader = problem_of(spec, dataset), JournalReader(directory.journal)
     written = _written(reader, problem.steps)
     faults: list[Fault] = []
-    started = reader.view.started
-    if written and not started:
-        faults.append(Fault(line=1, what="record", written=_named(written[0][1]), follows=RunStarted.__name__))
-    if started:
-        due = replace(start_of(spec, dataset, versions=started.versions), templates=started.templates)
-        faults += _faults(1, started, due)
-    if started and not faults:
+    if written:
+        line, first = written[0]
+        versions, templates = (first.versions, first.templates) if isinstance(first, RunStarted) else ({}, {})
+        due = replace(start_of(spec, dataset, versions=versions), templates=templates)
+        faults += _faults(line, first, due)
         answers = AnswerReader(directory.journal).refresh()
-        faults += _check(written, reader, _with_answers(problem, answers, written), spec.config, answers)
+    if written and not faults:
+        faults += _check(written[1:], reader, _with_answers(problem, answers, written), spec.config, answers)
     return Verification(
-        n_compared=len(written) + (started is not None),
+        n_compared=len(written),
         faults=tuple(sorted(faults, key=lambda fault: fault.line)),
-        lines=reader.n_lines,
-        steps=sum(at.step >= 0 for at in reader.view.finished_steps),
         has_ended=_has_ended(reader),
     )
 
@@ -121,16 +108,14 @@ def verify(directory: RunDirectory) -> Verification:
 def _written(reader: JournalReader, steps: int) -> list[tuple[int, Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
-    steps: T.
+    The first is the run's start. steps: T.
     """
     events: list[tuple[int, Event]] = []
-    n_settled = 0
+    n_settled = 1
     for record in reader.new_records():
         match record.event:
             case RunResumed(step=step) if step != steps:
                 del events[n_settled:]
-            case RunStarted() if reader.n_lines == 1:
-                pass
             case RunResumed() | RunPaused() | RunFailed() | RunFinished():
                 pass
             case event:
@@ -263,42 +248,25 @@ def _check(
 
 def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
     """Yield the first difference, if there is one."""
-    step, slot = getattr(written, "step", None), getattr(written, "particle", None)
-    for what, value, other in differences(written.type, written, follows):
-        yield Fault(line=line, what=what, written=value, follows=other, step=step, slot=slot)
-        break
+    if written == follows:
+        return
+    ours, theirs = (dict(_leaves(event.type, asdict(event))) for event in (written, follows))
+    for what in dict.fromkeys([*ours, *theirs]):
+        value, due = ours.get(what, NOTHING), theirs.get(what, NOTHING)
+        if not _is_same(value, due):
+            yield Fault(line=line, what=what, written=value, follows=due)
+            return
 
 
-def _address(event: Event) -> tuple[object, ...]:
-    """Return what distinguishes an event from all others: particles are in any order."""
-    names = ("type", "step", "particle", "role", "split")
-    text = getattr(event, "hypothesis", None) if isinstance(event, Certified) else None
-    return (*(getattr(event, name, None) for name in names), text)
-
-
-def _named(event: Event) -> str:
-    """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
-    parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
-    return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])
-
-
-def differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (name, written, derived) of values that differ: of records and mappings by key, of sequences by place.
-
-    Floats differ beyond the tolerance. A list equals a tuple of the same items.
-    """
-    if is_dataclass(written) and written != follows:
-        written, follows = asdict(cast(Any, written)), asdict(follows)
-    if isinstance(written, Mapping) and isinstance(follows, Mapping):
-        for key in dict.fromkeys([*written, *follows]):
-            name = f"{what} {key}".lstrip()
-            yield from differences(name, written.get(key, NOTHING), follows.get(key, NOTHING))
-    elif isinstance(written, LISTS) and isinstance(follows, LISTS) and len(written) == len(follows):
-        if tuple(written) != tuple(follows):
-            for place, (one, other) in enumerate(zip(written, follows, strict=True)):
-                yield from differences(f"{what}[{place}]", one, other)
-    elif not _is_same(written, follows):
-        yield what, written, follows
+def _leaves(what: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (name, value) of every value in mappings and sequences."""
+    if isinstance(value, list | tuple):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        yield what, value
+        return
+    for key, each in value.items():
+        yield from _leaves(f"{what} {key}", each)
 
 
 def _is_same(written: Any, follows: Any) -> bool:
@@ -309,3 +277,16 @@ def _is_same(written: Any, follows: Any) -> bool:
         both_undefined = math.isnan(written) and math.isnan(follows)
         return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
     return bool(written == follows)
+
+
+def _address(event: Event) -> tuple[object, ...]:
+    """Return what distinguishes an event from all others: particles are in any order."""
+    names = ("type", "step", "particle", "role", "split")
+    text = event.hypothesis if isinstance(event, Certified) else None
+    return (*(getattr(event, name, None) for name in names), text)
+
+
+def _named(event: Event) -> str:
+    """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
+    parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
+    return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])

@@ -1,4 +1,4 @@
-"""Questions to a run's models: about new rows, about another wording, and in a trial.
+"""Questions to a run's models: about new rows, and in a trial.
 
 The browser session keeps them while the page is left.
 """
@@ -16,32 +16,20 @@ from vpp.data.dataset import Column, Row
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
-from vpp.errors import RunError, VppError
+from vpp.errors import VppError
 from vpp.findings import new_rows
-from vpp.findings.experiments import comparison_blocks, keeping_words, read_trial, rows_name, trial_blocks
+from vpp.findings.experiments import read_trial, trial_blocks
 from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
-from vpp.findings.scores import grouped
 from vpp.inference.plan import plan
 from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import (
-    Asking,
-    Background,
-    Questions,
-    Rewording,
-    asking_of,
-    comparison_of,
-    last_rows,
-    reworded_run,
-    rewording,
-)
+from vpp.runs.asking import Asking, Background, Questions
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import html, markdown_text, one_line
-from vpp.show.words import counted, cut, integer, percent, seconds
+from vpp.show.markup import html, markdown_text
+from vpp.show.words import counted, integer, seconds
 from vpp.trials import TrialAsking
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
@@ -50,8 +38,6 @@ FEW = 20  # questions up to which no bar is drawn
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Questions under a name, asked in another thread."""
-
     run: OpenRun
     name: str
 
@@ -70,7 +56,6 @@ class Job:
         return self.now is not None and self.now.outcome == "failed"
 
     def key(self, what: str) -> str:
-        """Return a key of the session for this job."""
         return f"posterior.{what}.{self.name}.{self.run.id}"
 
     def draw(self, section: Callable[["Job"], None]) -> None:
@@ -110,7 +95,6 @@ class Job:
         return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)
 
     def ask_key(self) -> None:
-        """Ask for the endpoint's key after a failure."""
         if self.has_failed and not self.run.snapshot.spec.endpoint.is_demo:
             person.ask_keys(self.run.snapshot.spec.endpoint)
 
@@ -262,7 +246,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
     parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
-    took = new_rows.asked_words(answers.step, answers.weights, snapshot.view, job.seconds)
+    took = new_rows.timing_words(answers.step, answers.weights, snapshot.view, job.seconds)
     blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
 
 
@@ -320,13 +304,8 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
-    dataset, votes = run.reader.dataset(), votes_of(run, job)
-    outside = new_rows.outside_sentence(input_fields(dataset), votes)
-    blocks.draw(
-        markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        new_rows.table_metrics(votes, len(job.asking.rows)),
-        *([Note(outside)] if outside else []),
-    )
+    votes = votes_of(run, job)
+    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -341,7 +320,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = new_rows.answers_table(votes[:PREVIEWED], dataset)
+    table = new_rows.answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
@@ -379,7 +358,6 @@ def trial_section(job: Job) -> None:
 
 
 def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
-    """Draw the cost of a new trial, and its button."""
     run, view = job.run, snapshot.view
     try:
         asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))
@@ -394,119 +372,3 @@ def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
             job.begin(asking)
             st.rerun()
     job.ask_key()
-
-
-# Another wording: a person's text beside a hypothesis on the same rows, and a new run with it if they say so
-
-REWORDING, TITLE = "reword", "Try another wording"
-FOLD = "rewording.fold"
-LONGEST = 110  # characters of a hypothesis in the list
-
-
-def draw_rewording(run: OpenRun, *, has_key_field: bool) -> None:
-    """Draw the section, outside any fragment that has a timer, unless the run goes on or nothing is scored yet.
-
-    has_key_field: whether the page asks for the endpoint's key elsewhere.
-    """
-    if prepared := st.session_state.pop(wording_key(run, "next"), None):
-        opening.start_new(prepared)
-    snapshot = run.now()
-    if snapshot.state in ("queued", "running", "stalled"):
-        return
-    try:
-        last_rows(snapshot.view)
-    except RunError:
-        return
-    with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
-        if fold.open:
-            job = Job(run, REWORDING)
-            job.draw(wording_form)
-            if not has_key_field:
-                job.ask_key()
-
-
-def wording_key(run: OpenRun, what: str) -> str:
-    return f"rewording.{what}.{run.id}"
-
-
-def wording_form(job: Job) -> None:
-    run = job.run
-    if job.follow(stop="Stop"):
-        return
-    snapshot = run.now()
-    view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
-    slot = choose_hypothesis(run, snapshot)
-    hypothesis = view.population[slot].hypothesis
-    begins = blocks.begun(wording_key(run, f"text.{slot}.{hypothesis}"), sentence(view, hypothesis))
-    text = str(st.text_area("Your text", height="content", **begins))
-    wording, failure = None, ""
-    try:
-        wording = rewording(view, config, slot, text)
-    except VppError as error:
-        failure = str(error)
-    asking = asking_of(run.reader, wording, view) if wording else None
-    allowed, questions = job.consent(), len(set(last_rows(view)))
-    calls = config.learner_samples * (asking.total if asking else questions)
-    label = f"Score it on {counted(questions, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
-    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
-    rows = f"the {rows_name(view, config)} that scored it last"
-    words = f"By {model_words(run)}, on {rows}{cached}. The run stays as it is."
-    if blocks.button_before(words, label, key="rewording.score", share=2, type="primary", disabled=not allowed):
-        if asking is None:
-            blocks.failed("This wording cannot be scored", failure)
-            return
-        with opening.refusals("This wording cannot be scored"):
-            st.session_state[wording_key(run, "scored")] = wording
-            job.begin(asking)
-            st.rerun()
-    if job.now:
-        draw_comparison(job, job.now, snapshot)
-
-
-def choose_hypothesis(run: OpenRun, snapshot: Snapshot) -> int:
-    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
-    slots = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
-    weights = {hypothesis: sum(view.weights[slot] for slot in each) for hypothesis, each in slots.items()}
-    names = {}
-    for hypothesis in sorted(slots, key=lambda each: -weights[each]):
-        weight = f"{percent(weights[hypothesis])} · " if is_weighted else ""
-        names[slots[hypothesis][0]] = weight + cut(one_line(sentence(view, hypothesis)), LONGEST)
-    keep = blocks.lasting(wording_key(run, f"particle.{view.last_step}"))
-    return int(st.selectbox("Hypothesis", list(names), format_func=names.__getitem__, **keep))
-
-
-def sentence(view: RunView, hypothesis: str) -> str:
-    return view.texts[hypothesis].removeprefix(view.seed_text).strip() or view.texts[hypothesis]
-
-
-def draw_comparison(job: Job, background: Background[Asking], snapshot: Snapshot) -> None:
-    """Draw both texts on the same rows, or why they are not scored."""
-    run, answers = job.run, background.asking.whole()
-    wording: Rewording | None = st.session_state.get(wording_key(run, "scored"))
-    if wording is None or answers.texts != (
-        wording.old,
-        wording.new,
-    ):  # of an earlier wording: a cap refused the newest
-        return
-    config = snapshot.spec.config
-    result = comparison_of(wording, answers, run.reader.dataset(), config)
-    if background.outcome == "failed":
-        blocks.failed("The wording could not be scored", background.failure)
-    elif result is None:
-        blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
-    else:
-        rows, seed_text = rows_name(snapshot.view, config), snapshot.view.seed_text
-        parts = comparison_blocks(wording, result, rows=rows, seed_text=seed_text)
-        blocks.draw(*parts, label="both texts on the same rows")
-        draw_keep_button(run, snapshot, wording)
-
-
-def draw_keep_button(run: OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
-    try:
-        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.id)
-    except VppError as error:
-        blocks.captions(f"It cannot be kept: {error}.")
-        return
-    if describe_next(prepared, keeping_words(prepared, wording.old)).button("Keep as a new run", key="rewording.keep"):
-        st.session_state[wording_key(run, "next")] = prepared
-        st.rerun()

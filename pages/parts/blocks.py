@@ -10,10 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Table
-from vpp.show.figures import Curve, plotly_figure
+from vpp.show.figures import Curve, Mode, plotly_figure
 from vpp.show.markup import block_html
-from vpp.show.theme import Mode
-from vpp.show.words import percent
+from vpp.show.words import capitalised, percent
 
 T = TypeVar("T")
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -41,12 +40,34 @@ def draw_chart(curve: Curve) -> None:
     draw(Table(head=head, rows=rows, right=range(1, len(head)), name=curve.title, fold="Show as table"))
 
 
+FIELDS = {
+    "--read quotes=plain": "“Quotes” under File format",
+    "--read as-is=yes": "“Lines and cells left out” under File format",
+    "--read": "“File format”",
+    "--missing": "“Words for a missing cell” under File format:",
+    "--split": "“Split”,",
+    "--train-size": "the list beside Start",
+}
+"""Fields of New run, by the option of the command line that does the same."""
+
+
+def on_page(words: str) -> str:
+    """Name the fields of New run in a sentence that names options of the command line."""
+    for option, field in FIELDS.items():
+        words = words.replace(option, field)
+    return words.removesuffix(":")
+
+
+def sentence(note: str) -> str:
+    return f"{capitalised(on_page(note))}."
+
+
 def captions(*words: str) -> None:
     draw(*map(markup.caption, words))
 
 
 def failed(head: str, *words: str) -> None:
-    draw(markup.state(head, *words, failed=True))
+    draw(markup.state(head, *map(on_page, words), failed=True))
 
 
 def refreshed(draw: Callable[[], None], has_changed: Callable[[], bool], *, every_s: float | None) -> None:
@@ -138,7 +159,7 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     """
     # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
     header = json.dumps({"deck": deck_id, "steady": steady})
-    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key, on_wanted_change=lambda: None)
+    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key)
 
 
 def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:

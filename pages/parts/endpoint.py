@@ -55,24 +55,24 @@ class Model:
     """First reason why a run cannot begin, such as a missing address or a failed test; empty if it can."""
     checks: tuple[Checked, ...] = ()
 
-    def measure(self, name: str, of: str) -> Any:
+    def measure(self, name: str) -> Any:
         """Return a value that the test found for the learner, or None."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
-        return next((finding.values.get(of) for finding in of_learner if finding.name == name), None)
+        return next((finding.value for finding in of_learner if finding.name == name), None)
 
     @property
     def carrier(self) -> str:
-        return str(self.measure("structured output", "carrier") or "")
+        return str(self.measure("structured output") or "")
 
     @property
     def context_length(self) -> int:
-        return int(self.measure("context length", "tokens") or 0)
+        return int(self.measure("context length") or 0)
 
     @property
     def pace(self) -> Pace | None:
         if self.endpoint.demo:
             return demo_pace(self.endpoint)
-        round_trip_s, rate = self.measure("answers", "latency_s"), self.measure("throughput", "calls_per_s")
+        round_trip_s, rate = self.measure("answers"), self.measure("throughput")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
 
@@ -229,7 +229,7 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
             break
     if not until or failure(checks):
         st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
-    listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
+    listed = {one.base_url: one.finding.value for one in checks if one.finding.name == "models" and one.finding.value}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     return tuple(checks)
 

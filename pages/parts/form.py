@@ -19,7 +19,7 @@ from vpp.data.dataset import Dataset, Task
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.cost import bound_words, cost, cost_line, more_rows_words
+from vpp.findings.cost import bound_words, cost, cost_line
 from vpp.findings.options import (
     ABOUT,
     OPEN,
@@ -46,19 +46,22 @@ from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
 from vpp.show.markup import one_line
-from vpp.show.words import capitalised, integer
+from vpp.show.words import capitalised, in_words, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
 METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
 LONGEST = 200  # characters of a cell in the preview of the table
 TRAIN, MORE = 100, (500, 2_000, 10_000)  # training rows by default, and others on offer, below all of them
+SEEDS, MOST_SEEDS = "new.seeds", 10  # key of the field for the number of runs
+SEVERAL = (
+    "So many runs of this setting on the same rows, with seeds from Seed on. Compare then shows which hypotheses "
+    "return, and weighs those of all runs together."
+)
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The rows of the new run: those of a table, or of an earlier run."""
-
     task: Task
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
@@ -81,8 +84,6 @@ def part(place: str, head: str) -> Iterator[None]:
 
 
 class Places:
-    """The parts of the form, filled in any order."""
-
     def __init__(self) -> None:
         with st.container(key="new_form"):
             self.table, self.model, self.trouble = st.container(), st.container(), st.container()
@@ -149,7 +150,7 @@ def complete(
         start = read_sentences(text, name="The field of hypotheses") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[n_notes:]:
-            blocks.captions(*map(sentence, notes))
+            blocks.captions(*map(blocks.sentence, notes))
     return spec, dataset
 
 
@@ -162,17 +163,21 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
     expected = estimate(fitted, dataset)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset, model.pace))
-    words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
+    words, bound, n = cost_line(expected, fitted, model.pace), bound_words(expected), n_seeds(spec.config)
+    words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
             if ask_for_model(model):
-                opening.start_new(Preparation(dataset=dataset, spec=spec))
+                opening.start_new(Preparation(dataset=dataset, spec=spec), n)
+
+
+def n_seeds(config: Config) -> int:
+    return 1 if config.is_weighing else int(st.session_state.get(SEEDS, 1))
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
-    """Return the first reason why the run cannot start; empty if it can."""
     if model.lacks:
         return model.lacks
     try:
@@ -192,19 +197,15 @@ def start_button(places: Places, *notes: str, why_not: str, line: str = "") -> b
 
 
 def choose_train(places: Places, choice: table_part.Choice, config: Config) -> int:
-    """Ask how many rows train, each number with its consequence."""
     held_out = 0 if choice.test_table else choice.split.held_out
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
 
-    def label(rows: int) -> str:
-        more = f": {more_rows_words(config, rows, base=TRAIN, n_test=held_out)}" if rows != TRAIN else ""
-        return f"{integer(rows)} of {integer(n)} rows{more}"
-
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
-    return int(places.rows.selectbox("Training rows", sizes, format_func=label, **field))
+    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)} rows"
+    return int(places.rows.selectbox("Training rows", sizes, **field))
 
 
 # Rows of a table
@@ -238,12 +239,8 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     cells = [table.cells(name)[:4] for name in names]
     first = [[rendering.cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
     cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
-    captions = map(markup.caption, (size, *map(sentence, table.notes)))
+    captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
     return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
-
-
-def sentence(note: str) -> str:
-    return f"{capitalised(note)}."
 
 
 def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dataset:
@@ -257,7 +254,7 @@ def split_rows(places: Places, choice: table_part.Choice, config: Config) -> Dat
         test_table=choice.test_table,
     )
     above = {*choice.table.notes, *choice.hints}
-    notes = (sentence(note) for note in dataset.provenance.notes if note not in above)
+    notes = (blocks.sentence(note) for note in dataset.provenance.notes if note not in above)
     blocks.captions(*filter(None, (task_sentence(dataset), unlabelled_sentence(dataset), *notes)))
     return dataset
 
@@ -270,7 +267,7 @@ def fill(run: str, spec: RunSpec) -> None:
     of, prices = spec.endpoint, spec.prices
     st.session_state[FROM] = run
     st.session_state.pop("new.templates", None)
-    st.session_state[START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
+    st.session_state[START] = "" if spec.started_from else "\n".join(map(one_line, spec.start))
     fill_from(spec.config)
     fields = {
         **{name: getattr(of, name) for name in ("gguf", *NAMES, *SETTINGS)},
@@ -282,6 +279,7 @@ def fill(run: str, spec: RunSpec) -> None:
         "optimizer_price_out": prices.of_optimizer.completion,
         "max_cost": spec.cap.cost,
         "max_calls": spec.cap.calls,
+        "seeds": 1,
     }
     fields |= {"model": ""} if of.is_started_here else {}
     fields |= {"timeout_s": EndpointSpec().timeout_s} if of.gguf else {}
@@ -330,7 +328,11 @@ def choose_config(task: Task | None) -> Config:
     deciding = decided(options(), base(), task)
     of_method = [name for name in OPEN if has_effect(name, deciding)]
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)
-    ask([name for name in of_method if name == "reading"], across=1)
+    left, right = st.columns([3, 1])
+    with left:
+        ask([name for name in of_method if name == "reading"], across=1)
+    if not deciding.is_weighing:
+        right.number_input("Runs (seeds)", 1, MOST_SEEDS, help=SEVERAL, **blocks.begun(SEEDS, 1))
     example = "Petal size matters more than sepal size."
     st.text_area(OPTIONS["prior"].label, **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     label = "Your hypotheses, one a line" if deciding.is_weighing else "Your first hypotheses, one a line (optional)"
@@ -363,7 +365,6 @@ def fill_from_preset() -> None:
 
 
 def fill_from(config: Config) -> None:
-    """Fill the fields with the options of an earlier run."""
     st.session_state[BEYOND] = {name: getattr(config, name) for name in FOR_EXPERTS}
     for name, value in asdict(config).items():
         put(name, value)

@@ -81,11 +81,8 @@ def _listed(directory: RunDirectory) -> Listed:
 
 # Imports ahead of the visitors who need them
 
-FIRST = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
+MODULES = ("PIL.Image", "pages.parts.form", "vpp.findings.step", "vpp.findings.progress")
 """Modules of the first page, and of Watch."""
-LATER = ("pandas", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
-"""Modules of the simple models, and of the matrix on Posterior."""
-REST_S = 10.0  # delay in which a first page, and a first run, have the machine to themselves
 
 
 @asynccontextmanager
@@ -103,13 +100,12 @@ async def warming(_: App) -> AsyncIterator[None]:
 
 
 def warm(ends: Event) -> None:
-    """Import what the first pages need, and after a rest what the others need, unless the server ends first."""
+    """Import what pages need, unless the server ends first."""
     # With its first element Streamlit looks through all modules for who called it, which takes a quarter of a second
     # the first time: `inspect` keeps what it has found.
     inspect.stack()
-    for name in FIRST:
-        import_module(name)
+    for name in MODULES:
+        if not ends.is_set():
+            import_module(name)
     # What is there now stays: a collection that looks through all of it would hold every watcher up for 0.1 s.
     gc.freeze()
-    for name in LATER if not ends.wait(REST_S) else ():
-        import_module(name)

@@ -51,8 +51,6 @@ UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")  # path of an upload, with
 
 
 class Guard:
-    """ASGI middleware around the whole server."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

@@ -42,7 +42,7 @@ DELETED = "frame.deleted"  # session key: id of the run that was just deleted, u
 FILE = "new.file"  # session key: the upload in use, as (name, bytes)
 FROM = "new.again"  # session key: id of the run that is started again
 SOURCE = "new.source"  # session key: where the table comes from
-MOST_READ = 24  # finished runs in memory: a large one takes some 100 MB
+READERS = 24  # finished runs in memory: a large one takes some 100 MB
 VERDICT_S = 3.0
 PICK = "Pick one of the list of runs, or begin here."
 
@@ -76,7 +76,7 @@ class OpenRun:
             st.rerun()
 
 
-@st.cache_resource(max_entries=MOST_READ, show_spinner=False)
+@st.cache_resource(max_entries=READERS, show_spinner=False)
 def reader(path: str) -> RunReader:
     return RunReader(RunDirectory(path))
 
@@ -180,7 +180,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
     config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
     n_calibration = dataset.get("n_calibration", 0)
     identity = (
-        METHOD_NAMES[config.method],
+        f"{counted(len(spec.pooled), 'run')} weighed together" if spec.pooled else METHOD_NAMES[config.method],
         counted(dataset["n_train"], "training row"),
         "" if is_demo else spec.endpoint.model,
     )
@@ -190,7 +190,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
         f"K = {config.size}" if config.size != Config().size else "",
         f"seed {config.seed}" if config.seed else "",
         *changed_words(config, dataset["task"]),
-        f"goes on from {label(spec.started_from)}" if spec.is_continued else "",
+        f"goes on from {label(spec.started_from)}" if spec.started_from else "",
         f"run {run.id}",
     )
     meanings = recorded(dataset.get("descriptions", {})).named(dataset["target"])
@@ -209,13 +209,13 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
     """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
     if snapshot.state in LIVE:
         blocks.draw(*verdict.unread_alert(snapshot.view))
-    elif found := _verdict(str(directory.path), snapshot.edition, directory, snapshot.view):
+    elif found := _verdict(str(directory.path), snapshot.view.last_at, directory, snapshot.view):
         kind = found.grade if found.is_success else "bad"
         blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _verdict(path: str, edition: int, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
+def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
     return verdict.record_verdict(_directory, _view)
 
 
@@ -244,13 +244,19 @@ def start(directory: RunDirectory) -> None:
         open_in(directory.id, "pages/watch.py")
 
 
-def start_new(prepared: "Preparation") -> None:
-    """Write a new run, start its worker, and show it on Watch. Nothing is written where a cap is reached."""
+def start_new(prepared: "Preparation", seeds: int = 1) -> None:
+    """Write a new run, start its worker, and show it on Watch; several seeds on Compare.
+
+    Nothing is written where a cap is reached.
+    """
+    from vpp.runs.group import begin, start_open  # late: the first paint should not wait for pandas
+
+    folder = person.store().folder
     with refusals("The run cannot start"):
-        with person.starting(prepared.spec.endpoint) as keys:
-            directory = prepared.create(person.store().folder)
-            launch(directory, keys=keys, environment=person.variables())
-        open_in(directory.id, "pages/watch.py")
+        with person.starting(prepared.spec.endpoint, more=seeds) as keys:
+            runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
+            start_open(runs, keys=keys, environment=person.variables())
+        open_in(runs[0].id, "pages/watch.py" if seeds == 1 else "pages/compare.py")
 
 
 @contextmanager

@@ -20,9 +20,9 @@ from vpp.environment import Environment
 from vpp.errors import RunError, VppError
 from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
+from vpp.runs.keys import OPENAI, Keys, keys_for
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.store import RunStore
+from vpp.runs.store import RunStore, User, check_runs
 from vpp.show import markup
 
 TYPED = "frame.keys"  # session key: the keys typed in this browser session, by their `exact` address
@@ -144,7 +144,7 @@ def user() -> User | None:
     if not claims.get("is_logged_in"):
         return None
     visitor = User.of(claims)
-    if not visitor.may_enter(environment().allowed_users, providers=len(_providers())):
+    if not visitor.may_enter(environment().allowed_users):
         raise RunError("this account is not among those that may enter: log in with another, or ask the app's owner")
     return visitor
 
@@ -194,7 +194,6 @@ def gate() -> Gate:
 
 
 def may_use_model_files() -> bool:
-    """Return whether this visitor may use a model file of this machine."""
     env = environment()
     return env.may_use_model_files and (env.allow_model_files or not is_reached_by_others())
 
@@ -233,17 +232,17 @@ def consent(label: str, key: str, *urls: str) -> bool:
 
 
 @contextmanager
-def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterator[Keys]:
+def starting(endpoint: EndpointSpec, but: RunDirectory | None = None, *, more: int = 1) -> Iterator[Keys]:
     """Check the cap on runs and yield the endpoint's keys; a lock keeps two starts from both being the last allowed.
 
-    but: a run of the visitor that is about to resume, and is not counted. Raises RunError above the cap.
+    but: a run of the visitor that is about to resume, and is not counted. more: runs about to begin. Raises RunError
+    above the cap.
     """
     with _STARTING:
         mine = store()
-        check_runs(mine.runs(), most=environment().max_runs_per_user, but=but)
+        check_runs(mine.runs(), most=environment().max_runs_per_user, more=more, but=but)
         yield keys_of(endpoint)
 
 
 def variables() -> dict[str, str]:
-    """Return the environment of a worker started from this page."""
     return {**os.environ, "VPP_CACHE_DIR": str(cache_dir())}

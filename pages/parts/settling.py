@@ -16,7 +16,7 @@ from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
 from vpp.runs.asking import Answers
-from vpp.runs.preparation import continuation
+from vpp.runs.preparation import continue_run
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note, Say
 from vpp.show.markup import html
@@ -60,13 +60,13 @@ def _key(run: OpenRun, what: str) -> str:
 
 def ask(run: OpenRun, job: Job) -> None:
     """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
-    view, dataset = run.now().view, run.reader.dataset()
+    dataset = run.reader.dataset()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     made_up = right.toggle("Made-up rows too", **blocks.lasting(_key(run, "made_up")))
     # Each time draws other rows.
     draws = int(st.session_state.get(_key(run, "draw"), 0))
-    rows = sheet_rows(run.reader, view, n=n, made_up=made_up, draw=draws)
+    rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
     words = new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
@@ -148,10 +148,10 @@ def _field_key(run: OpenRun, place: Key) -> str:
 
 
 def go_on(run: OpenRun) -> None:
-    answers, snapshot = list(answers_of(run).values()), run.now()
+    answers = list(answers_of(run).values())
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
-        prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answers, run=run.id)
+        prepared = continue_run(run.directory, answers)
         place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if place.button(label, type="primary", key=key):

@@ -9,10 +9,10 @@ import streamlit as st
 from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import accuracy_curve, asking_words, ess_curve, flight_words, health, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
@@ -22,6 +22,7 @@ from vpp.show.cards import Deck, StepCard, skeletons_html
 
 _STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
+LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not shown at the end
 
 
 def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
@@ -33,10 +34,9 @@ def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
         "said": stage.happened_html(),
         "rail": stage.rail_html(),
     }
-    heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
     header = {"parts": [*parts], **stage.header()}
     message = "\n".join((json.dumps(header), "\0".join((*parts.values(), *stage.decks())))).encode(errors="replace")
-    _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
+    _STAGE(data=message, key=slider_key(run), default={"at": None}, on_at_change=lambda: None)
 
 
 def slider_key(run: OpenRun) -> str:
@@ -118,6 +118,8 @@ class Stage:
         """Return the key to the cards, with what they show alone."""
         bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
         words = [bars] if self.newest is not None else []
+        if self.step is None and self.newest is not None and self.config.is_weighted:
+            words.append("Hypotheses of little weight are on Posterior.")
         if self.step is not None and not self.config.is_weighing:
             words.append("Underlined: added. Struck: removed.")
         return " ".join(words)
@@ -136,7 +138,6 @@ class Stage:
         return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
     def rail_html(self) -> str:
-        """Return the figures beside the cards."""
         if self.newest is None or self.config.is_weighing:
             return ""
         curve = accuracy_curve(self.view, self.run.reader.dataset(), at=self.step)
@@ -147,14 +148,13 @@ class Stage:
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
         if view.started is None:
             return [skeletons_html(size)]
-        prompts = PromptMaker(self.snapshot.spec, dataset, answers=self.run.reader.read_answers)
-        wanted = st.session_state.get(slider_key(self.run), {}).get("wanted") or ()
-        maker = Cards(view, self.config, dataset, prompts, names=self.names, wanted=wanted)
+        maker = Cards(view, self.config, dataset, names=self.names)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.drawn)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
         if self.step is None:
-            return [self.deck(maker.end())]
+            first, *others = maker.end()
+            return [self.deck([first, *(card for card in others if card.bar >= LIGHT * first.bar)])]
         begun = phases(view.steps.get(self.step, StepView(step=self.step)))
         return [self.deck(maker.at(self.step, phase)) for phase in (begun if size <= ANIMATED else begun[-1:])]
 

@@ -18,7 +18,6 @@ from vpp.data.table import Table, choose_inputs, guess_reason, resolve_task, tar
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
 from vpp.show import markup
-from vpp.show.words import capitalised
 
 AUTOMATIC = "Automatic"
 EXAMPLE = "An example"
@@ -128,8 +127,6 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The parts of a table."""
-
     table: Table
     """Its columns have the chosen types."""
     target: str
@@ -171,7 +168,7 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     unused = right.multiselect("Columns left out", others, **field)
     notes = [f"A guess, {guess_reason(table)}. Choose another column if it is wrong."] if target == guess else []
     left.html(markup.block(*map(markup.caption, notes)))
-    right.html(markup.block(*map(markup.caption, (f"{capitalised(note)}." for note in (*left_out, *hints)))))
+    right.html(markup.block(*map(markup.caption, map(blocks.sentence, (*left_out, *hints)))))
     task = resolve_task(table, target, wanted)
     with meanings:
         descriptions = choose_meanings(table, target)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Page
 
-from vpp.show.theme import TOKENS
+from vpp.show.figures import TOKENS
 
 SCRIPT = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 GET_IT = "no axe-core: make axe, which needs npm"

@@ -1,4 +1,4 @@
-"""Questions of the Posterior page: a row, a table, a stop, a refusal, a trial, another wording."""
+"""Questions of the Posterior page: a row, a table, a stop, a refusal, a trial."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -108,8 +108,7 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
     button(app, "Ask about 6 rows").click().run()
     html = ended(app, reader, "table")
     assert "<h3>new.csv</h3>" in html
-    assert ">Rows answered</button></dt><dd>6<small>of 6</small>" in html
-    assert "Six of 6 rows hold a value beyond the training rows’ (a)" in html
+    assert "of 6 rows the hypotheses are split, on" in html
     assert "<td>yes (100 %)</td>" in html
 
 
@@ -142,27 +141,3 @@ def test_a_trial_is_run_shown_and_offered_again(tmp_path: Path, monkeypatch: pyt
     assert "improvement over no rule" in shown(app.run())
     assert app.button(key="posterior.trial").label == "Test again"
     assert read_trial(reader.directory, reader.refresh().view)
-
-
-# Another wording
-
-
-FOLD, SCORE = "rewording.fold", "rewording.score"
-NEW = "If a is less than 1, answer yes; otherwise answer no."
-
-
-def button_of(app: AppTest, key: str) -> Any:
-    return next((each for each in app.button if each.key == key), None)
-
-
-def test_a_servers_refusal_is_one_line_and_a_key_is_asked_for_once(app: AppTest, tmp_path: Path, served: Model) -> None:
-    served.refusal = refusal(401, "no such key")
-    app.session_state[FOLD] = True
-    drawn.opened(app, asked_labels(tmp_path, served, model="large"), "posterior")
-    app.text_area[0].set_value(NEW).run()
-    assert button_of(app, SCORE).label == "Score it on 4 rows: 8 calls"
-    button_of(app, SCORE).click().run()
-    wait_until(lambda: "The wording could not be scored" in shown(app.run()), "the server has refused")
-    assert "no such key" in shown(app)
-    assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
-    assert not app.exception

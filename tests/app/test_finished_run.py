@@ -1,8 +1,5 @@
-"""A run in a browser: prompts, copied texts, the matrix, another wording, its report, and live."""
+"""A run in a browser: its film, copied texts, the matrix, its report, and live."""
 
-import json
-import math
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,18 +12,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
-from tests.hostile.opening import ENDED
 from tests.live import Replay, replaying
-from tests.processes import wait_until
-from tests.reporting.builders import SEED, YES_NO, dataset, drawn, reweighted, run, scored, started
+from tests.reporting.builders import YES_NO, dataset, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
 from tests.reporting.test_markdown import MARKUP as HOSTILE
 from tests.reporting.test_markdown import smc_run
 from vpp.events import RunFinished
 from vpp.reporting.document import report_html
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
 from vpp.settings import Config
 
@@ -39,8 +32,6 @@ class Finished:
 
     app: App
     run: str
-    prompts: tuple[str | None, ...]
-    """What the optimizer was asked for particle 0, by step."""
 
     def open(self, visit: Visit, page: str) -> Page:
         visit.page.goto(f"{self.app.url}/{page}?run={self.run}")
@@ -50,40 +41,7 @@ class Finished:
 @pytest.fixture(scope="module")
 def finished(app: App) -> Finished:
     reader = inspected.labels(app.runs / "made")
-    snapshot = reader.refresh()
-    maker = PromptMaker(snapshot.spec, reader.dataset(), answers=reader.read_answers)
-    prompts = tuple(maker.proposal(snapshot.view, step, 0) for step in (0, 1))
-    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
-
-
-# What the optimizer was asked, under a card: it comes when it is opened
-
-SHOWS = """(words) => document.querySelector('details[data-wanted="0"][open] pre')?.innerText === words"""
-
-
-def to_step(page: Page, key: str, place: str) -> None:
-    page.get_by_role("slider", name="Step shown").focus()
-    page.keyboard.press(key)
-    page.get_by_role("heading", name=place).wait_for()
-
-
-def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished: Finished, visit: Visit) -> None:
-    page = finished.open(visit, "watch")
-    to_step(page, "Home", "Step 1 of 2")
-    card = page.locator('article.card[data-key="1"]')
-    fold = card.locator('details[data-fold="rewrites"]')
-    fold.locator("summary").first.click()
-    page.evaluate(
-        """() => document.getSelection().selectAllChildren(document.querySelector('article.card[data-key="1"] .hyp'))"""
-    )
-    prompt = fold.locator('details[data-fold="rewrite-0"]')
-    prompt.locator("summary").first.press("Enter")
-    assert prompt.locator("details[data-wanted] pre").count() == 0
-    prompt.locator("details[data-wanted] > summary").press("Enter")
-    page.wait_for_function(SHOWS, arg=finished.prompts[0])
-    assert page.locator("details[data-wanted] pre").count() == 1
-    to_step(page, "End", "Hypotheses at the end")
-    assert page.locator("details[data-wanted]").count() == 0
+    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name)
 
 
 # The film of a finished run
@@ -137,50 +95,6 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
     page.locator('.mx tr[data-row="9"].now + tr.under').wait_for()
     page.locator('.mx tr[data-row="9"] td.in').click()
     page.locator(".mx tr.under").wait_for(state="detached")
-
-
-# Another wording
-
-NEW = "If a is less than 1, answer yes; otherwise answer no."
-MEANT_FOR_HARM = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** [link](javascript:alert(1))"
-
-
-def write(page: Page, text: str) -> None:
-    page.get_by_label("Your text").fill(text)
-    page.get_by_role("button", name="Score it on 4 rows").click()
-
-
-def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
-    """EVEN is right on rows 0 to 3 (yes no yes no); NEW is wrong on row 2."""
-    earlier = placed(app, inspected.labels(app.runs / "made"), "20260103-0000-labels-smc-0000")
-    before = (earlier / "events.jsonl").read_bytes()
-    runs = set(app.runs.glob("*/run.json"))
-    page = visit.page
-    page.goto(f"{app.url}/posterior?run={earlier.name}")
-    page.get_by_text("Try another wording").click()
-    expect(page.get_by_label("Your text")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
-    expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
-    write(page, MEANT_FOR_HARM)
-    scored = page.get_by_label("both texts on the same rows")
-    expect(scored.locator(".hyp")).to_contain_text("<img src=x onerror=")
-    assert page.title() != "read"
-    write(page, NEW)
-    chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
-    expect(scored).to_contain_text(f"Acceptance probability {chance}")
-    expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
-    expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
-    assert set(app.runs.glob("*/run.json")) == runs
-    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
-    page.locator(ENDED).wait_for()
-    page.get_by_role("button", name="Keep as a new run").click()
-    expect(page).to_have_url(re.compile("run=.*reworded"))
-    new_run = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
-    wait_until(lambda: new_run.refresh().state == "finished", "the new run ends")
-    first = new_run.refresh().view.drawn
-    assert [first[slot].origin for slot in first] == ["yours", "continued", "continued", "continued"]
-    assert first[0].text == f"{SEED} {NEW}"
-    assert json.loads((new_run.directory.path / "run.json").read_text())["started_from"] == earlier.name
-    assert (earlier / "events.jsonl").read_bytes() == before
 
 
 # The report as a file, from disk and without a network

@@ -101,7 +101,7 @@ def test_a_page_shows_hostile_text_as_its_characters(
         ask_about_a_row(page)
     opened_whole(page)
     if name == "posterior":
-        page.locator(".out button", has_text="unreadable").first.click()
+        page.locator(".out summary", has_text="unreadable").first.click()
         settled(page)
         assert seen("hypothesis") in page.locator(".way").first.inner_text().replace("\N{WORD JOINER}", "")
     shown = text(page)

@@ -56,7 +56,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[RunDirectory] = []
-    monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
+    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
     opened(app, asked_about(tmp_path, "labels"), "disagreement")
     assert "24 of the 24 rows of your table that this run does not use." in shown(app)

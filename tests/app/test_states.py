@@ -141,9 +141,9 @@ SAID = {
     "smc filtered": ("Effective sample size", "rewrite rejected"),
     "incremental": ("Effective sample size",),
     "adaptive": ("Effective sample size",),
-    "mh on train": ("How often they are right", "prompt and answer"),
-    "always accept": ("How often they are right", "prompt and answer"),
-    "vml": ("How often they are right", "prompt and answer"),
+    "mh on train": ("How often they are right", "the whole answer"),
+    "always accept": ("How often they are right", "the whole answer"),
+    "vml": ("How often they are right", "the whole answer"),
     "vml5": ("How often they are right", "rewritten"),
 }
 

@@ -27,37 +27,32 @@ def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
     before = len(served.bodies)
     result = desk.vpp("baseline", run_dir, "--json").result
     prompts = [body["messages"][-1]["content"] for body in served.bodies[before:]]
-    calls = result["posterior"]["learner_calls"]
+    calls = result["learner_calls"]
     draws = calls // N_TEST
     zero, few, vote = (result["prompted"][name] for name in ("zero-shot", "few-shot", "few-shot vote"))
     assert (zero["calls"], zero["examples"]) == (N_TEST, 0)
-    assert (few["calls"], few["questions_a_row"], few["examples"]) == (N_TEST, 1, N_TRAIN)
-    assert (vote["calls"], vote["questions_a_row"]) == (draws * N_TEST, draws)
+    assert (few["calls"], few["examples"]) == (N_TEST, N_TRAIN)
+    assert vote["calls"] == draws * N_TEST
     assert calls - N_TEST < vote["calls"] <= calls
     assert [sum(words in prompt for prompt in prompts) for words in (WITHOUT, WITH)] == [N_TEST, draws * N_TEST]
     shown = next(prompt for prompt in prompts if WITH in prompt)
     assert shown.count(" -> ") == N_TRAIN
-    assert set(result["simple"]) == {"constant", "linear", "tree"}
+    assert set(result["test"]) == {"posterior", "constant", "linear", "tree", *result["prompted"]}
 
 
-def test_calls_and_examples_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, run_dir: Path) -> None:
-    done = desk.vpp("baseline", run_dir, "--calls", "20", "--examples", "4")
+def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, run_dir: Path) -> None:
+    done = desk.vpp("baseline", run_dir, "--calls", "20")
     assert done.code == 0, done.err
     assert done.out.splitlines()[0].startswith("the run ")
     directory = RunDirectory(run_dir)
     found = read_prompted(directory)
     assert found is not None
-    assert [(each.calls, each.questions, each.examples) for each in found.models] == [
-        (10, 1, 0),
-        (10, 1, 4),
-        (20, 2, 4),
-    ]
+    assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
     report = report_markdown(RunReader(directory))
     assert report == (run_dir / "report.md").read_text()
     assert "the learner without a rule" in report
 
 
 def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
-    for option in ("calls", "examples"):
-        done = shared_desk.vpp("baseline", shared_desk.folder / "vml", f"--{option}", "0")
-        assert (done.code, done.complaint) == (2, f"{option} is 0: give at least 1")
+    done = shared_desk.vpp("baseline", shared_desk.folder / "vml", "--calls", "0")
+    assert (done.code, done.complaint) == (2, "calls is 0: give at least 1")

@@ -52,7 +52,6 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert (found["name"], found["status"], found["problem"]) == ("penguins", "finished", "")
     assert (found["method"], found["metric"]) == (expected["method"], expected["metric"])
     assert found["steps"] == {"done": 3, "of": 3}
-    assert found["balanced_accuracy"] == expected["scores"]["test"]["labels"]["balanced"]["value"]
     assert found["spent"]["requests"] == expected["spent"]["requests"]
     assert rows["torn"]["status"] == rows["spoiled"]["status"] == "unreadable"
     assert "line 1 cannot be read" in rows["torn"]["problem"]
@@ -71,14 +70,6 @@ def test_a_run_is_renamed_and_deleted_and_an_empty_list_says_how_to_begin(vpp: V
     assert not (desk.runs / "vml").exists()
     assert "no runs yet" in vpp("list")
     assert json.loads(vpp("list", "--json")) == []
-
-
-def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
-    text = vpp("resume", "vml")
-    verdict, ending, *others = text.splitlines()
-    assert verdict.startswith("Right on ")
-    assert ending.startswith("finished after")
-    assert any(line.startswith("one hypothesis · ") for line in others)
 
 
 def test_a_report_is_written_into_the_runs_folder(vpp: Vpp, desk: Desk) -> None:
@@ -191,13 +182,12 @@ def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
             vpp("check-endpoint", "--json", *learner.options, "--optimizer-model", f"@{optimizer.base_url}")
         )
     assert text["usable"]
-    assert [(server["roles"], server["base_url"]) for server in text["servers"]] == [
-        (["learner"], learner.base_url),
-        (["optimizer"], optimizer.base_url),
-    ]
-    names = [[finding["name"] for finding in server["findings"]] for server in text["servers"]]
-    assert ("learner prompt" in names[0], "optimizer prompt" in names[0]) == (True, False)
-    assert ("learner prompt" in names[1], "optimizer prompt" in names[1]) == (False, True)
+    asked = {(each["finding"]["name"], each["base_url"], *each["roles"]) for each in text["findings"]}
+    prompts = {each for each in asked if each[0].endswith("r prompt")}
+    assert prompts == {
+        ("learner prompt", learner.base_url, "learner"),
+        ("optimizer prompt", optimizer.base_url, "optimizer"),
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

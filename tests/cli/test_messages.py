@@ -1,6 +1,5 @@
 """What a run in the terminal says where it waits, gives up, or cannot go on."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,14 +8,12 @@ import pytest
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.cli import main
-from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
 from vpp.runs.directory import Heartbeat
-from vpp.runs.disk import LOCK, locked
+from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
-from vpp.runs.worker import given_up
 from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]
@@ -40,8 +37,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 ) -> None:
     monkeypatch.setenv("VPP_MAX_RUNNING", "1")
     directory = made().directory
-    with directory.lock() as lock:  # as the process that starts the worker holds it
-        monkeypatch.setenv(LOCK, str(os.dup(lock.fileno())))
+    directory.beat(Heartbeat(is_launch=True))
     directory.send_command("stop")
     with locked(tmp_path / ".slot-0") as held:
         assert held
@@ -68,13 +64,6 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     stopping, queued = capsys.readouterr().out.splitlines()
     assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
-
-
-def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
-    gone = EndpointUnreachable("m: no connection")
-    text = "m: no connection; the run waited for 12 s (--limit wait=N) and gave up: resume it once the endpoint answers"
-    assert given_up(gone, 12.0) == text
-    assert given_up(gone, 0) == "m: no connection"
 
 
 @pytest.mark.parametrize(

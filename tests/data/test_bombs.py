@@ -12,7 +12,7 @@ import pytest
 
 from tests.llm.stub import chat
 from vpp.llm.answers import EXPLANATION_LIMIT, parse_label
-from vpp.llm.protocol import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, Failure, read_completion, read_json
+from vpp.llm.protocol import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, Failure, read_completion, read_reply
 
 ROOT = Path(__file__).parents[2]
 ZOO = ROOT / "tests" / "data_zoo"
@@ -86,7 +86,7 @@ def test_bombs_are_refused_in_little_memory(tmp_path: Path) -> None:
 
 
 def test_an_answer_is_cut_in_all_its_parts() -> None:
-    reply = read_json(chat("x" * 3_000_000, finish="f" * 5_000, reasoning="t" * 3_000_000).body)
+    reply = read_reply(200, {}, chat("x" * 3_000_000, finish="f" * 5_000, reasoning="t" * 3_000_000).body, {})
     with pytest.raises(Failure) as stopped:
         read_completion(reply)
     assert (read := stopped.value.completion)

@@ -1,8 +1,9 @@
-"""From a table to a dataset."""
+"""From a table to a dataset: target, task, roles of columns and rows."""
 
 import csv
 import io
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,20 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import SplitRule
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table
-from vpp.errors import InputError
+from vpp.data.table import (
+    ColumnChoice,
+    Table,
+    find_task,
+    resolve_task,
+    sort_labels,
+    target_guess,
+    unlabelled_rows,
+    with_kinds,
+)
+from vpp.errors import DataError, InputError
 
-PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+PENGUINS = EXAMPLES / "penguins.csv"
 
 
 @pytest.fixture(scope="module")
@@ -89,20 +100,25 @@ def test_a_test_file_gives_the_test_rows():
     assert dataset.classes == ("a", "b", "c")
     p = dataset.provenance
     assert (p.n_rows, p.n_unlabelled, p.n_left_out) == (34, 1, 10)
-    assert p.notes[-1] == f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
+    assert p.notes[-1] == "test rows come from test.csv, with ids from 30"
 
 
 def test_rows_that_repeat_another_are_counted():
     table, tested = read("x,z,y\n1,p,a\n1,q,a\n2,p,b\n3,p,b\n1.0,p,a\n1,q,b\n"), read("x,z,y\n2,p,b\n9,p,a\n", "t.csv")
     copies, labels = build_dataset(table, target="y", test_table=tested).provenance.notes[:2]
-    assert copies.startswith(
-        "rows that repeat another: 1 of 6 training rows (each counts as evidence of its own), 1 of 2 test rows (they "
-        "repeat a row of another part); if one case is recorded twice"
-    )
+    assert copies.startswith("rows that repeat another: 1 of 6 training rows, 1 of 2 held-out rows; if one case is")
     assert labels == "equal inputs have different labels: a hypothesis is right on at most 7 of 8 rows"
     weighed = build_dataset(table, target="x", split=SplitPlan(is_whole=True))
-    (note,) = weighed.provenance.notes
-    assert note.startswith("rows that repeat another: 1 of 6 training rows (each counts as evidence of its own); if")
+    assert weighed.provenance.notes[0].startswith("rows that repeat another: 1 of 6 training rows; if")
+
+
+def test_equal_numbers_are_one_label_in_both_files_unless_they_are_codes():
+    table = read("x,y,code\n" + "".join(f"{i},{(1, '1.0', '2')[i % 3]},{('01', '1')[i % 2]}\n" for i in range(30)))
+    dataset = build_dataset(table, target="y", test_table=read("x,code,y\n5,1,2.00\n6,1,1.0\n", "test.csv"))
+    assert dataset.classes == ("1", "2")
+    assert labels(dataset.train) == {"1": 20, "2": 10}
+    assert labels(dataset.test) == {"1": 1, "2": 1}
+    assert build_dataset(table, target="code").classes == ("01", "1")
 
 
 @pytest.mark.parametrize(
@@ -127,24 +143,120 @@ def test_unsuitable_choices_are_refused_in_one_line(options, said):
     assert "\n" not in str(caught.value)
 
 
-def hinted(name: str, cells: list[str]) -> Table:
-    rows = (f"{cell},{i * 37 % 101}.5,{'ab'[i % 2]}" for i, cell in enumerate(cells))
-    return read("\n".join([f"{name},x,y", *rows]))
-
-
-def test_a_column_named_after_a_group_whose_values_repeat_is_suggested():
-    notes = build_dataset(hinted("patient", [str(i % 40 * 7) for i in range(200)]), target="y").provenance.notes
-    groups = "column 'patient' has 40 values for 200 rows: if its rows belong together"
-    assert f"{groups}, split by group (--split group:patient)" in notes
-
-
-def test_dates_hint_at_time_until_a_split_is_chosen():
-    dated = hinted("day", [f"2024-01-{i % 28 + 1:02d}" for i in range(28)])
-    found = build_dataset(dated, target="y")
-    assert found.inputs == ("x",)
-    assert found.provenance.notes[:2] == (
+def test_groups_and_dates_are_suggested_until_a_split_is_chosen():
+    rows = (f"{i % 40 * 7},2024-01-01 {i // 60:02}:{i % 60:02},{i * 37 % 101}.5,{'ab'[i % 2]}" for i in range(200))
+    table = read("\n".join(["patient,day,x,y", *rows]))
+    found, chosen = (
+        build_dataset(table, target="y", split=SplitPlan(rule=rule))
+        for rule in (SplitRule(), SplitRule(kind="time", column="day"))
+    )
+    assert found.inputs == ("patient", "x")
+    assert found.provenance.notes == (
         "column 'day' was left out: it is different on every row",
+        "column 'patient' has 40 values for 200 rows: if its rows belong together, split by group (--split "
+        "group:patient)",
         "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",
     )
-    chosen = build_dataset(dated, target="y", split=SplitPlan(rule=SplitRule(kind="time", column="day")))
-    assert not any("holds dates" in note for note in chosen.provenance.notes)
+    assert not any("(--split " in note for note in chosen.provenance.notes)
+
+
+def table_of(**columns: list[str]) -> Table:
+    return read("\n".join([",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "guess"),
+    [
+        ({"Species": list("aab"), "x": list("123"), "sex": list("mfm")}, "Species"),
+        ({"y": list("123"), "LABEL": list("aab"), "z": list("123")}, "LABEL"),
+        ({"class": list("123"), "sex": list("mfm"), "Survived": list("010")}, "Survived"),
+        ({"sex": list("mfm"), "hand": list("lrr"), "z": list("123")}, "hand"),
+        ({"x": list("123"), "z": list("123")}, "z"),
+        ({"x": list("123")}, None),
+        ({"x": list("aba"), "review": ["so good", "so bad", "so so"], "one": list("kkk")}, "x"),
+        ({"target": list("kkk"), "x": list("aba"), "z": ["1", "5", "9"]}, "z"),
+    ],
+)
+def test_a_target_is_guessed_by_name_then_by_kind_then_by_place(columns, guess):
+    assert target_guess(table_of(**columns)) == guess
+
+
+@pytest.mark.parametrize(
+    ("cells", "task"),
+    [
+        (["a", "b", "a"], "classification"),
+        (["0.0", "1.0"] * 5, "classification"),
+        (["0", "1"] * 4, "regression"),
+        ([str(i) for i in range(10)] * 5, "classification"),
+        ([str(i) for i in range(11)] * 5, "regression"),
+        (["0.5", "1"] * 5, "regression"),
+    ],
+)
+def test_few_integers_often_repeated_are_labels(cells, task):
+    assert find_task(cells) == task
+
+
+@pytest.mark.parametrize(
+    ("cells", "task", "said"),
+    [
+        (["NA"] * 3, "auto", "column 'y' of some.csv is empty: pick another target"),
+        (["7", "7", "NA"], "auto", "column 'y' has one value only ('7'): pick another target"),
+        (["1", "x" * 99, "2"], "regression", f"of some.csv holds '{'x' * 39}…' in row 1, which is not a number: fix"),
+        (["a", "b", "c"], "auto", "column 'y' has a different value on every row: pick a target whose labels repeat"),
+        (["1", "2", "3"], "classification", "column 'y' has a different value on every row"),
+        ([f"t{i}" for i in range(51)] * 2, "auto", "column 'y' has 51 labels, more than 50: merge labels"),
+        ([f"{i}" for i in range(51)] * 2, "classification", "more than 50: choose regression"),
+    ],
+)
+def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
+    table = table_of(x=[str(i) for i in range(len(cells))], y=cells)
+    with pytest.raises(DataError) as caught:
+        resolve_task(table, "y", task)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_chosen_task_or_kind_decides_the_task():
+    table = table_of(x=list("19") * 40, y=[str(i % 5) for i in range(80)])
+    assert resolve_task(table, "y", "auto") == "classification"
+    assert resolve_task(table, "y", "regression") == "regression"
+    assert resolve_task(with_kinds(table, {"y": "number"}), "y", "auto") == "regression"
+    assert resolve_task(with_kinds(table, {"x": "category"}), "x", "auto") == "classification"
+
+
+def test_labels_sort_as_numbers_only_if_all_are():
+    for labels in (("-1", "9", "10"), ("10", "9", "b"), ("1", "1.0")):
+        assert sort_labels([*reversed(labels), labels[0]]) == labels
+
+
+def test_rows_to_predict_are_those_without_a_target_or_all():
+    table = Table.read(b"a,y,b\n1,2,x\n3,,y\n,NA,z\n", name="new.csv")
+    rows = unlabelled_rows(table, ["a", "b"])
+    assert [(row.id, row.target) for row in rows] == [(0, None), (1, None), (2, None)]
+    assert rows[2].inputs == (("a", None), ("b", "z"))
+    assert [row.id for row in unlabelled_rows(table, ["a"], "y")] == [1, 2]
+    with pytest.raises(DataError, match=r"new.csv lacks 'c', which the data of the run has"):
+        unlabelled_rows(table, ["a", "c"])
+
+
+PUBLISHED = {
+    ("male", "child", "no"): (0, 0, 35, 0),
+    ("female", "child", "no"): (0, 0, 17, 0),
+    ("male", "adult", "no"): (118, 154, 387, 670),
+    ("female", "adult", "no"): (4, 13, 89, 3),
+    ("male", "child", "yes"): (5, 11, 13, 0),
+    ("female", "child", "yes"): (1, 13, 14, 0),
+    ("male", "adult", "yes"): (57, 14, 75, 192),
+    ("female", "adult", "yes"): (140, 80, 76, 20),
+}
+"""Sex, age and whether they survived: how many of the first, second and third class, and of the crew (Dawson 1995)."""
+
+
+def test_the_titanic_is_the_published_counts() -> None:
+    with (EXAMPLES / "titanic.csv").open(newline="") as file:
+        rows = Counter((row["sex"], row["age"], row["survived"], row["class"]) for row in csv.DictReader(file))
+    classes = ("1st", "2nd", "3rd", "crew")
+    assert {(*who, name): rows[*who, name] for who, name in product(PUBLISHED, classes)} == {
+        (*who, name): count for who, counts in PUBLISHED.items() for name, count in zip(classes, counts, strict=True)
+    }
+    assert sum(rows.values()) == 2201

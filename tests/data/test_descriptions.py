@@ -40,10 +40,10 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
 @pytest.mark.parametrize(
     ("given", "target", "said"),
     [
-        ({"X1 ": "…"}, "num", "for the column 'X1 ', which the table does not have: did you mean 'x1'?"),
-        ({"age": "…"}, "num", "for the column 'age', which the table does not have: its columns are 'x1', 'x2', 'num'"),
-        ({"label:yess": "…"}, "num", "the label 'yess', which the table does not have: did you mean 'yes'?"),
-        ({"label:yes": "…"}, "x1", "the description of 'label:yes' cannot be used: a target of numbers"),
+        ({"X1 ": "…"}, "num", "for the column 'X1 ', which is not there: did you mean 'x1'?"),
+        ({"age": "…"}, "num", "for the column 'age', which is not there: its columns are 'x1', 'x2', 'num'"),
+        ({"label:yess": "…"}, "num", "the label 'yess', which is not there: did you mean 'yes'?"),
+        ({"label:yes": "…"}, "x1", "for the label 'yes', which is not there: a target of numbers has none"),
         ({"x1": "…" * 501}, "num", "the description of 'x1' has 501 characters, 500 at most: shorten it"),
     ],
 )

@@ -1,16 +1,20 @@
-"""Read the bytes of a CSV file, and its columns again: with chosen kinds, and as those of an existing run."""
+"""Read the bytes of a CSV or JSON file, and its columns again: with chosen kinds, and as those of an existing run."""
 
 import contextlib
 import csv
 import hashlib
 import io
+import json
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data import table
+from vpp.data import text as texts
 from vpp.data.dataset import ReadAs
+from vpp.data.formats import SHAPES
 from vpp.data.table import Table, read_like, with_kinds
 from vpp.data.text import DELIMITERS
 from vpp.errors import DataError
@@ -63,12 +67,6 @@ def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
     assert len(table.notes) == len(headers) - len({name for name in headers if name})
 
 
-@pytest.mark.parametrize("content", [b"a,b\n\xff\x01,2\n", b"a,b\n\xff\x81,2\n", b"\xff\xfea"])
-def test_bytes_that_are_no_text_are_refused_in_one_line(content):
-    with pytest.raises(DataError, match=r"\Asome.csv is not text in [^\n]*\Z"):
-        Table.read(content, name="some.csv")
-
-
 def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
     monkeypatch.setattr(table, "MAX_BYTES", 5)
     with pytest.raises(DataError, match=r"some.csv is larger than 0 MB: keep a sample of its rows"):
@@ -76,11 +74,12 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
 
 
 @settings(deadline=None)
-@given(st.binary(max_size=200))
+@given(st.binary(max_size=200) | st.text(st.sampled_from('{}[]",:\\ \nab1-e'), max_size=40).map(str.encode))
 def test_any_bytes_are_read_completely_or_refused(content):
-    with contextlib.suppress(DataError):
-        table = Table.read(content, name="some.csv")
-        assert {len(cells) for cells in table.values} == {table.n_rows}
+    for name in ("some.csv", "some.json"):
+        with contextlib.suppress(DataError):
+            table = Table.read(content, name=name)
+            assert {len(cells) for cells in table.values} == {table.n_rows}
 
 
 ROWS = [f"{i + 1}.000,5{i} €;0{i % 3}7;{('Mild', 'None', 'Severe')[i % 3]};{i % 2}" for i in range(9)]
@@ -96,21 +95,6 @@ def test_a_chosen_kind_reads_the_cells_as_written():
     assert with_kinds(GERMAN, {}) is GERMAN
 
 
-@pytest.mark.parametrize(
-    ("kinds", "said"),
-    [
-        ({"note": "number"}, "column 'note' cannot be read as numbers in one notation: row 0 holds 'Mild'"),
-        ({"note": "date"}, "column 'note' cannot be read as dates in one form: row 0 holds 'Mild'"),
-        ({"code": "sequence"}, "column 'code' cannot be read as sequences of integers: row 0 holds '007'"),
-        ({"price": "text"}, "haus.csv has no column 'price': did you mean 'preis'?"),
-    ],
-)
-def test_a_kind_that_does_not_fit_the_cells_is_refused(kinds, said):
-    with pytest.raises(DataError) as caught:
-        with_kinds(GERMAN, kinds)
-    assert said in str(caught.value)
-
-
 def test_new_rows_are_read_as_those_of_the_run():
     few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
     assert few.cells("note") == (None, None, "Mild")
@@ -118,3 +102,49 @@ def test_new_rows_are_read_as_those_of_the_run():
     assert like.cells("preis") == ("1234", "7.5", "free")
     assert like.cells("note") == ("None", None, "Mild")
     assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
+
+
+RECORDS = '[{"text": "Fine.\\nVery.", "stars": 4.50, "new": true}, {"text": null, "stars": 1e3}]'
+SAME = {
+    "records.json": RECORDS,
+    "lines.jsonl": '{"text": "Fine.\\nVery.", "stars": 4.50, "new": true}\r\n\n{"stars": 1e3}\n',
+    "marked.txt": f"\ufeff{RECORDS}",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_every_shape_gives_the_same_table_as_written(name: str) -> None:
+    table = Table.read(SAME[name].encode(), name=name)
+    assert table.names == ("text", "stars", "new")
+    assert table.values == (("Fine.\nVery.", None), ("4.50", "1e3"), ("true", None))
+    assert (table.reading.format, table.notes) == ("json", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[{"a": [1]}]', "t.json: row 1 of 'a' holds a list or an object: give one text or number a cell"),
+        ('{"data": [{"a": 1}]}', f"t.json is JSON without a table: {SHAPES}"),
+        (pd.DataFrame({"a": [1, 2]}).to_json(), f"t.json is JSON without a table: {SHAPES}"),
+        ("[1, 2]", f"t.json is JSON without a table: {SHAPES}"),
+        ("{}", "t.json has no rows: rows are needed"),
+        ('[{"a": null}, {"a": " "}]', "t.json has no rows: rows are needed"),
+        ('[{"a": 1},\n {"a": }]', "t.json is not valid JSON (line 2: Expecting value): correct it"),
+        ('{"a": 1}\n{"a": 2', "t.json is not valid JSON (line 2: Expecting ',' delimiter): correct it"),
+        ("[" * 100_000, "t.json is JSON that is nested too deeply"),
+        ('[{"a": "\\ud800"}]', "row 1 of 'a' holds a character that is no text: give one"),
+        (json.dumps([{str(n): 1 for n in range(2_001)}]), "t.json has 2,001 columns, more than 2,000"),
+    ],
+)
+def test_json_that_is_no_table_is_refused_in_one_line(text: str, why: str) -> None:
+    with pytest.raises(DataError) as caught:
+        Table.read(text.encode(), name="t.json")
+    assert str(caught.value).startswith(why) or why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_with_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MAX_CELLS", 5)
+    for text in (RECORDS, '{"a": 1}\n{"b": 1}\n{"c": 1}'):
+        with pytest.raises(DataError, match="has more than 5 cells: keep a sample of its rows"):
+            Table.read(text.encode(), name="t.json")

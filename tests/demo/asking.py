@@ -11,12 +11,18 @@ from typing import Any
 
 import httpx2
 
-from vpp.demo import chat
+from vpp.demo import server
+from vpp.demo.prompt import Column
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
 BINARY = "You are designed to do binary classification: predict label."
 REGRESSION = "You are designed to do regression: predict y."
+
+
+def columns(*names: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(f"c{at}", name, "number", (), may_miss=False) for at, name in enumerate(names))
 
 
 def listed(labels: Sequence[str]) -> str:
@@ -65,7 +71,7 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
 def reply(*contents: str) -> str:
     """Answer to a conversation: turns of user and model in turn."""
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
-    return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
+    return server.respond(server.ChatRequest.model_validate(body("") | {"messages": messages}))
 
 
 @dataclass(frozen=True)

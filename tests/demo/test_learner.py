@@ -23,9 +23,10 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
          "The sum of the numbers is 14, which is even, so the rule gives 1."),
         ("Output 0 if the sum of the integers is odd; otherwise output 1.",
          "The sum of the numbers is 14, which is not odd, so the rule gives 1."),
-        ("Output 0 if a > 2 and b > 9, and 1 otherwise.", "B is 4, which is not greater than 9, so the rule gives 1."),
+        ("Output 0 if a > 2 and b > 9, and 1 otherwise.",
+         "A is 3, which is greater than 2; b is 4, which is not greater than 9, so the rule gives 1."),
         ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.",
-         "A is 3, which is not greater than 5 and b is 4, which is not greater than 9, so the rule gives 1."),
+         "A is 3, which is not greater than 5; b is 4, which is not greater than 9, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
          "It is not so that the numbers are in ascending order, so the rule gives 1."),
         ("Output 1 if a, b and c are not in ascending order, and 0 otherwise.",
@@ -33,7 +34,7 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
         ("Output 1 if a is not missing, and 0 otherwise.", "A is 3, which is not missing, so the rule gives 1."),
         ("Output 0 if e > 2, and 1 otherwise.",
          "The rule says nothing that I can read, so 0 is only a guess."),
-        ("Always output 1.", "The rule gives 1 for every input."),
+        ("Always output 1.", "The rule gives 1."),
     ],
 )  # fmt: skip
 def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
-from tests.demo.test_round_trip import RANDOM, SEEDS, label_rules, number_rules, table
+from tests.demo.test_round_trip import RANDOM, SEEDS, table, written
 from vpp.demo.learner import answer, write_program
 from vpp.demo.optimizer import Batch
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
@@ -69,9 +69,9 @@ def shortened(value: Value) -> Value:
 def test_a_program_answers_as_its_rule(pool, names: list[str], texts: list[str], digits: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = table(names, texts, digits=digits, rng=rng)
-    for rule in label_rules(Batch(rows[:10], tuple(LABELS[int(at)] for at in rng.integers(2, size=10))), rng):
+    for rule in written(Batch(rows, [LABELS[int(at)] for at in rng.integers(2, size=20)]), rng):
         assert_alike(pool, rule, rows, LABELS)
-    for rule in number_rules(Batch(rows[:10], tuple(rng.normal(size=10).round(2).tolist())), rng):
+    for rule in written(Batch(rows, rng.normal(size=20).round(2).tolist()), rng):
         assert_alike(pool, rule, rows, ())
 
 

@@ -4,18 +4,23 @@ import time
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION
+from tests.demo.asking import BINARY, REGRESSION, columns
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import Value, read_row, read_value
+from vpp.demo.rules import Value, columns_of, read_row, read_value
 
 DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
-    reading = read_rule(text, tuple(read_row(row)), labels)
+    """Answer of the rule, which is also that of the rule in the writer's words."""
+    cells = read_row(row)
+    reading = read_rule(text, columns_of([cells]), labels)
     assert reading.rule is not None, text
     assert reading.unread == (), text
-    return reading.rule.answer(read_row(row))
+    again = read_rule(reading.rule.say(), columns_of([cells]), labels).rule
+    assert again is not None, reading.rule.say()
+    assert again.answer(cells) == reading.rule.answer(cells)
+    return reading.rule.answer(cells)
 
 
 def digits(numbers: str) -> str:
@@ -97,6 +102,7 @@ CONDITIONS = [
     ("the sum of a and b is larger than the sum of c and d", {"5 5 1 1": "1", "1 1 5 5": "0"}),
     ("every integer is at least 3", {"3 4 5 6": "1", "3 4 5 2": "0"}),
     ("b is an even number and a is not an odd number", {"2 4 0 0": "1", "1 4 0 0": "0", "2 3 0 0": "0"}),
+    ("the sum of a, a and b is 7", {"3 1 0 0": "1", "3 4 0 0": "0"}),
     ("a - b is more than c", {"9 1 7 0": "1", "9 1 8 0": "0"}),
     ("a is b or c is the sum of a and b", {"5 5 0 0": "1", "5 1 6 0": "1", "5 1 5 0": "0"}),
     ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),
@@ -178,12 +184,12 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         "If a is lower than most, output 1; otherwise output 0.",
         "Output 1, and 0 otherwise.",
     ):
-        assert read_rule(text, DIGITS, ("0", "1")).rule is None, text
+        assert read_rule(text, columns(*DIGITS), ("0", "1")).rule is None, text
 
 
 def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -> None:
     text = f"{BINARY} Output 1 if a is 3, otherwise 0. Output 0 if a is 3, otherwise 1."
-    reading = read_rule(text, DIGITS, ("0", "1"))
+    reading = read_rule(text, columns(*DIGITS), ("0", "1"))
     assert reading.rule is not None
     assert reading.rule.answer(read_row("a: 3")) == "0"
     assert text[reading.start :] == "Output 0 if a is 3, otherwise 1."
@@ -203,7 +209,7 @@ def test_hostile_texts_are_read_or_refused_quickly() -> None:
     for text in HOSTILE:
         for labels in (("0", "1"), ()):
             started = time.process_time()
-            reading = read_rule.__wrapped__(text, ("x", "y"), labels)
+            reading = read_rule.__wrapped__(text, columns("x", "y"), labels)
             if reading.rule is not None:
                 reading.rule.answer(read_row("x: 1\ny: 2"))
             assert time.process_time() - started < 2, text[:40]

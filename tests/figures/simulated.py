@@ -18,7 +18,7 @@ from tests.inference.scripted import SEED_TEXT, make_dataset
 from tests.reporting.sampled import last_population
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.optimizer import propose
-from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
+from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
@@ -34,6 +34,7 @@ from vpp.problem import Prediction, Problem, Proposal
 from vpp.settings import Config
 
 NAMES, LABELS = ("a", "b", "c"), ("no", "yes")
+COLUMNS = tuple(Column(name, name, "number", (), may_miss=False) for name in NAMES)
 NOISES = (0.0, 0.05, 0.1, 0.2, 0.3)
 """Shares of the labels that are flipped: a table's is decided by its seed."""
 N_TRAIN = 100
@@ -46,7 +47,7 @@ Shares = tuple[tuple[float, bool], ...]
 
 @lru_cache(maxsize=1_000)
 def _rule(text: str) -> Rule | None:
-    return read_rule(text, NAMES, LABELS).rule
+    return read_rule(text, COLUMNS, LABELS).rule
 
 
 def _lines(inputs: Inputs) -> str:

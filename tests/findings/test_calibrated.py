@@ -79,6 +79,7 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
     assert exported["result"]["calibrated"] == {
         "level": 0.9, "rows": 10, "threshold": 0.0, "test_rows": 6, "truth_possible": 5,
     }  # fmt: skip
+    assert exported["result"]["undecided"] == {"count": 1, "rows": [8]}
     report = report_markdown(reader)
     assert "The truth was possible on 5 of 6 rows" in report
     assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of new" in report

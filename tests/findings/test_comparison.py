@@ -6,23 +6,29 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.beside import all_right, candidate, other, side_by_side
-from tests.inspected import LABELS
-from tests.reporting.builders import YES_NO, dataset, run
+from tests.beside import all_right, candidate, other, side_by_side, under
+from tests.inspected import EVEN, LABELS, ON_TEST
+from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, run, started
+from vpp.events import RunFinished
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import (
+    Seeds,
     against,
-    cost,
     left_out_text,
     others,
     outcome,
     same_rows,
+    seeds,
+    seeds_blocks,
+    seeds_table,
     settings,
     standing_of,
     standings,
 )
+from vpp.runs.group import Group
 from vpp.settings import Config
-from vpp.show.blocks import Table
+from vpp.show.blocks import Note, Say, Table
+from vpp.show.cards import Deck
 
 
 @pytest.fixture
@@ -112,7 +118,6 @@ def test_every_line_of_the_table_is_set_against_the_reference(folder: Path) -> N
     assert (table.rows[2][0], rows[2]) == ("Always “no”", ["3 of 6, 50.0 %", "19 % to 81 %", "1, 3", "0.62"])
     without = replace(simple, left_out=(("id", "all different"),))
     assert left_out_text(without) == "The simple models leave out id (all different)."
-    assert plain(" ".join(cost(runs).rows[0])).startswith("A 2 of 2 steps 36 4 2 ")
 
 
 def test_runs_without_test_rows_and_with_others_are_named(folder: Path) -> None:
@@ -122,3 +127,39 @@ def test_runs_without_test_rows_and_with_others_are_named(folder: Path) -> None:
         "B has other test rows than A (another table, or another split of it) and is not compared with it.",
         "C has no test rows.",
     ]
+
+
+def test_seeds_of_one_setting_are_one_finding(folder: Path) -> None:
+    """EVEN and PAIR answer alike and weigh 0.6 and 0.45, BIG 0.3 and 0.15, ODD 0.1 and LUCK 0.4 in one run alone."""
+    vml = run(folder / "v", started(Config(method="vml"), LABELS), *drawn(EVEN), finished(1, (EVEN,)),
+              evaluated(LABELS, dict(ON_TEST), slots=(EVEN,)), RunFinished(outcome="finished"), data=LABELS,
+              config=Config(method="vml"))  # fmt: skip
+    runs = folder / "runs"
+    runs.mkdir()
+    under(vml, runs, "vml")
+    for name, reader in (("a", inspected.labels(folder / "a")), ("b", other(folder / "b"))):
+        under(reader, runs, name).directory.amend(group="g")
+    assert seeds(Group(runs, "g")).pooled is None
+    assert Group(runs, "g").pool()
+    found = seeds(Group(runs, "g"))
+    said, beside, _, deck, *_ = seeds_blocks(found)
+    assert isinstance(said, Say)
+    assert isinstance(beside, Note)
+    assert isinstance(deck, Deck)
+    assert plain(said.words) == (
+        "Two runs of one setting, with different seeds: right on 4 to 5 of 6 test rows, “I don’t know” on 1 to 3, "
+        "36 calls each."
+    )
+    assert (
+        beside.words == "VML, one sentence without weights, by the same model, in one run: right on 5 of 6 test rows."
+    )
+    facts = {plain(card.facts[-1]) for card in deck.cards}
+    assert facts >= {
+        "found by all 2 seeds, with 45 % to 60 % of the weight",
+        "found by all 2 seeds, with 15 % to 30 % of the weight",
+        "found by 1 of 2 seeds (0), with 10 % of the weight",
+        "found by 1 of 2 seeds (1), with 40 % of the weight",
+    }
+    assert [row[0] for row in seeds_table(found).rows] == ["0", "1"]
+    numbers = Seeds(runs=[candidate(inspected.numbers(folder / "n"))], pooled=None, vml=())
+    assert "mean squared error" in next(each.words for each in seeds_blocks(numbers) if isinstance(each, Say))

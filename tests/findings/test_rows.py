@@ -2,28 +2,18 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests import inspected
 from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
-from vpp.findings.rows import (
-    Rows,
-    columns_by_use,
-    evaluated_rows,
-    headline,
-    mistakes,
-    opened_row,
-    row_table,
-    sure_and_right,
-    tiles,
-)
+from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, mistakes, opened_row, row_table, trust
+from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import RunReader
-from vpp.show.blocks import Metric, Table
+from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar
 from vpp.show.markup import html
 from vpp.show.matrix import Rivals
+from vpp.show.words import percent
 
 
 def rows_of(reader: RunReader) -> Rows:
@@ -45,10 +35,6 @@ def said(rows: Rows) -> str:
     return plain(headline(rows)[0].words)
 
 
-def tile(found: dict[str, Metric], name: str) -> tuple[str, str]:
-    return plain(f"{found[name].value} {found[name].scale}").strip(), plain(found[name].words)
-
-
 def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
     """EVEN and PAIR answer alike. BIG says otherwise on rows 7 and 8, ODD on 8 and 9; ODD has no answer to row 6."""
 
@@ -67,33 +53,31 @@ def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
     assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 of 6 test rows {rule} On two {unknown}"
 
 
-def test_one_hypothesis_is_never_split_and_has_no_bar_and_no_calibration(labels: RunReader) -> None:
+def test_one_hypothesis_is_never_split_and_nothing_is_said_of_its_confidence(labels: RunReader) -> None:
     said_by = {inspected.EVEN: inspected.ON_TEST[inspected.EVEN]}
     rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
     assert said(rows).startswith("There is one hypothesis: it cannot be split")
-    assert sure_and_right(rows) == ()
-    assert [metric.name for metric in tiles(rows).items] == ["Right where answered"]
-    assert row_table(rows, rows.points).heads == ()
+    assert list(trust(rows, None)) == []
 
 
-def test_three_figures_say_when_to_trust_the_labels(labels: RunReader) -> None:
-    rows = rows_of(labels)
-    found = {metric.name: metric for metric in tiles(rows).items}
-    assert len(found) == 3
-    # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
-    assert tile(found, "Right where answered") == ("4 of 5", "80 %; on more such rows 38 % to 96 %.")
-    assert tile(found, "Rows answered")[0] == "5 of 6"
-    # Confidence 1 1 1 .7 .6 .9, and only the .9 is wrong.
-    assert tile(found, "Calibration") == ("fits", "87 % sure on average, right on 83 %. Few rows: this tells little.")
-
-
-def test_the_bar_has_a_part_for_sure_and_right(labels: RunReader) -> None:
-    """Split rows 7, 8 and 9; the vote is wrong on row 9 alone."""
-    (bar,) = sure_and_right(rows_of(labels))
+def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure_and_right(labels: RunReader) -> None:
+    """Split rows 7, 8 and 9; the vote is wrong on row 9 alone. Confidence 1 1 1 .7 .6 .9, and only the .9 is wrong."""
+    found = run_verdict(labels.directory, labels.refresh().view)
+    tiles, bar = trust(rows_of(labels), found)
     assert isinstance(bar, PartsBar)
     assert [(part.name, part.size) for part in bar.parts] == [
         ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
     ]  # fmt: skip
+    assert isinstance(tiles, Metrics)
+    right, answered, calibration, simple = tiles.items
+    # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
+    assert (right.value, right.scale, plain(right.words)) == ("4", "of 5", "80 %; on more such rows 38 % to 96 %.")
+    assert (answered.value, answered.scale) == ("5", "of 6")
+    words = "87 % sure on average, right on 83 %. Few rows: this tells little."
+    assert (calibration.value, plain(calibration.words)) == ("fits", words)
+    assert found is not None
+    assert simple.value == percent(found.model_value or 0)
+    assert "on all test rows: no clear difference" in simple.words
 
 
 def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReader) -> None:
@@ -106,17 +90,12 @@ def test_a_confusion_matrix_counts_rows_without_an_answer_apart(labels: RunReade
     assert plain(note.words).startswith("By the likeliest label, 83.3 % of 6 test rows are right, which means 44 % to")
 
 
-def test_the_most_divided_row_is_first_and_labels_stand_in_the_cells(labels: RunReader) -> None:
+def test_the_most_divided_row_is_first_and_its_vote_has_the_leading_label(labels: RunReader) -> None:
     rows = rows_of(labels)
     table = row_table(rows, rows.points)
     assert [line.row for line in table.lines] == [8, 7, 9, 4, 5, 6]
     assert [line.mark for line in table.lines] == ["I don’t know", "", "wrong", "", "", ""]
-    assert [head.share for head in table.heads] == pytest.approx([0.6, 0.3, 0.1])
-    assert [words for words, _ in table.lines[0].answers] == ["yes", "no", "no"]
-    drawn = html([table])
-    assert '<td class="x l1" title="yes">yes</td><td class="x l0" title="no">no</td>' in drawn
-    assert 'class="l1 lead"' in drawn
-    assert "no readable answer" in drawn.split('<tr data-row="6"')[1]
+    assert '<span class="l1 lead" style="--v:0.6000">yes 60 %</span>' in plain(html([table]))
 
 
 def test_an_opened_row_has_its_rivals_side_by_side_with_the_words_that_differ_marked(labels: RunReader) -> None:
@@ -125,7 +104,7 @@ def test_an_opened_row_has_its_rivals_side_by_side_with_the_words_that_differ_ma
     blocks = opened_row(rows, rows.points[0], reasons=reasons, readings={})
     drawn = plain(html([row_table(rows, rows.points, open_row=8, inside=blocks)]))
     assert drawn.count('aria-expanded="true"') == 1
-    assert "<b>yes</b> 60 % of the weight · the heaviest of 2 copies" in drawn
+    assert "<b>yes</b> 60 % of the weight" in drawn
     assert "Say yes if a is <mark>even,</mark> else no." in drawn
     assert "Say yes if a is <mark>above 6,</mark> else no." in drawn
     assert "because yes" in drawn

@@ -1,5 +1,6 @@
 """A run in words: in a list of runs, by what it does, and by the check of its servers."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,9 +8,9 @@ import pytest
 
 from tests.inspected import labels
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, scored, started, view_of
-from vpp.events import RunFinished
+from vpp.events import RunFinished, RunPaused
 from vpp.findings.progress import activity_words
-from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, verdict
+from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.directory import State
 from vpp.runs.reader import read_summary
@@ -20,10 +21,8 @@ from vpp.settings import Config
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     directory = labels(tmp_path).directory
     spec, summary = directory.spec(), read_summary(directory)
-    row = listed("r", spec, "finished", replace(summary, balanced_accuracy=None), "09:05")
+    row = listed("r", spec, "finished", summary, "09:05")
     assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
-    apart = listed("r", spec, "finished", summary, "09:05")
-    assert apart.note.replace("\u00a0", " ") == "SMC · finished · 50.0 % · balanced 83.3 % · 09:05"
     stopped = listed("r", spec, "stopped", summary, "09:05")
     assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
 
@@ -45,9 +44,8 @@ def test_runs_that_read_alike_have_the_end_of_their_id() -> None:
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", *, model: str = "m", **values: object) -> Checked:
-    finding = Finding(name=name, mark=mark, words=words, values=values)
-    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=finding)
+def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Checked:
+    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
 ANSWERS = checked("answers", "works")
@@ -63,7 +61,7 @@ ANSWERS = checked("answers", "works")
             ("fails", "A run cannot begin: no model is named for the learner and optimizer."),
         ),
         (
-            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", mend="try another")],
+            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", "try another")],
             ("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
         ),
         (
@@ -100,3 +98,16 @@ def test_what_a_run_does_now_counts_the_particles_done() -> None:
     assert activity_words(view_of(*made, rewrite), config) == "rewriting: 1 of 2"
     at_end = (*made, finished(0, ("A", "B")), finished(1, ("A", "B")))
     assert activity_words(view_of(*at_end), config) == "final weights and evaluation"
+
+
+def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    at = 1_800_000_000.0
+
+    def words(retry_at: float | None, gives_up_at: float | None, *, now: float) -> str:
+        event = RunPaused(reason="endpoint", detail="gone", retry_at=retry_at, gives_up_at=gives_up_at)
+        return retry_words(view_of(started(Config(), YES_NO), event), now=now).replace("\u00a0", " ")
+
+    assert words(at + 12, at + 3600, now=at) == "Next try in 12 s (at 08:00:12); gives up at 09:00."
+    assert words(at, at + 60, now=at + 1) == "Next try any moment; gives up at 08:01."
+    assert words(None, None, now=at) == ""

@@ -23,7 +23,8 @@ from tests.reporting.builders import (
 )
 from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.events import Event
-from vpp.findings.progress import accuracies, accuracy_curve, calls_metric, ess_curve, health
+from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
+from vpp.findings.progress import calls_metric, health
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.step import Cards, Names, happened, held, phases
@@ -214,13 +215,13 @@ def with_refused(folder: Path, *, refused: int, unreadable: int) -> RunReader:
 def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path) -> None:
     reader = with_refused(tmp_path, refused=1, unreadable=1)
     said = words(maker(reader).at(0))
-    assert "rewrite refused: prompt and answer" in said
-    assert "rewrite unreadable: prompt and answer" in said
+    assert "rewrite refused: answer" in said
+    assert "rewrite unreadable: answer" in said
     assert all(reason in said for reason in (REASON, "the answer is empty"))
     entries = ruled_out(reader.refresh().view, YES_NO)
-    lines = [ruled_out_lines(entries, seed_text=SEED, opened=place).items[place] for place in range(2)]
-    assert {line.status for line in lines} == {"refused", "unreadable"}
-    assert any("which is no label of this table" in html(line.details) for line in lines)
+    items = ruled_out_lines(entries, seed_text=SEED).items
+    assert {line.status for line in items} == {"refused", "unreadable"}
+    assert any("which is no label of this table" in html(line.details) for line in items)
 
 
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:

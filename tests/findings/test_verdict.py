@@ -123,7 +123,7 @@ def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     off = [truth + 0.5 for truth in truths]
     found = judged(ended(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
     assert str(found).replace("\xa0", " ") == (
-        "Off by 0.5 on average on 60 test rows. A linear model is off by 0.1, significantly less (p under 0.001). "
+        "Off by 0.5 on average on 60 test rows. A linear model is off by 0.1, significantly less (p < 0.001). "
         "Its 90 % ranges hold the truth on 0 of 60 rows: do not trust them."
     )
     assert (found.grade, found.is_success) == ("worse", False)

@@ -144,6 +144,10 @@ class Script:
     known: dict = field(default_factory=dict)
     """The future of each answer, by (hypothesis, row id), if there is a memo."""
 
+    @property
+    def calls(self):
+        return self.asked + len(self.proposed) + len(self.drawn)
+
     async def predict(self, hypothesis, rows):
         self.predicted.append((hypothesis, tuple(row.id for row in rows)))
         if self.memo:
@@ -259,11 +263,14 @@ def run_conclusion(problem, config, population):
     return asyncio.run(collect(conclude(problem, config, population)))
 
 
-def whole_run(config, script, *, start_texts=(), n_train=18):
+async def whole(problem, config):
     """A run from its first event to its last: (its events, those after the last step)."""
-    problem = replace(make_problem(config, script, n_train=n_train), start_texts=start_texts)
-    events = run(problem, config)
-    return events, run_conclusion(problem, config, populations(events)[-1])
+    events = await collect(sample(problem, config))
+    return events, await collect(conclude(problem, config, populations(events)[-1]))
+
+
+def whole_run(config, script, *, start_texts=(), n_train=18):
+    return asyncio.run(whole(replace(make_problem(config, script, n_train=n_train), start_texts=start_texts), config))
 
 
 def texts_of(events):

@@ -7,7 +7,6 @@ import pytest
 from tests.reporting.builders import dataset as small
 from vpp.inference import sample
 from vpp.inference.plan import plan
-from vpp.inference.sampling import conclude
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
@@ -51,13 +50,8 @@ def measure(config, *, ending=False, task="classification", write=scripted.rewri
     """Calls and rounds of a run whose every text is new."""
     script = scripted.Script(task, write=write, delay=virtual_time.tick, memo=True)
     problem = scripted.make_problem(config, script, n_train=n_train, n_test=N_TEST)
-
-    async def whole():
-        events = await scripted.collect(sample(problem, config))
-        if ending:
-            events += await scripted.collect(conclude(problem, config, scripted.populations(events)[-1]))
-
-    _, ticks = virtual_time.run_timed(whole())
+    run = scripted.whole(problem, config) if ending else scripted.collect(sample(problem, config))
+    _, ticks = virtual_time.run_timed(run)
     return {"learner": script.asked, "optimizer": len(script.proposed) + len(script.drawn), "rounds": ticks}
 
 
@@ -158,12 +152,7 @@ def measure_programs(config, dataset):
         seed_text=seed_sentence(dataset),
         start_texts=tuple(f"Rule {k}" for k in range(config.size)) if config.is_weighing else (),
     )
-
-    async def whole():
-        events = await scripted.collect(sample(problem, config))
-        await scripted.collect(conclude(problem, config, scripted.populations(events)[-1]))
-
-    _, ticks = virtual_time.run_timed(whole())
+    _, ticks = virtual_time.run_timed(scripted.whole(problem, config))
     return {"learner": writer.asked, "optimizer": len(script.proposed) + len(script.drawn), "rounds": ticks}
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.inference import sample
-from vpp.inference.sampling import conclude
 
 from . import scripted
 
@@ -17,16 +16,6 @@ MOMENTS = range(1, 60, 2)
 def make(method, script, **options):
     config = scripted.paper(method=method, particles=4, tau="auto", final_weights="train", epochs=1, **options)
     return scripted.make_problem(config, script, n_train=15), config
-
-
-async def whole(problem, config):
-    """A run with its ending, as one stream."""
-    events = []
-    async for event in sample(problem, config):
-        events.append(event)
-        yield event
-    async for event in conclude(problem, config, scripted.populations(events)[-1]):
-        yield event
 
 
 def others():
@@ -77,12 +66,7 @@ class Broken:
 def calls_of(method, task):
     """Calls of a whole run."""
     broken = Broken(10**6, None)
-    script = scripted.Script(task, delay=broken)
-
-    async def count():
-        return [e async for e in whole(*make(method, script))]
-
-    asyncio.run(count())
+    asyncio.run(scripted.whole(*make(method, scripted.Script(task, delay=broken))))
     return 10**6 - broken.left
 
 
@@ -97,8 +81,7 @@ def test_a_call_that_fails_ends_the_run_and_cancels_the_rest(method, task):
         broken = Broken(call, fail)
         script = scripted.Script(task, delay=broken)
         with pytest.raises(EndpointUnreachable, match="gone"):
-            async for _ in whole(*make(method, script)):
-                pass
+            await scripted.whole(*make(method, script))
         assert others() == set()
         assert script.running == 0
         return broken.cancelled

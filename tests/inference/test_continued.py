@@ -5,7 +5,6 @@ import pytest
 from vpp.events import ParticleDrawn, Proposed
 from vpp.inference.plan import first_rounds, plan
 from vpp.inference.tempered import why_nominal
-from vpp.settings import Config
 
 from . import scripted
 
@@ -40,7 +39,3 @@ def test_its_evidence_is_nominal_and_says_why():
     assert "those of an earlier run" in reason
     (reason,) = why_nominal(within, source="yours")
     assert "given by a person" in reason
-    seen, earlier = why_nominal(within, source="reworded")
-    assert "reworded by a person" in seen
-    assert "those of an earlier run" in earlier
-    assert why_nominal(Config(method="weigh"), source="reworded") == (seen,)

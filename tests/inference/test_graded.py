@@ -7,7 +7,6 @@ import pytest
 
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
 from vpp.llm.answers import pooled
-from vpp.posterior.likelihood import ZeroOneLikelihood
 from vpp.problem import Prediction
 
 from . import scripted
@@ -28,21 +27,6 @@ def log_liks(rows):
         return math.log(share * (1 - EPSILON) + (1 - share) * EPSILON)
 
     return np.array([math.fsum(term(text, row) for row in rows) for text in scripted.TEXTS])
-
-
-def test_labels_that_are_certain_score_as_labels():
-    likelihood = ZeroOneLikelihood(epsilon=EPSILON, n_shares=2)
-    labels, targets = ["a", "b", None, "c"], ["a", "a", "a", "c"]
-    certain = [None if label is None else {label: 1.0} for label in labels]
-    assert likelihood.terms(certain, targets) == pytest.approx(likelihood.terms(labels, targets), rel=1e-12)
-
-
-def test_three_labels_that_share_epsilon_sum_to_one():
-    likelihood = ZeroOneLikelihood(epsilon=EPSILON, n_shares=2)
-    answer = {"a": 0.5, "b": 0.3, "c": 0.2}
-    assert math.fsum(np.exp(likelihood.terms([answer] * 3, ["a", "b", "c"]))) == pytest.approx(1, rel=1e-12)
-    # 0.5 (0.9) + 0.5 (0.1 / 2)
-    assert math.exp(likelihood.terms([answer], ["a"])[0]) == pytest.approx(0.475, rel=1e-12)
 
 
 def test_weights_and_evidence_of_given_sentences_are_the_exact_ones():

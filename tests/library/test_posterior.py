@@ -139,3 +139,16 @@ def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)
+
+
+def test_several_seeds_give_the_posterior_of_all_their_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    small = {"train_size": 30, "test_size": 10, "particles": 3, "epochs": 1}
+    found = vpp.fit("assets/examples/penguins.csv", target="species", seeds=2, **small)
+    assert [run.config.seed for run in found.runs] == [0, 1]
+    assert {text for run in found.runs for text in run.hypotheses} == set(found.hypotheses)
+    assert not any(run.runs for run in found.runs)
+    new = pd.read_csv("assets/examples/penguins.csv").head(3)
+    assert len(found.predict(new)) == 3

@@ -37,20 +37,16 @@ def server(say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Re
     return behave
 
 
-async def findings_of(
-    behaviour: Behaviour, *, model: str = "tiny", concurrency: int = 4, key: str | None = None, structured: str = "off"
-) -> dict[str, Finding]:
-    trial = Trial(concurrency=concurrency, structured=structured)
-
+async def findings_of(behaviour: Behaviour, *, model: str = "tiny", key: str = "") -> dict[str, Finding]:
     async with endpoint_of(behaviour, model=model, api_key=key, max_attempts=1, timeout_s=20) as (endpoint, _):
-        return {one.name: one async for one in check(endpoint, trial)}
+        return {one.name: one async for one in check(endpoint, Trial(concurrency=4))}
 
 
 async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
         *("reachable", "models", "context length", "answers", "structured output", "learner prompt"),
-        *("optimizer prompt", "writes programs", "throughput"),
+        *("writes programs", "optimizer prompt", "throughput"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
@@ -77,49 +73,35 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 NOTED = (
-    (without("response_format"), "response_format is refused: ", "refused"),
-    (
-        lambda body: refusal(400, "xgrammar is not installed") if "response_format" in body else answer(body),
-        *("refused", "refused"),
-    ),
-    (deaf("response_format"), "ignored in silence", "ignored"),
+    (without("response_format"), "response_format is refused: "),
+    (lambda body: refusal(400, "no xgrammar") if "response_format" in body else answer(body), "refused"),
+    (deaf("response_format"), "ignored in silence"),
 )
 
 
 async def test_a_schema_that_a_server_ignores_or_refuses_is_noted() -> None:
-    for say, words, value in NOTED:
+    for say, words in NOTED:
         finding = (await findings_of(server(say)))["structured output"]
-        assert (finding.mark, finding.values["structured"]) == ("note", value), words
+        assert (finding.mark, finding.value) == ("note", None), words
         assert words in finding.words
+    assert (await findings_of(server()))["structured output"].value == "json_schema"
 
 
-def held(body: dict[str, Any]) -> Reply:
-    is_row = "response_format" in body and "hello" not in body["messages"][0]["content"]
-    return chat('{"explanation": "it is long", "output": "wug"}') if is_row else answer(body)
+PROGRAMS = {
+    "no program": "no: the model says that no program can follow it; --reading auto",
+    "I am a parrot.": "no: it has no function predict; --reading auto",
+    "def predict(length):\n    return 'dax'": "yes: right on 4 of 8 rows, at answer 1",
+}
 
 
-async def test_a_server_that_honours_a_schema_is_asked_through_it() -> None:
-    findings = await findings_of(server(held), structured="auto")
-    assert findings["structured output"].values == {"structured": "honoured", "carrier": "json_schema"}
-    assert findings["learner prompt"].words.startswith("read: wug, as the rule says; it said 'it is long'")
-
-
-@pytest.mark.parametrize(
-    ("said", "words", "values"),
-    [
-        ("no program", "no: the model says that no program can follow it; --reading auto", {"programs": False}),
-        ("I am a parrot.", "no: it has no function predict; --reading auto", {"answers": 3}),
-        ("def predict(length):\n    return 'dax'", "yes: right on 4 of 8 rows, at answer 1", {"right": 4}),
-    ],
-)
-async def test_a_model_that_writes_no_programs_or_wrong_ones_is_noted(said: str, words: str, values: Any) -> None:
+@pytest.mark.parametrize("said", PROGRAMS)
+async def test_a_model_that_writes_no_programs_or_wrong_ones_is_noted(said: str) -> None:
     def say(body: dict[str, Any]) -> Reply:
         return chat(said) if body["messages"][0]["content"].startswith("You translate") else answer(body)
 
     finding = (await findings_of(server(say)))["writes programs"]
     assert finding.mark == "note"
-    assert finding.words.startswith(words)
-    assert values.items() <= finding.values.items()
+    assert finding.words.startswith(PROGRAMS[said])
 
 
 async def test_a_server_that_cuts_prompts_is_found_out() -> None:
@@ -142,7 +124,7 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
         server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
     )
     for option in ("--limit learner=N", "--reasoning-effort none", "Server settings"):
-        assert option in cut["learner prompt"].values["mend"]
+        assert option in cut["learner prompt"].value
 
 
 async def test_a_refused_key_ends_the_check() -> None:
@@ -165,13 +147,13 @@ async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answ
     assert list(findings) == ["reachable", "models"]
     assert findings["models"].mark == "fails"
     assert findings["models"].words == "unknown model tinny: name one of tiny, tiny-chat"
-    assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
+    assert findings["models"].value == ["tiny", "tiny-chat"]
     findings = await findings_of(server(), model="alias")
     assert (findings["models"].mark, findings["answers"].mark) == ("note", "works")
     assert findings["models"].words == "alias is not in the server's list: tiny, tiny-chat"
     findings = await findings_of(server(), model="")
     assert list(findings) == ["reachable", "models"]
-    assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
+    assert findings["models"].value == ["tiny", "tiny-chat"]
 
 
 NO_PAGE = Reply(b"<html><head><title>Error response</title></head><body>Unsupported</body></html>", status=501)

@@ -70,7 +70,6 @@ HUGE = b" " * (8 * 2**20 + 1)
 GZIP = {"content-encoding": "gzip"}
 FAULTS: dict[str, tuple[Reply | None, str, str]] = {
     "a web page": (HTML, "found a web page", "web page"),
-    "an aborted answer": (chat("Out", finish="abort"), "stopped early (finish reason abort)", "stopped early"),
     "no gzip": (Reply(b"plain", headers=GZIP), "connection with", "connection failed"),
     "a huge reply": (Reply(HUGE), "longer than 8,192 KiB", "reply too long"),
     "a packed flood": (Reply(gzip.compress(HUGE), headers=GZIP), "longer than 8,192 KiB", "reply too long"),
@@ -114,6 +113,18 @@ async def test_an_answer_without_a_text_is_returned_and_a_tool_call_is_refused()
         with pytest.raises(PromptRefused, match="called a tool instead of answering: try another model"):
             await ask(endpoint)
         assert (len(stub.requests), endpoint.counters.snapshot().faults) == (1, {"tool called": 1})
+
+
+async def test_a_server_of_which_no_answer_ends_as_it_should_is_refused_with_its_finish_reason() -> None:
+    for finish, replies in (("abort", [chat("Out", finish="abort")] * 2), ("done", [chat(finish="done")])):
+        async with endpoint_of(script(*replies), max_attempts=3) as (endpoint, stub):
+            with pytest.raises(EndpointRefused, match=rf"finish reason {finish}\), at the last of 3 attempts: try"):
+                await ask(endpoint)
+            assert (len(stub.requests), endpoint.counters.snapshot().faults) == (3, {"stopped early": 3})
+    async with endpoint_of(script(chat(), chat("Out", finish="abort")), max_attempts=3) as (endpoint, stub):
+        await ask(endpoint)
+        with pytest.raises(EndpointUnreachable, match="finish reason abort"):
+            await ask(endpoint)
 
 
 async def test_a_server_that_is_not_there_is_unreachable() -> None:
@@ -212,7 +223,6 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await real(0)
 
     monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
-    monkeypatch.setattr("vpp.llm.limits.Throttle.until_free", lambda _: real(0))
     return asked_for
 
 

@@ -1,6 +1,5 @@
 """Every shipped set of templates is whole, is read by the demo model, and its answers are read back."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -8,8 +7,8 @@ from itertools import product
 import pytest
 
 from vpp.data.dataset import Dataset, Row
-from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
+from vpp.demo.server import ChatRequest, respond
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.prompts import LearnerPrompts
@@ -31,7 +30,7 @@ def about_row(name: str, dataset: Dataset, hypothesis: str, row: Row) -> list[Me
 def said(messages: Sequence[Message]) -> str:
     """Answer of the demo model."""
     body = {"model": "demo", "messages": list(messages), "temperature": 0.0, "seed": 1}
-    return respond(read_request(json.dumps(body).encode()))
+    return respond(ChatRequest.model_validate(body))
 
 
 def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:

@@ -1,3 +1,4 @@
+import codecs
 import json
 import math
 from typing import Any
@@ -6,7 +7,16 @@ import pytest
 
 from tests.llm.stub import chat
 from vpp.llm.answers import letter_shares
-from vpp.llm.protocol import Failure, read_completion, read_error, read_json, read_models, retry_after_s, without
+from vpp.llm.protocol import (
+    Completion,
+    Failure,
+    complaint_of,
+    read_completion,
+    read_models,
+    read_reply,
+    retry_after_s,
+    without,
+)
 
 WAITS: dict[str, float] = {
     "0": 0.0,
@@ -29,13 +39,17 @@ def test_retry_after_is_seconds() -> None:
 
 
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:
-    assert read_error(json.dumps({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).encode()).words == "no [2J way 1m"
+    assert complaint_of({"error": "no\x1b[2J\x07 \u202eway\x9b1m"}).words == "no [2J way 1m"
     listed = read_models([{"id": "ti\x1bny"}, {"id": "a" * 10_000}])
     assert list(listed) == ["ti ny", "a" * 200]
 
 
 def content(text: object, *, finish: str = "stop", **message: object) -> bytes:
     return chat(text, finish=finish, **message).body  # type: ignore[arg-type]
+
+
+def read(body: bytes) -> Completion:
+    return read_completion(read_reply(200, {}, body, {}))
 
 
 READ = {
@@ -49,12 +63,13 @@ READ = {
     "no message": (b'{"choices": [{"text": "1"}]}', "", None),
     "a thought and no more": (content("<think>hm</think>\n"), "", "<think>hm</think>"),
     "an empty text": (content(""), "", None),
+    "a byte-order mark": (codecs.BOM_UTF8 + content("Output: 1"), "Output: 1", None),
 }
 
 
 def test_an_answer_is_read_apart_from_its_reasoning() -> None:
     for case, (body, text, reasoning) in READ.items():
-        completion = read_completion(read_json(body))
+        completion = read(body)
         assert (completion.text, completion.reasoning) == (text, reasoning), case
 
 
@@ -80,7 +95,7 @@ ODD: dict[str, tuple[bytes, str, str]] = {
 def test_a_reply_without_an_answer_is_explained() -> None:
     for case, (body, words, kind) in ODD.items():
         with pytest.raises(Failure) as caught:
-            read_completion(read_json(body))
+            read(body)
         assert words in caught.value.words, case
         assert caught.value.kind == kind, case
 
@@ -89,7 +104,7 @@ def test_a_count_that_is_none_counts_as_nothing() -> None:
     for count in (10**400, -5, True, 1.5, "7", None):
         usage = {"prompt_tokens": count, "completion_tokens": count}
         body = json.dumps({"choices": [{"message": {"content": "Output: 1"}}], "usage": usage}).encode()
-        completion = read_completion(read_json(body))
+        completion = read(body)
         assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
 
 

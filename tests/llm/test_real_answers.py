@@ -21,11 +21,11 @@ from typing import Any
 
 from tests.models.rules import TABLES as MADE_UP
 from tests.models.rules import dataset_of
+from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.guards import Guard
+from vpp.llm.guards import fault_of
 
 from .tables import TABLES
-from .test_guards import guard
 
 JUDGED: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("real_answers.jsonl").read_text("utf-8").splitlines()
@@ -58,18 +58,17 @@ def test_optimizers_rules_are_read_as_judged() -> None:
 
 
 @cache
-def guard_of(name: str) -> Guard:
+def table_of(name: str) -> Dataset:
     if made_up := OF_NAMES.get(name):
-        return guard(dataset_of(made_up, made_up.rules[0]))
-    return guard(TABLES[name if name in ("loan", "deception") else "graded admission"])
+        return dataset_of(made_up, made_up.rules[0])
+    return TABLES[name if name in ("loan", "deception") else "graded admission"]
 
 
 def test_the_guard_refuses_the_texts_that_are_no_rule_for_the_table() -> None:
     wrong = []
     for case in (case for case in OPTIMIZER if case["value"] or case.get("refused")):
         rule = parse_rule(case["answer"]).value
-        checked = guard_of(case["table"])
-        fault = "unreadable" if rule is None else checked.fault(rule, parent=checked.seed_text)
+        fault = "unreadable" if rule is None else fault_of(rule, table_of(case["table"]))
         if (fault is not None) != bool(case.get("refused") and not case.get("passes")):
             wrong.append((case, fault))
     assert wrong == []

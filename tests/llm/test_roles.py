@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vpp.events import Usage, hypothesis_id
-from vpp.llm.conversation import CUT_OFF
+from vpp.llm.conversation import CUT_OFF, REFUSED
 from vpp.llm.learner import contradicts
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
@@ -45,17 +45,17 @@ async def test_the_same_question_is_asked_and_reported_once() -> None:
         assert len(stub.requests) == 4
 
 
-async def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
+async def test_an_unreadable_answer_is_asked_for_again_with_its_fault_and_another_seed() -> None:
     noted: list[Noted] = []
     async with learner_of(chat("Output: maybe"), chat(), noted=noted) as (learner, stub, counters):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert prediction.value == "1"
         assert [attempts for _, _, attempts in noted] == [2]
-        first, second = (body["messages"] for body in stub.bodies)
-        assert second[:1] == first
-        assert second[1] == {"role": "assistant", "content": "Output: maybe"}
-        assert "'maybe' is none of the labels 0, 1" in second[2]["content"]
-        assert {body["seed"] for body in stub.bodies} == {9}
+        (first,), (second,) = (body["messages"] for body in stub.bodies)
+        fault, _, rest = second["content"].partition("\n")
+        assert fault == "An earlier answer was refused: 'maybe' is none of the labels 0, 1."
+        assert rest == first["content"]
+        assert [body["seed"] for body in stub.bodies] == [9, 10]
         assert counters.snapshot() == Usage(learner=2, unparsable=1, prompt_tokens=14, completion_tokens=6)
 
 
@@ -76,27 +76,19 @@ async def test_a_number_in_doubt_is_asked_about_again() -> None:
             assert words in stub.bodies[1]["messages"][-1]["content"]
 
 
-async def test_an_answer_that_was_cut_off_is_asked_for_again_without_it_and_briefly() -> None:
+async def test_the_learner_abstains_after_two_re_asks_which_are_brief_after_a_cut_answer() -> None:
     cut = chat("Explanation: the first is 3, the second", finish="length")
-    async with learner_of(cut) as (learner, stub, _):
-        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-        assert prediction.reason == "the answer was cut off at its limit of tokens; a higher limit gives it room"
-        first, second, third = (body["messages"] for body in stub.bodies)
-        assert second == [{"role": "user", "content": f"{CUT_OFF}\n{first[0]['content']}"}]
-        assert third[:1] == second
-        assert len(third) == 3
-
-
-async def test_after_two_re_asks_the_learner_abstains() -> None:
-    async with learner_of(chat("")) as (learner, stub, counters):
-        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-        assert (prediction.value, prediction.raw) == (None, "")
-        assert prediction.reason == "the answer is empty"
-        assert [len(body["messages"]) for body in stub.bodies] == [1, 3, 5]
-        assert stub.bodies[1]["messages"][1]["content"] == "(empty)"
-        assert await learner.predict(RULE, PARITY.train[:1]) == (prediction,)
-        assert len(stub.requests) == 3
-        assert counters.snapshot().unparsable == 3
+    for said, words, reason, raw in (
+        (cut, CUT_OFF, "the answer was cut off at its limit of tokens; a higher limit gives it room", None),
+        (chat(""), "the answer is empty", "the answer is empty", ""),
+    ):
+        async with learner_of(said) as (learner, stub, counters):
+            (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+            assert (prediction.value, prediction.reason, raw in (None, prediction.raw)) == (None, reason, True)
+            first, second, third = (body["messages"][0]["content"] for body in stub.bodies)
+            assert (second, third) == (f"{REFUSED} {words}.\n{first}", f"{REFUSED} {words}.\n" * 2 + first)
+            assert await learner.predict(RULE, PARITY.train[:1]) == (prediction,)
+            assert (len(stub.requests), counters.snapshot().unparsable) == (3, 3)
 
 
 PREDICTIONS = (Prediction(row=0, value="0"), Prediction(row=1, value=None), Prediction(row=2, value="1"))
@@ -154,6 +146,13 @@ async def test_a_text_that_is_no_rule_is_asked_for_again_with_its_reason() -> No
         again = stub.bodies[1]["messages"][-1]["content"]
         assert again.startswith("An earlier answer was refused: it names no label")
         assert (counters.snapshot().refused, counters.snapshot().unparsable) == (1, 0)
+
+
+async def test_a_parents_own_words_may_be_kept() -> None:
+    async with optimizer_of(PLACEHOLDER) as (optimizer, _, _):
+        text = f"{SEED_TEXT} The whole new rule, complete in itself, and nothing after it."
+        proposal = await optimizer.propose(text, PARITY.train, PREDICTIONS, temperature=0.7, seed=40)
+        assert (proposal.text or "").casefold() == text.casefold().removesuffix(".")
 
 
 async def test_after_two_re_asks_there_is_no_proposal_and_the_last_reason_is_kept() -> None:

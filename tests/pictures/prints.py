@@ -8,7 +8,7 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from vpp.show.theme import Mode
+from vpp.show.figures import Mode
 
 CSV = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 Stage = Literal["empty", "finished"]

@@ -43,11 +43,6 @@ def test_a_miss_is_the_distance_from_the_interval_and_negative_inside(target: fl
     assert miss((4, 5), target) == away
 
 
-def test_nothing_is_known_where_nobody_answers() -> None:
-    assert miss(None, 3.0) == inf
-    assert Conformal(scores=(1.0,) * 20).interval(None) == (-inf, inf)
-
-
 @pytest.mark.parametrize(("level", "least"), [(0.9, 9), (0.8, 4), (0.95, 19), (0.99, 99)])
 def test_too_few_rows_leave_everything_possible(level: float, least: int) -> None:
     few, enough = (Conformal(scores=(0.0,) * n, classes=LABELS, level=level) for n in (least - 1, least))
@@ -57,7 +52,9 @@ def test_too_few_rows_leave_everything_possible(level: float, least: int) -> Non
     assert few.coverage_band() == (1.0, 1.0)
 
 
-def test_a_narrowed_interval_keeps_one_number() -> None:
+def test_a_narrowed_interval_keeps_one_number_and_nothing_is_known_where_nobody_answers() -> None:
+    assert miss(None, 3.0) == inf
+    assert Conformal(scores=(1.0,) * 20).interval(None) == (-inf, inf)
     narrow = Conformal(scores=(-1.0,) * 20)
     assert narrow.interval((0.0, 6.0)) == (1.0, 5.0)
     assert narrow.interval((0.0, 1.0)) == (0.5, 0.5)

@@ -38,6 +38,7 @@ def test_a_point_is_certain_exactly_when_those_with_a_voice_are_unanimous(pairs)
 
 @settings(deadline=None)
 @given(labelled)
+@example([("a", 1.0), ("b", 1e-300)])  # a vanishing minority still disagrees
 def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
     assume(voices(pairs))
     entropy = vote_entropy(*unzip(pairs))
@@ -47,11 +48,6 @@ def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_
     shares = [sum(w for v, w in voices(pairs) if v == label) / total for label in "abc"]
     literal = -sum(share * math.log2(share) for share in shares if share)
     assert entropy == pytest.approx(literal, abs=1e-9)
-
-
-def test_a_vanishing_minority_still_disagrees():
-    assert vote_entropy(["a", "b"], [1.0, 1e-300]) > 0
-    assert is_uncertain(["a", "b"], [1.0, 1e-300])
 
 
 @pytest.mark.parametrize(
@@ -87,9 +83,6 @@ def test_voices_of_no_weight_to_speak_of_add_no_spread():
     assert weighted_spread([2.0, 3.0], [1.0, 1e-19]) == 0
     assert weighted_spread([2.0, 3.0], [1.0, 1e-17]) == pytest.approx(10**-8.5)
     assert weighted_spread([-1.5e308, 1.5e308], [0.75, 0.25]) > 1e308
-
-
-def test_spread_of_wild_answers_does_not_overflow():
     assert weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
 
 

@@ -57,12 +57,9 @@ def test_answers_and_targets_must_be_as_many():
             GaussianLikelihood(tau=1.0, abstention_error=1.0).terms(answers, [1.0, 2.0, 3.0])
 
 
-def test_a_row_without_a_target_has_no_error():
+def test_errors_are_prediction_minus_target_and_a_row_without_a_target_has_none():
     with pytest.raises(ValueError, match="without a target"):
         regression_errors([1.0, 2.0], [1.0, None], abstention_error=1.0)
-
-
-def test_errors_are_prediction_minus_target():
     assert regression_errors([3.0, None, 1.0], [1.0, 1.0, 4.0], abstention_error=9.0).tolist() == [2.0, 9.0, -3.0]
 
 
@@ -97,8 +94,10 @@ def test_graded_labels_with_their_noise_integrated_out_are_the_integral(shares):
 
 
 def test_certain_grades_are_labels_and_a_silence_is_a_blind_guess():
-    likelihood, targets = IntegratedZeroOne(n_shares=1), ["a"] * 6
+    targets, fixed = ["a"] * 6, ZeroOneLikelihood(epsilon=0.1, n_shares=2)
     labels, grades = ["a", "a", None, "b", "a", "a"], [{"a": 1.0}, {"a": 1.0}, None, {"b": 1.0}, {"a": 1.0}, {"a": 1.0}]
+    assert fixed.terms(grades, targets) == pytest.approx(fixed.terms(labels, targets), rel=1e-12)
+    likelihood = IntegratedZeroOne(n_shares=1)
     assert likelihood.log_likelihood(grades, targets) == pytest.approx(likelihood.log_likelihood(labels, targets))
     # half right and half wrong: a + w = 2.5 and b + r = 13.5 of 16
     assert likelihood.noise(labels, targets).estimate == pytest.approx(2.5 / 16)
@@ -164,9 +163,10 @@ def test_the_likelihood_of_numbers_is_finite_or_minus_infinity_in_any_unit(unit,
         assert 0 < likelihood.predictive(answers, [0.0] * len(answers)).tau < math.inf
 
 
-def test_labels_that_share_epsilon_make_the_masses_of_all_labels_sum_to_one():
-    labels = ("a", "b", "c", "d")
-    shared = ZeroOneLikelihood(epsilon=0.2, n_shares=3)
-    masses = [np.exp(shared.terms([label], ["a"])[0]) for label in labels]
-    assert sum(masses) == pytest.approx(1.0)
-    assert masses[0] == pytest.approx(0.8)
+@pytest.mark.parametrize(
+    ("answer", "right"), [("a", 0.8), ({"a": 1.0}, 0.8), ({"a": 0.5, "b": 0.3, "c": 0.2}, 0.5 * 0.8 + 0.5 * 0.2 / 3)]
+)
+def test_labels_that_share_epsilon_make_the_masses_of_all_labels_sum_to_one(answer, right):
+    shared, labels = ZeroOneLikelihood(epsilon=0.2, n_shares=3), ["a", "b", "c", "d"]
+    masses = np.exp(shared.terms([answer] * 4, labels))
+    assert (masses.sum(), masses[0]) == pytest.approx((1, right), rel=1e-12)

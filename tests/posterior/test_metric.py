@@ -25,27 +25,20 @@ NUMBERS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2
 SCALES = st.sampled_from([1e-9, 1.0, 1e12, 1e150])
 
 
-def test_a_rare_label_counts_as_much_as_a_common_one():
-    found = label_figures(["a"] * 10, ["a"] * 8 + ["b"] * 2)
-    assert (found.accuracy.value, found.balanced.value) == (0.8, 0.5)
-    assert found.by_label == (LabelRows(label="a", n=8, n_correct=8), LabelRows(label="b", n=2, n_correct=0))
+def test_a_rare_label_counts_as_much_as_a_common_one_and_an_abstention_is_wrong():
+    figures = label_figures(["a"] * 10, ["a"] * 8 + ["b"] * 2)
+    assert (figures.accuracy.value, figures.balanced.value) == (0.8, 0.5)
+    assert figures.by_label == (LabelRows(label="a", n=8, n_correct=8), LabelRows(label="b", n=2, n_correct=0))
+    figures = label_figures(["a", None, "b", "b"], ["a", "a", "b", "b"])
+    assert (figures.accuracy.value, figures.balanced.value) == (0.75, 0.75)
 
 
-def test_an_abstention_is_wrong_in_both():
-    found = label_figures(["a", None, "b", "b"], ["a", "a", "b", "b"])
-    assert (found.accuracy.value, found.balanced.value) == (0.75, 0.75)
-
-
-def test_standard_errors_of_shares_by_hand():
+def test_standard_errors_of_shares_by_hand_and_a_label_of_one_row_has_none():
     """3 of 4 and 2 of 5: variances 0.75 * 0.25 / 3 and 0.4 * 0.6 / 4; together 5 of 9."""
-    found = label_figures([*"aaab", *"bbaaa"], [*"aaaa", *"bbbbb"])
-    assert found.accuracy.standard_error == pytest.approx(math.sqrt(5 / 9 * 4 / 9 / 8))
-    assert found.balanced.standard_error == pytest.approx(math.sqrt(0.0625 + 0.06) / 2)
-
-
-def test_a_label_of_one_row_tells_no_spread():
-    found = label_figures(["a", "a", "b"], ["a", "a", "b"])
-    assert found.balanced == Estimate(value=1.0, standard_error=None)
+    figures = label_figures([*"aaab", *"bbaaa"], [*"aaaa", *"bbbbb"])
+    assert figures.accuracy.standard_error == pytest.approx(math.sqrt(5 / 9 * 4 / 9 / 8))
+    assert figures.balanced.standard_error == pytest.approx(math.sqrt(0.0625 + 0.06) / 2)
+    assert label_figures(["a", "a", "b"], ["a", "a", "b"]).balanced == Estimate(value=1.0, standard_error=None)
     assert label_figures(["a"], ["a"]).accuracy.standard_error is None
 
 
@@ -70,27 +63,21 @@ def test_errors_of_numbers_are_scikit_learns_at_any_scale(pairs, scale):
         assert found.r2 == pytest.approx(r2_score(targets, answers), rel=1e-9, abs=1e-9)
 
 
-def test_an_abstention_is_off_by_the_range():
-    found = number_figures([1.0, None], [1.0, 5.0], abstention_error=4.0)
-    assert (found.mse.value, found.mae.value, found.r2) == (8.0, 2.0, -1.0)
-
-
-def test_standard_errors_of_means_by_hand():
+def test_standard_errors_of_means_by_hand_and_an_abstention_is_off_by_the_range():
     """Squared errors 0, 0, 4, 4; absolute 0, 0, 2, 2."""
-    found = number_figures([0.0, 1.0, 4.0, 5.0], [0.0, 1.0, 2.0, 3.0], abstention_error=1.0)
-    assert found.mse == Estimate(value=2.0, standard_error=pytest.approx(math.sqrt(16 / 3) / 2))
-    assert found.mae == Estimate(value=1.0, standard_error=pytest.approx(math.sqrt(4 / 3) / 2))
+    figures = number_figures([0.0, 1.0, 4.0, 5.0], [0.0, 1.0, 2.0, 3.0], abstention_error=1.0)
+    assert figures.mse == Estimate(value=2.0, standard_error=pytest.approx(math.sqrt(16 / 3) / 2))
+    assert figures.mae == Estimate(value=1.0, standard_error=pytest.approx(math.sqrt(4 / 3) / 2))
+    figures = number_figures([1.0, None], [1.0, 5.0], abstention_error=4.0)
+    assert (figures.mse.value, figures.mae.value, figures.r2) == (8.0, 2.0, -1.0)
 
 
-def test_a_difference_is_of_the_same_rows_one_by_one():
-    found = paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
-    assert (found.n, found.mean, found.better, found.worse) == (4, -0.25, 2, 1)
-
-
-def test_infinite_losses_warn_of_nothing():
-    found = paired_difference([math.inf, 1.0], [math.inf, 2.0])
-    assert math.isnan(found.mean)
-    assert (found.better, found.worse) == (1, 0)
+def test_a_difference_is_of_the_same_rows_one_by_one_and_infinite_losses_warn_of_nothing():
+    difference = paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
+    assert (difference.n, difference.mean, difference.better, difference.worse) == (4, -0.25, 2, 1)
+    difference = paired_difference([math.inf, 1.0], [math.inf, 2.0])
+    assert math.isnan(difference.mean)
+    assert (difference.better, difference.worse) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -49,22 +49,13 @@ def test_copies_averaged_over_a_grid_of_u_equal_k_w_exactly(parts):
     assert total.tolist() == [part * len(parts) for part in parts]
 
 
-@pytest.mark.parametrize("u", [1e-9, 0.3, 1 - 1e-9])
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
-def test_equal_weights_copy_each_particle_once(size, u):
-    assert systematic_resample([1 / size] * size, u=u).tolist() == list(range(size))
-
-
-def test_a_running_sum_that_ends_below_one_still_gives_the_last_particle():
-    weights = [0.1] * 10
-    assert np.cumsum(weights)[-1] < 1, "the case that is tested: rounding leaves the sum short"
-    assert systematic_resample(weights, u=ALMOST_ONE)[-1] == 9
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 9, 10, 1000])
-def test_a_pointer_that_rounds_up_to_one_names_the_last_particle(size):
-    # (K - 1 + u) / K is 1.0 in floating point for the largest u below 1.
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 9, 10, 1000])
+def test_equal_weights_copy_each_particle_once_and_a_pointer_that_rounds_up_to_one_names_the_last(size):
+    for u in (1e-9, 0.3, 1 - 1e-9):
+        assert systematic_resample([1 / size] * size, u=u).tolist() == list(range(size))
+    # (K - 1 + u) / K is 1.0 in floating point for the largest u below 1, and the running sum of ten ends below 1.
     assert systematic_resample(np.full(size, 1 / size), u=ALMOST_ONE)[-1] == size - 1
+    assert np.cumsum([0.1] * 10)[-1] < 1
 
 
 @settings(deadline=None, max_examples=50)

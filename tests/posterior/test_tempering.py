@@ -19,13 +19,9 @@ def ess_at(log_w, log_lik, exponent, previous):
     return ess(normalise(carried_log_weights(log_w, log_lik, exponent=exponent, previous=previous)))
 
 
-def test_the_weights_of_two_steps_are_those_of_one():
+def test_the_weights_of_two_steps_are_those_of_one_and_a_better_hypothesis_gains_weight():
     half = carried_log_weights(np.zeros(4), UNEVEN, exponent=0.3, previous=0.0)
-    whole = carried_log_weights(half, UNEVEN, exponent=1.0, previous=0.3)
-    assert whole == pytest.approx(UNEVEN)
-
-
-def test_a_better_hypothesis_gains_weight():
+    assert carried_log_weights(half, UNEVEN, exponent=1.0, previous=0.3) == pytest.approx(UNEVEN)
     w = normalise(carried_log_weights(np.zeros(4), UNEVEN, exponent=0.5, previous=0.1))
     assert w == pytest.approx(np.exp(0.4 * UNEVEN) / np.exp(0.4 * UNEVEN).sum())
     assert w.tolist() == sorted(w, reverse=True)
@@ -43,9 +39,6 @@ def test_the_mean_weight_is_the_mean_of_the_weights(log_w):
     assert log_mean_weight(log_w - 1e6) == pytest.approx(log_mean_weight(log_w) - 1e6, abs=1e-6)
     shifted = log_w - log_w.max()
     assert math.exp(log_mean_weight(shifted)) == pytest.approx(np.exp(shifted).mean())
-
-
-def test_the_mean_weight_of_nothing_is_zero():
     assert log_mean_weight([-np.inf, -np.inf]) == -np.inf
     assert log_mean_weight([-np.inf, 0.0]) == pytest.approx(math.log(0.5))
 

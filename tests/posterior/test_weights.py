@@ -28,14 +28,10 @@ def test_a_constant_added_to_every_log_likelihood_changes_no_weight(log_lik, con
     assert shifted == pytest.approx(normalise(log_lik), rel=1e-8, abs=1e-12)
 
 
-def test_a_hopeless_particle_beside_a_good_one_weighs_nothing():
-    assert normalise([-1e6, 0.0]).tolist() == [0.0, 1.0]
-    assert normalise([-math.inf, -5.0]).tolist() == [0.0, 1.0]
-
-
-@pytest.mark.parametrize("size", [1, 3])
-def test_all_minus_infinity_prefers_none(size):
-    assert normalise(tempered_log_weights([-math.inf] * size, beta=2)).tolist() == [1 / size] * size
+def test_a_hopeless_particle_beside_a_good_one_weighs_nothing_and_where_all_are_none_is_preferred():
+    assert normalise([-1e6, 0.0]).tolist() == normalise([-math.inf, -5.0]).tolist() == [0.0, 1.0]
+    for size in (1, 3):
+        assert normalise(tempered_log_weights([-math.inf] * size, beta=2)).tolist() == [1 / size] * size
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -54,11 +50,8 @@ def test_weights_sum_to_one_and_keep_the_order_of_the_log_weights_and_their_ess_
     assert 1 - 1e-12 <= ess(weights) <= len(log_w) * (1 + 1e-12)
 
 
-def test_ess_is_one_over_the_sum_of_squares():
+def test_ess_is_one_over_the_sum_of_squares_and_of_m_equal_voices_among_k_exactly_m():
     assert ess([0.5, 0.25, 0.25]) == pytest.approx(1 / (0.25 + 0.0625 + 0.0625), rel=1e-15)
-
-
-def test_ess_of_m_equal_voices_among_k_is_exactly_m():
     for size in range(1, 31):
         for silent in (0, 1, size):
             assert ess(normalise([-3.7] * size + [-math.inf] * silent)) == size, (size, silent)

@@ -60,13 +60,13 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:
     reader = asked_pair(tmp_path, served, data=MORE)
-    found = sheet_rows(reader, reader.refresh().view, n=8)
+    found = sheet_rows(reader, n=8)
     known = {row.inputs for row in LABELS.labelled}
     assert {row.id for row in found} <= {row.id for row in MORE.unlabelled}
     assert len(found) == 8
     assert not {row.inputs for row in found} & known
     assert len({row.inputs for row in found}) == len({row.id for row in found}) == len(found)
-    own = sheet_rows(reader, reader.refresh().view, n=40, made_up=False)
+    own = sheet_rows(reader, n=40, made_up=False)
     assert {row.id for row in own} == {row.id for row in MORE.unlabelled}
 
 

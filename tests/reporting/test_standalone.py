@@ -39,7 +39,7 @@ from vpp.settings import Config
 
 ODD_NAME = 'the "odd"\n\'\'\' """ \\ \u2028 {town} column'
 ODD = "the_odd_town_column"
-EURO = Notation(decimal=",", grouping=".", unit="€")
+EURO = Notation(decimal=",", unit="€")
 COLUMNS = (
     Column(name="age", kind="number", n_missing=1, n_distinct=20),
     Column(name="town", kind="category", n_missing=0, n_distinct=3, kept_words=("None",)),

@@ -1,12 +1,8 @@
 """A run with a cap pauses there, keeps all, and goes on to the same result."""
 
-from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, wait_until
-from tests.runs.test_control import prepare
+from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior
 from vpp.events import RunFailed, RunPaused
-from vpp.llm.limits import Cap
 from vpp.runs.journal import JournalReader
-from vpp.runs.keys import Keys
-from vpp.runs.process import launch
 
 
 def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
@@ -30,15 +26,3 @@ def test_a_capped_run_pauses_at_its_cap_and_ends_like_an_uncapped_one(
     assert [event.reason for event in events if isinstance(event, RunPaused)] == ["budget"] * 3
     assert not any(isinstance(event, RunFailed) for event in events)
     assert served.asked == ended.result["spent"]["requests"]
-
-
-def test_a_worker_of_the_app_ends_at_the_cap_and_a_higher_one_lets_the_run_go_on(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    directory = prepare(desk, served)
-    for cap, state in ((60, "paused"), (0, "finished")):
-        directory.amend(cap=Cap(calls=cap))
-        launch(directory, keys=Keys(), environment=desk.variables)
-        wait_until(lambda state=state: desk.state("run") == state and not directory.is_held(), f"it has {state}")
-        assert served.asked == 60 or not cap
-    assert posterior(directory) == posterior(shared_desk.directory("smc"))

@@ -14,8 +14,9 @@ from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
 from vpp.runs.directory import RunDirectory
-from vpp.runs.preparation import config_for, continue_run
+from vpp.runs.preparation import continue_run, going_on
 from vpp.runs.reader import RunReader
+from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 
 ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
@@ -41,15 +42,16 @@ def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"method": "smc"}, {"particles": 7, "final_weights": "train"}),
-        ({"method": "smc", "tempering": "adaptive"}, {"particles": 7, "final_weights": "train"}),
-        ({"method": "mh"}, {"particles": 7, "final_weights": "rescored"}),
+        ({"method": "smc"}, {"particles": 4, "final_weights": "train"}),
+        ({"method": "smc", "tempering": "adaptive"}, {"particles": 4, "final_weights": "train"}),
+        ({"method": "mh"}, {"particles": 4, "final_weights": "rescored"}),
         ({"method": "vml5"}, {"particles": 10, "final_weights": "rescored"}),
     ],
 )
-def test_k_is_the_number_of_texts_and_last_weights_are_on_all_rows(options, expected) -> None:
-    config = Config(**{"final_weights": "rescored", **options})
-    assert config_for(config, size=7) == replace(config, **expected)
+def test_k_is_the_number_of_texts_and_last_weights_are_on_all_rows(options, expected, tmp_path: Path) -> None:
+    config, view = Config(**{"final_weights": "rescored", **options}), inspected.labels(tmp_path).refresh().view
+    spec = RunSpec(name="", config=config, endpoint=builders.DEMO)
+    assert going_on(spec, view, run="r", name="").config == replace(config, **expected)
 
 
 def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:

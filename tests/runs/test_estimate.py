@@ -16,13 +16,11 @@ from vpp.events import Usage
 from vpp.findings.cost import cost
 from vpp.inference.plan import plan, step_items
 from vpp.llm.limits import NO_CAP, Cap, Price
-from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
+    LEARNER_ANSWER,
     Pace,
-    Span,
-    _hypothesis,
     call_sizes,
     cap_words,
     estimate,
@@ -65,12 +63,10 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert [sum(step_items(PROGRAMS, step, n_train=4).values()) for step in (0, 1)] == [4 + 2, 2 + 2]
     assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
-    assert line.calls == Span(about=6 * made.plan.expected_share, high=6)
-    prompts = program_prompts(spec(PROGRAMS), DATA)
-    text = _hypothesis(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS.about)
-    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
-    assert call_sizes(spec(PROGRAMS), DATA)["program"][0].about == size / BYTES_A_TOKEN
-    assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
+    assert (line.calls, line.most_calls) == (6 * made.plan.expected_share, 6)
+    text = f"{optimizer_prompts(spec(), DATA).seed_text} {HYPOTHESIS}"
+    size = sum(len(message["content"].encode()) for message in program_prompts(spec(PROGRAMS), DATA).translation(text))
+    assert call_sizes(spec(PROGRAMS), DATA)["program"] == (size / BYTES_A_TOKEN, LEARNER_ANSWER)
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
     assert words(PROGRAMS, with_texts()).count("about texts") == 1
@@ -95,11 +91,11 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
 
 
 def test_money_is_tokens_at_each_roles_price() -> None:
-    """2 drawn and 2 x 2 proposed, each of 250 tokens, 1,536 at most."""
+    """2 drawn and 2 x 2 proposed, each of 250 tokens."""
     found = estimate(spec(prices=Prices(learner=Price(), optimizer=Price(completion=2.0))), DATA)
-    assert found.cost == Span(about=pytest.approx(2 * 6 * 250 / 1e6), high=pytest.approx(2 * 6 * 1536 / 1e6))
+    assert found.cost == pytest.approx(2 * 6 * 250 / 1e6)
     one = estimate(spec(prices=Prices(learner=Price(prompt=1.0))), DATA)
-    assert one.cost == Span(about=pytest.approx(one.prompt.about / 1e6), high=pytest.approx(one.prompt.high / 1e6))
+    assert one.cost == pytest.approx(sum(line.prompt for line in one.lines) / 1e6)
     assert estimate(spec(), DATA).cost is None
 
 
@@ -128,9 +124,9 @@ def test_a_run_sends_no_more_than_was_estimated(desk: Desk, served: Model, metho
     assert desk.run("run", "--method", method, "--structured", "off", *served.options).finish().code == 0
     made, data = penguins(method)
     expected = estimate(made, data)
-    sizes = [sum(len(message["content"]) for message in body["messages"]) for body in served.bodies]
-    assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
-    assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
+    assert expected.plan.least_calls <= len(served.bodies) <= expected.plan.calls
+    sent = sum(len(message["content"]) for body in served.bodies for message in body["messages"])
+    assert sum(line.prompt for line in expected.lines) * BYTES_A_TOKEN == pytest.approx(sent, rel=0.5)
 
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:

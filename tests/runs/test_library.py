@@ -83,14 +83,3 @@ def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -
         vpp.fit(PENGUINS, target="species", endpoint=endpoint(served), **SMALL)
     with pytest.raises(RunError, match="holds no run"):
         vpp.load_run(tmp_path)
-
-
-def test_a_posterior_asks_nothing_before_there_are_particles(
-    here: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome], tmp_path: Path
-) -> None:
-    for name in ("run.json", "data.csv"):
-        (tmp_path / name).write_bytes((shared_desk.folder / "vml" / name).read_bytes())
-    posterior = vpp.load_run(tmp_path)
-    assert posterior.hypotheses == posterior.weights == []
-    with pytest.raises(RunError, match="no particles yet"):
-        posterior.predict(PENGUINS)

@@ -2,29 +2,22 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.special import betaln
 
 from tests import inspected
-from tests.processes import Desk, beside_the_constant, but_times_and_ids, model, wait_until
+from tests.processes import Desk, beside_the_constant
 from tests.reporting import builders
-from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
 from vpp.errors import InputError
-from vpp.events import hypothesis_id
 from vpp.findings.new_rows import going_on_words
 from vpp.findings.result import evidence
 from vpp.inference.plan import plan
 from vpp.llm.prompts import seed_sentence
-from vpp.reporting.document import report_markdown
-from vpp.runs.journal import AnswerReader
 from vpp.runs.preparation import Preparation, read_sentences
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 
@@ -56,36 +49,6 @@ def prepared(*start: str, **options: Any) -> Preparation:
     )
 
 
-def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> None:
-    outcome = weigh(desk, "run", ABOVE_4, ABOVE_7, ABOVE_4, HOSTILE).finish()
-    assert outcome.code == 0
-    found, directory = outcome.result, desk.directory("run")
-    texts = [f"{SEED_TEXT} {each}" for each in (ABOVE_4, ABOVE_7, HOSTILE)]
-    assert found["sentences"] == texts
-    answers = AnswerReader(directory.journal).refresh().by_pair
-    said: dict[tuple[str, int], Value | None] = {pair: answer.value for pair, answer in answers.items()}
-    targets = list(LABELS.values())
-    right = [sum(said[hypothesis_id(text), row] == targets[row] for row in range(ROWS)) for text in texts]
-    log_lik = [inspected.log_marginal(n, ROWS - n) for n in right]
-    total = math.log(math.fsum(math.exp(each) / 3 for each in log_lik))
-    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
-    assert found["log_evidence"] == pytest.approx(total, rel=1e-12)
-    assert beside_the_constant(found) == pytest.approx([math.exp(lik - total) / 3 for lik in log_lik], rel=1e-12)
-    # Half of the prior: the labels as often as they occur, their shares integrated out.
-    assert found["constant"]["log_likelihood"] == pytest.approx(betaln(5 + 1, ROWS - 5 + 1), rel=1e-12)
-    odds = 3 * math.exp(found["constant"]["log_likelihood"] - log_lik[0])
-    assert found["constant"]["weight"] / found["weights"][0] == pytest.approx(odds, rel=1e-9)
-    assert found["evidence"]["label"] == "exact"
-    assert (found["calls"]["learner"], found["calls"]["optimizer"]) == (3 * ROWS, 0)
-    assert desk.vpp("verify", "run").code == 0
-    reader = RunReader(directory)
-    assert "of the sentences, these repeat earlier ones and count once: 3" in reader.dataset().provenance.notes
-    assert reader.refresh().spec.start == tuple(texts)
-    report = report_markdown(reader)
-    assert "\\<img src=x" in report
-    assert not re.search(r"(?<!\\)<img", report)
-
-
 def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
     sentences, options = (ABOVE_4, ABOVE_7, HOSTILE), ("--demo", "--likelihood=logprobs", "--noise=0.1")
     found = weigh(desk, "run", *sentences, options=options).finish().result
@@ -100,21 +63,6 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
     assert beside_the_constant(found) == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
     assert (found["evidence"]["label"], found["calls"]["learner"]) == ("exact", 3 * ROWS)
     assert desk.vpp("verify", "run").code == 0
-
-
-def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:
-    with model() as served:
-        options = (*served.options, "--no-cache", "--structured", "off", "--reading=rows")
-        whole = weigh(desk, "whole", ABOVE_4, ABOVE_7, options=options).finish()
-        served.hold_after = served.asked + ROWS
-        worker = weigh(desk, "killed", ABOVE_4, ABOVE_7, options=options)
-        wait_until(lambda: served.is_holding, "half of the rows are answered, the next is not")
-        worker.kill()
-        assert desk.state("killed") == "interrupted"
-        served.hold_after = None
-        resumed = desk.resume("killed").finish()
-    assert but_times_and_ids(resumed.result) == but_times_and_ids(whole.result)
-    assert desk.vpp("verify", "killed").code == 0
 
 
 def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.llama import StandIn, model_file
 from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, resumed_steps, wait_until
 from vpp.findings.progress import phase
+from vpp.runs.directory import Heartbeat
 
 WITHIN_S = 120.0
 
@@ -80,7 +81,8 @@ def test_loading_is_shown_and_a_stop_or_a_kill_ends_it(desk: Desk, stand_in: Sta
     model = model_file(desk.folder)
     stand_in.hold()
     held = small_run(desk, "held", model)
-    wait_until(lambda: desk.state("held") == "queued" and desk.look("held").loading_s is not None, "it loads")
+    beat = desk.directory("held").last_beat
+    wait_until(lambda: desk.state("held") == "queued" and (beat() or Heartbeat()).loading_s is not None, "it loads")
     snapshot = desk.look("held")
     assert phase(snapshot).startswith("Loading the model: ")
     wait_until(lambda: stand_in.loads, "the server loads")

@@ -8,14 +8,14 @@ import pytest
 
 from pages.parts import opening
 from pages.parts.opening import SHIPPED
-from tests.example import DEMO, TRIAL, make
+from tests.example import DEMO, SHIPPED_FILES, TRIAL, make
 from vpp.errors import RunError
 from vpp.findings.experiments import read_trial
 from vpp.findings.points import points, reject_option
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, RunStore, unpack
 
 
 def read(directory: RunDirectory) -> Snapshot:

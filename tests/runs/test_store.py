@@ -14,7 +14,6 @@ from vpp.data.table import Table
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import Slots
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore, delete, rename, run_id
 from vpp.settings import Config
@@ -112,11 +111,9 @@ def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
         (replace(SERVER, base_url="127.0.0.1:9"), "write it as http://127.0.0.1:9/v1"),
         (replace(SERVER, base_url="http://me:secret@host/v1"), "user name or password"),
         (replace(SERVER, optimizer_base_url="http://me:secret@host/v1"), "user name or password"),
-        (replace(SERVER, concurrency=-1), "concurrency is -1"),
-        (replace(SERVER, timeout_s=0), "timeout_s is 0"),
-        (replace(SERVER, timeout_s=float("nan")), "timeout_s is nan"),
-        (replace(SERVER, max_wait_s=-1), "max_wait_s is -1"),
-        (replace(DEMO, demo_latency_ms=-1), "demo_latency_ms is -1"),
+        (replace(SERVER, concurrency=-1), "endpoint.concurrency: Input should be greater than or equal to 0"),
+        (replace(SERVER, timeout_s=0), "endpoint.timeout_s: Input should be"),
+        (replace(SERVER, timeout_s=float("nan")), "endpoint.timeout_s: Input should be"),
     ],
 )
 def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endpoint: EndpointSpec, words: str) -> None:
@@ -128,16 +125,3 @@ def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endp
 def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="fewer than a batch of 101"):
         preparation(batch_size=101)
-
-
-def test_a_slot_is_held_by_one_and_free_when_given_back(tmp_path: Path) -> None:
-    one, other, second = Slots(tmp_path, count=1), Slots(tmp_path, count=1), Slots(tmp_path, count=2)
-    assert one.take_now()
-    assert one.take_now()
-    assert not other.take_now()
-    one.give_back()
-    assert other.take_now()
-    assert not one.take_now()
-    assert second.take_now()
-    for slots in (other, other, second):
-        slots.give_back()

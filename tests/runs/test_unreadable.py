@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.processes import Desk, Outcome, posterior
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerReader, Journal, JournalReader, Record, decode
+from vpp.runs.journal import AnswerReader, Journal, JournalReader
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
 
 GARBAGE = b'{"at":\n'
 
@@ -83,30 +82,26 @@ def test_a_last_line_without_its_end_is_ignored_and_cut(tail: bytes, run: RunDir
     assert run.journal.read_bytes() == whole
 
 
-def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_over(
-    run: RunDirectory, tmp_path: Path
-) -> None:
-    lines, reader = lines_of(run), RunReader(run)
-    whole = reader.refresh().view
-
-    def shows(content: bytes) -> bool:
-        return reader.refresh().view == fold(r for r in map(decode, content.splitlines()) if isinstance(r, Record))
-
-    for content in (b"".join(lines[:12]), b"".join(lines[:20])):
-        run.journal.write_bytes(content)
-        assert shows(content)
-    other = inspected.numbers(tmp_path / "others").directory.journal.read_bytes()
-    run.journal.write_bytes(other)
-    assert shows(other)
-    copy = run.path / "copy"
-    copy.write_bytes(b"".join(lines))
-    copy.rename(run.journal)
-    assert reader.refresh().view == whole
+def test_a_reader_goes_on_once_the_file_is_restored(run: RunDirectory) -> None:
+    lines, whole = lines_of(run), RunReader(run).refresh().view
     spoil(run, 7)
+    reader = RunReader(run)
     with pytest.raises(RunError, match="line 8"):
         reader.refresh()
     run.journal.write_bytes(b"".join(lines))
     assert reader.refresh().view == whole
+
+
+def test_a_reader_starts_over_with_a_journal_that_was_replaced_or_shortened(run: RunDirectory, tmp_path: Path) -> None:
+    lines, reader = lines_of(run), RunReader(run)
+    whole = reader.refresh().view
+    run.journal.write_bytes(b"".join(lines[:12]))
+    assert reader.refresh().view == JournalReader(run.journal).read() != whole
+    assert reader.read_answers().by_pair == {}
+    (run.path / "copy").write_bytes(b"".join(lines))
+    (run.path / "copy").rename(run.journal)
+    assert reader.refresh().view == whole
+    assert reader.read_answers().by_pair
 
 
 def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -131,16 +126,3 @@ def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: Run
     (run.path / "run.json").write_text(json.dumps(spec))
     with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
         RunReader(run).dataset()
-
-
-def test_a_resume_refuses_a_bad_line_and_goes_on_once_it_is_restored(
-    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    run = RunDirectory(shutil.copytree(shared_desk.folder / "smc", desk.folder / "run"))
-    lines = lines_of(run)
-    run.journal.write_bytes(b"".join([*lines[:20], GARBAGE]))
-    refused = desk.resume("run").finish()
-    assert (refused.code, "line 21 cannot be read" in refused.complaint) == (2, True)
-    run.journal.write_bytes(b"".join(lines))
-    assert desk.resume("run").finish().code == 0
-    assert posterior(run) == posterior(shared_desk.directory("smc"))

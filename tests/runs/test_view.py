@@ -148,8 +148,9 @@ def directory(tmp_path: Path) -> RunDirectory:
     return Preparation(dataset=dataset, spec=spec).create(tmp_path)
 
 
-def test_a_run_that_was_just_made_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
-    assert directory.state(RunView()) == "queued"
+def test_a_run_whose_worker_is_being_started_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
+    directory.beat(Heartbeat(is_launch=True))
+    assert directory.state(RunView()) == directory.state(view(*FIRST)) == "queued"
     assert directory.state(RunView(), now=later(STARTING_S + 1)) == "interrupted"
 
 

@@ -5,30 +5,21 @@ from datetime import datetime
 
 from vpp.events import INITIAL_STEP
 from vpp.findings.baselines import Baselines
-from vpp.findings.comparison import Candidate, compare, cost, others, outcome, settings_block, standings
+from vpp.findings.comparison import candidate, compare, others, outcome, settings_block, standings
+from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses, merge_ideas, order_words, shares_words, similarity
-from vpp.findings.progress import accuracy_curve, asking_words, calls_metric, ess_curve, health, pace, phase
+from vpp.findings.progress import asking_words, calls_metric, health, pace, phase
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, result, target_words, weights_words
-from vpp.findings.rows import (
-    asked_when,
-    calibrated,
-    evaluated_rows,
-    mistakes,
-    opened_row,
-    row_table,
-    sure_and_right,
-    tiles,
-)
+from vpp.findings.rows import calibrated, evaluated_rows, mistakes, opened_row, row_table, timing_words, trust
 from vpp.findings.rows import headline as rows_headline
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.findings.status import listed, when_words
 from vpp.findings.step import Cards, Names, happened, phases, shown_step
-from vpp.findings.verdict import unread_alert
+from vpp.findings.verdict import run_verdict, unread_alert
 from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.budget import distinct_rows
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
 from vpp.show.markup import block_html, html, text
@@ -36,7 +27,6 @@ from vpp.show.markup import block_html, html, text
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
-MOST_OPENED = 3
 
 
 def draw_all(reader: RunReader) -> list[str]:
@@ -64,8 +54,8 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     yield html(unread_alert(view)) + text(asking_words(snapshot))
     if view.started is None:
         return
-    names, prompts = Names(view), PromptMaker(snapshot.spec, dataset, answers=reader.read_answers)
-    cards = Cards(view, config, dataset, prompts, names=names, wanted=range(config.size))
+    names = Names(view)
+    cards = Cards(view, config, dataset, names=names)
     health(view, dataset, names)
     newest = shown_step(view)
     steps = range((-1 if newest is None else newest) + 1)
@@ -95,8 +85,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield block_html(deck(every, view, config, {}))
     gone = ruled_out(view, dataset)
     yield html(ruled_out_heading(gone, config))
-    for opened in (None, *range(min(len(gone), MOST_OPENED))):
-        yield block_html(ruled_out_lines(gone, seed_text=seed_text, opened=opened))
+    yield block_html(ruled_out_lines(gone, seed_text=seed_text))
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -104,16 +93,23 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     if rows is None:
         return
-    asked_when(rows.test, snapshot)
-    yield html((*rows_headline(rows), *calibrated(rows), tiles(rows), *sure_and_right(rows), *mistakes(rows)))
+    timing_words(rows.test, snapshot)
+    yield html(
+        (
+            *rows_headline(rows),
+            *calibrated(rows),
+            *trust(rows, run_verdict(reader.directory, snapshot.view)),
+            *mistakes(rows),
+        )
+    )
     for point in rows.points[:3]:
         inside = opened_row(rows, point, reasons=reader.read_answers().by_pair, readings={})
         yield html([row_table(rows, rows.points, open_row=point.row.id, inside=inside)])
 
 
-def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+def comparison(reader: RunReader, _: Snapshot) -> Iterator[str]:
     """The run beside itself."""
-    run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
+    run = candidate(reader)
     found = compare([run, run], reference=0)
-    parts = [outcome(found, None), *others(found), cost(found), settings_block(found, {})]
+    parts = [outcome(found, None), *others(found), settings_block(found, {})]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vpp.show.figures import HUES
-from vpp.show.theme import PRIMARY, TOKENS, Mode, Token
+from vpp.show.figures import HUES, PRIMARY, TOKENS, Mode, Token
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
@@ -81,7 +80,7 @@ def test_no_colour_stands_elsewhere() -> None:
     found = {
         path.name for path in SOURCES if re.search(rf"{HEX.pattern}|\b(rgb|hsl|oklch)a?\((?!0,0,0,0)", path.read_text())
     }
-    assert found == {"theme.py"}
+    assert found == {"figures.py"}
 
 
 WRITTEN_ON = (

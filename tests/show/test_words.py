@@ -13,8 +13,8 @@ NBSP = "\N{NO-BREAK SPACE}"
 
 
 def test_a_percentage_never_claims_all_or_nothing_falsely() -> None:
-    cases = {0: "0 %", 1: "100 %", 0.22: "22 %", 0.997: "99.7 %", 0.004: "0.4 %", 0.99999: "over 99.9 %"}
-    cases |= {1e-9: "under 0.1 %", 0.996: "99.6 %"}
+    cases = {0: "0 %", 1: "100 %", 0.22: "22 %", 0.997: "99.7 %", 0.004: "0.4 %", 0.99999: "> 99.9 %"}
+    cases |= {1e-9: "< 0.1 %", 0.996: "99.6 %"}
     assert {fraction: words.percent(fraction).replace(NBSP, " ") for fraction in cases} == cases
 
 
@@ -25,7 +25,7 @@ def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
 
 def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
     shares = (("a", 0.9996), ("b", 0.0004))
-    assert VoteBar(shares=shares, labels=("a", "b")).words == f"a over 99.9{NBSP}%, b under 0.1{NBSP}%"
+    assert VoteBar(shares=shares, labels=("a", "b")).words == f"a > 99.9{NBSP}%, b < 0.1{NBSP}%"
     assert VoteBar(shares=(("a", sum([0.1] * 10)),), labels=("a", "b")).words == f"a 100{NBSP}%"
 
 

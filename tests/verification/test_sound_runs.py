@@ -6,22 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.inference import scripted
-from tests.processes import ROOT, model
+from tests.processes import ROOT
 from tests.verification.kept import Learner, kept_run, write
 from vpp.cli.stored import fault_line
-from vpp.data.build import build_dataset
-from vpp.data.split import SplitPlan
-from vpp.data.table import Table
-from vpp.data.tasks import generate
 from vpp.events import Proposed, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal
-from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import EXAMPLES
-from vpp.runs.worker import Surroundings, work
-from vpp.settings import Config
 from vpp.verification import verify
 
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
@@ -100,24 +91,3 @@ def test_a_shipped_example_holds(name: str) -> None:
     found = verify(RunDirectory(ROOT / "assets" / "examples" / name))
     assert [fault_line(fault) for fault in found.faults] == []
     assert found.has_ended
-
-
-DEMO = {
-    "mh with restarts": {"method": "mh", **scripted.VARIANTS["mh with restarts"]},
-    "smc": {"method": "smc"},
-    "smc adaptive": {"method": "smc", **scripted.VARIANTS["smc adaptive"]},
-}
-"""Between them every phase of a step; the other variants are verified without a server, above."""
-
-
-def test_runs_of_a_worker_on_the_demo_model_hold(tmp_path: Path) -> None:
-    table = Table.read(generate("linear", train_size=20, test_size=6), name="linear.csv")
-    dataset = build_dataset(table, target=table.columns[-1].name, split=SplitPlan(train_size=20))
-    with model() as served:
-        for name, options in DEMO.items():
-            config = Config(**{"particles": 3, "batch_size": 10, "epochs": 2, **options})  # type: ignore[arg-type]
-            endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
-            spec = RunSpec(name=name, config=config, endpoint=endpoint)
-            directory = Preparation(dataset=dataset, spec=spec).create(tmp_path, run_dir=tmp_path / name)
-            work(directory, Surroundings(keys=Keys(), cache_dir=tmp_path, slots_dir=tmp_path, max_running=9))
-            assert faults(directory) == [], name

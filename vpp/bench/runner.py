@@ -7,7 +7,6 @@ cluster share the runs folder and exchange nothing else; keys stay in each machi
 import importlib
 import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -23,7 +22,7 @@ from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
-from vpp.runs.process import child_environment, start_worker
+from vpp.runs.process import child_environment, on_signals, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds
 
@@ -62,7 +61,7 @@ def run_sweep(
         progress = _Progress(directory, spec, say)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
-        with _signals_stop(directory), ThreadPoolExecutor(1) as pool:
+        with on_signals(directory.stop), ThreadPoolExecutor(1) as pool:
             parallel = pool.submit(_parallel, tasks, backend, jobs)
             try:
                 while not parallel.done():
@@ -84,27 +83,27 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
     try:
-        if not directory.stops():
+        if not directory.is_stopped():
             _create(run, cell, setting, endpoint)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
-        if directory.stops():
+        if directory.is_stopped():
             return Ended(cell, STOPPED)
         worker = start_worker(run, {**os.environ, "VPP_MAX_RUNNING": str(slots)}, "--json", "--quiet")
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
         return Ended(cell, FAULT, str(error))
-    if worker.returncode == ENDPOINT_FAILED and not directory.stops():
+    if worker.returncode == ENDPOINT_FAILED and not directory.is_stopped():
         directory.stop()
     return Ended(cell, worker.returncode)
 
 
 def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], bool]) -> None:
-    """Wait for the run's worker; pass on each stop of the sweep to it."""
-    sent = 0
+    """Wait for the run's worker; pass on a stop of the sweep to it."""
+    is_sent = False
     while not has_ended():
-        if sent < directory.stops():
+        if directory.is_stopped() and not is_sent:
             run.send_command("stop")
-            sent += 1
+            is_sent = True
         time.sleep(POLL_S)
 
 
@@ -170,21 +169,8 @@ def _ending(directory: SweepDirectory, progress: _Progress, ends: Sequence[Ended
         if code != STOPPED:
             why = reason or details[cell] or f"see {directory.run_of(cell).log}"
             progress.say(f"{cell.name} failed, can be run again: {why}")
-    ending: Ending = "done" if not left else "stopped" if directory.stops() else "failed"
+    ending: Ending = "done" if not left else "stopped" if directory.is_stopped() else "failed"
     return ending, progress.view
-
-
-@contextmanager
-def _signals_stop(directory: SweepDirectory) -> Iterator[None]:
-    """Turn signals into stops; a closed terminal's too, unless the sweep was started to ignore it."""
-    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-    names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
-    before = {name: signal.signal(name, lambda *_: directory.stop()) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
 
 
 @contextmanager
@@ -196,9 +182,7 @@ def ray_cluster(address: str, *, jobs: int) -> Iterator[None]:
     try:
         ray, ray_joblib = importlib.import_module("ray"), importlib.import_module("ray.util.joblib")
     except ImportError:
-        raise InputError(
-            "--engine ray needs the package ray: pip install -r requirements-ray.txt, on every machine"
-        ) from None
+        raise InputError("--ray needs Ray: pip install -r requirements-ray.txt, on every machine") from None
     os.environ.update(child_environment(os.environ), RAY_USAGE_STATS_ENABLED="0")  # a local Ray inherits them
     # A local Ray listens on this machine only: anyone who can connect to a Ray can run code in it.
     local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
@@ -206,9 +190,7 @@ def ray_cluster(address: str, *, jobs: int) -> Iterator[None]:
         ray.init(address=address, log_to_driver=False, logging_level="error", **(local if address == LOCAL else {}))
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"no Ray answers at {address!r} ({reason}): start it with `ray start`, or leave --ray-address out"
-        ) from None
+        raise InputError(f"no Ray answers at {address!r} ({reason}): start it with `ray start`") from None
     try:
         if jobs > (cores := int(ray.cluster_resources().get("CPU", 0))):
             raise InputError(f"--jobs is {jobs}, and the cluster has {counted(cores, 'core')}: give at most {cores}")

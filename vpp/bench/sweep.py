@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -201,14 +201,11 @@ class SweepDirectory:
         return is_locked(self.path / ".lock")
 
     def stop(self) -> None:
-        """Ask every cell to stop; a second time, to skip its evaluation."""
-        write_atomically(self.path / "stop", b"." * (self.stops() + 1))
+        """Ask every cell to stop."""
+        write_atomically(self.path / "stop", b"")
 
-    def stops(self) -> int:
-        """Number of stops since the sweep began."""
-        with suppress(FileNotFoundError):
-            return (self.path / "stop").stat().st_size
-        return 0
+    def is_stopped(self) -> bool:
+        return (self.path / "stop").exists()
 
     def begin(self, wanted: SweepSpec) -> None:
         """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
@@ -285,11 +282,9 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "prompt_tokens": values["tokens"]["prompt"],
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
-        "n_initial": len({p.hypothesis for p in view.finished_steps[0].population}),  # distinct texts
         "n_unique": values["n_unique"],
         "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         "ess": values["ess_by_step"],
-        "resampled_at": values["resampled_at"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
         "uncertain": values["uncertain"]["points"],  # test points on which the particles are not unanimous

@@ -14,14 +14,14 @@ from vpp.cli.progress import ask
 from vpp.cli.system import find_run, print_json, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError
-from vpp.findings.baselines import MODEL_NAMES, Baselines, baselines, with_prompted
+from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
-from vpp.findings.scores import Score, averaged_score, score_text
+from vpp.findings.scores import averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import asked_sheet, prediction_csv
-from vpp.runs.asking import Answers, Asking, PromptedAsking, PromptedBaselines
+from vpp.runs.asking import Answers, Asking, PromptedAsking
 from vpp.runs.reader import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
@@ -105,7 +105,7 @@ def trial(options: Namespace) -> int:
 
 def baseline(options: Namespace) -> int:
     directory = find_run(options.run_dir)
-    asked = _answers(PromptedAsking(directory, calls=options.calls, examples=options.examples).go)
+    asked = _answers(PromptedAsking(directory, calls=options.calls).go)
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()
@@ -113,26 +113,14 @@ def baseline(options: Namespace) -> int:
     test = reader.refresh().view.evaluated.get("test")
     own = None if test is None else averaged_score(test, dataset)
     if options.json:
-        print_json(_baseline_json(directory.id, asked, simple, own))
+        prompted = {each.name: {"calls": each.calls, "examples": each.examples} for each in asked.models}
+        facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": asked.run_calls}
+        results: dict[str, float | None] = {"posterior": own.value if own else None}
+        results |= {model.name: model.score.value for model in simple.models}
+        print_json({"run": directory.id, **facts, "test": results, "prompted": prompted})
         return 0
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
     width = max(len(name) for name, _ in rows)
     print("\n".join(f"{name:{width}}  {score_text(score):>8}" for name, score in rows))
     return 0
-
-
-def _baseline_json(run: str, asked: PromptedBaselines, simple: Baselines, own: Score | None) -> dict[str, Any]:
-    scores = {model.name: model.score.value for model in simple.models}
-    prompted = {
-        each.name: {"test": scores[each.name], "calls": each.calls, "questions_a_row": each.questions}
-        | {"examples": each.examples}
-        for each in asked.models
-    }
-    return {
-        "run": run,
-        "metric": "mse" if simple.models[0].score.n_correct is None else "accuracy",
-        "posterior": {"test": own and own.value, "learner_calls": asked.run_calls},
-        "simple": {name: value for name, value in scores.items() if name not in prompted},
-        "prompted": prompted,
-    }

@@ -102,8 +102,11 @@ def _learning(commands: Commands) -> None:
     method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
     about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
     method.add_argument("--start", metavar="FILE", help=about)
+    about = "runs of this setting, with seeds from --seed on, as one: its page, report and pooled posterior; give the "
+    about += "same command again to go on with those that are missing"
+    _number(method, "--seeds", about, 1)
     run_options(learn)
-    learn.set_defaults(start_prior=None)
+    learn.set_defaults(start_prior=())
 
     about = "weigh your own sentences on every row of a table, without an optimizer"
     weigh = command(commands, "weigh", "running:run", about)
@@ -111,11 +114,11 @@ def _learning(commands: Commands) -> None:
     model_options(weigh, of_run=True)
     method = method_options(weigh, WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
-    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
-    method.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
+    about = "their prior weights: numbers with commas, in the file's order (equal)"
+    method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
     sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
-    weigh.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
+    weigh.set_defaults(preset="recommended", seeds=1, test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
 
     resume = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
     header_option(resume)
@@ -184,8 +187,6 @@ def _asking(commands: Commands) -> None:
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
-    _number(baseline, "--examples", about, metavar="K")
     json_option(baseline)
 
 
@@ -212,7 +213,7 @@ methods of the paper:
 def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": BENCH_METHODS}
-    parser = command(commands, "bench", "benching:bench", about, **shape)
+    parser = command(commands, "bench", "running:bench", about, **shape)
     parser.add_argument("--tasks", type=_names, metavar="A,B", help="some of the seven tasks (all)")
     parser.add_argument("--methods", type=_names, metavar="A,B", help="some of the methods, named below (all)")
     _number(parser, "--seeds", "seeds 0 to N - 1 (3)")
@@ -237,9 +238,8 @@ def data_options(parser: ArgumentParser) -> Options:
     group = parser.add_argument_group("data")
     group.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     group.add_argument("--target", help="column to predict (guessed from the names)")
-    group.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     group.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
-    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}"
+    about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; of the target too"
     _repeated(group, "--kind", "COLUMN=KIND", about, _kind)
     about = "what a column, or label:LABEL of the target, means (or in a file DATA.columns.csv)"
     _repeated(group, "--describe", "COLUMN=TEXT", about, _description)
@@ -329,7 +329,8 @@ def run_options(parser: ArgumentParser) -> None:
 
 def new_run_options(parser: Options) -> None:
     parser.add_argument("--name", default="", help="the run's name")
-    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
+    about = "the run's directory, of several seeds the folder of their runs (a new one in VPP_RUNS_DIR)"
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help=about)
     output_options(parser)
 
 
@@ -412,11 +413,15 @@ def _calibration(text: str) -> tuple[int, float | None]:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 
 
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no list of numbers: write them with commas, such as 0.15,0.60") from None
+
+
 def _prices(text: str) -> tuple[float, ...]:
-    amounts: tuple[float, ...] = ()
-    with suppress(ValueError):
-        amounts = tuple(map(float, text.split(",")))
-    if len(amounts) not in (2, 4):
+    if len(amounts := _numbers(text)) not in (2, 4):
         raise ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
     return amounts
 

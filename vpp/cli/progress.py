@@ -9,15 +9,15 @@ from typing import Any, TextIO, TypeVar
 from vpp.cli.system import environment, keys
 from vpp.events import RunPaused, RunResumed, StepFinished, Usage
 from vpp.findings.progress import activity_words
-from vpp.findings.status import faults_named, loading_words, retry_words, steps_done, steps_text, wait_words
+from vpp.findings.status import faults_named, loading_words, retry_words, steps_text, wait_words
 from vpp.runs.budget import seconds_left
+from vpp.runs.directory import Heartbeat
 from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.show.words import seconds
 
 T = TypeVar("T")
-WIDTH = 12
 
 
 class StatusLine:
@@ -49,8 +49,8 @@ class StatusLine:
 class Progress:
     """Progress of a run; called with each event. Without a stream nothing is shown."""
 
-    def __init__(self, stream: TextIO | None, spec: RunSpec) -> None:
-        self._line, self._spec = StatusLine(stream), spec
+    def __init__(self, stream: TextIO | None, spec: RunSpec, *, max_running: int) -> None:
+        self._line, self._spec, self._max_running = StatusLine(stream), spec, max_running
         self._is_paused = False
         self._once: set[str] = set()
         """Lines that are printed once."""
@@ -60,7 +60,7 @@ class Progress:
         event = record.event
         self._event_at = time.monotonic()
         if self._line.is_terminal:
-            self._draw(view, view.usage)
+            self._line.draw(self._text(view, view.usage))
         elif isinstance(event, StepFinished) and event.step >= 0:
             self._line.print(self._text(view, view.usage))
         if isinstance(event, RunPaused):
@@ -70,36 +70,27 @@ class Progress:
             self._line.print("going on")
         self._is_paused = isinstance(event, RunPaused)
 
-    def beat(self, view: RunView, usage: Usage) -> None:
-        """Show the calls since the last event; in a file or pipe, print once that faults delay the first hypotheses."""
-        if view.phase == "running" and self._line.is_terminal:
-            self._draw(view, usage)
-        elif view.phase == "running" and _has_only_faults(view, usage) and "faults" not in self._once:
-            self._once.add("faults")
-            self._line.print(self._text(view, usage))
-
-    def queued(self, going: int) -> None:
-        self._line.print(f"queued: {going} running, the most allowed (VPP_MAX_RUNNING)")
-
-    def loading(self, seconds_so_far: float) -> None:
-        """Show that the model is loading; in a file or pipe, in one line."""
-        if self._line.is_terminal:
-            self._line.draw(loading_words(seconds_so_far))
-        else:
+    def beat(self, view: RunView, beat: Heartbeat) -> None:
+        """Show the calls since the last event; in a file or pipe, print once what delays the first hypotheses."""
+        if beat.waits:
+            self._print_once(f"queued: {self._max_running} running, the most allowed (VPP_MAX_RUNNING)")
+        elif beat.loading_s is not None and self._line.is_terminal:
+            self._line.draw(loading_words(beat.loading_s))
+        elif beat.loading_s is not None:
             self._print_once(loading_words(0))
+        elif view.phase == "running" and not beat.queued and self._line.is_terminal:
+            self._line.draw(self._text(view, beat.usage))
+        elif view.phase == "running" and not beat.queued and _has_only_faults(view, beat.usage):
+            self._print_once(self._text(view, beat.usage), of="faults")
 
     def close(self) -> None:
         self._line.clear()
 
-    def _print_once(self, words: str) -> None:
-        if words and words not in self._once:
-            self._once.add(words)
+    def _print_once(self, words: str, *, of: str = "") -> None:
+        """Print a line once. of: what it is about, if its words change."""
+        if (of or words) not in self._once:
+            self._once.add(of or words)
             self._line.print(words)
-
-    def _draw(self, view: RunView, usage: Usage) -> None:
-        filled = round(WIDTH * steps_done(view) / max(1, view.total_steps))
-        bar = "" if _has_only_faults(view, usage) else "█" * filled + "░" * (WIDTH - filled) + " "
-        self._line.draw(f"{bar}{self._text(view, usage)}")
 
     def _text(self, view: RunView, usage: Usage) -> str:
         left = seconds_left(self._spec, view, usage)

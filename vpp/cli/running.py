@@ -1,26 +1,29 @@
-"""`run`, `weigh`, `continue` and `resume`: prepare a run, print its plan, and work on it to its end."""
+"""`run`, `weigh`, `continue` and `resume`: prepare runs, print their plan, work on them to their ends; and `bench`."""
 
 import json
 import logging
+import shlex
 import sys
 import textwrap
+import time
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from vpp.cli.parser import INSTEAD
-from vpp.cli.progress import Progress
+from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
     environment,
     find_run,
     format_text,
     keys,
+    print_json,
     read_table,
     read_text,
     recorded,
@@ -30,6 +33,7 @@ from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
+from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
@@ -39,12 +43,21 @@ from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.runs.budget import check_budget, estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
+from vpp.runs.group import Group, begin, goes_on, start_open
+from vpp.runs.journal import JournalReader
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, check_endpoint, check_gate, continue_run, read_sentences, template_fields
+from vpp.runs.process import on_signals
+from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
+from vpp.show.words import capitalised, in_words
+
+if TYPE_CHECKING:
+    from vpp.bench.sweep import SweepDirectory, SweepSpec
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
@@ -70,26 +83,29 @@ def run(options: Namespace) -> int:
         **_templates(options, endpoint, dataset),
         cell_limit=int(dict(options.limit).get("cell_limit", 0)),
         start=start,
-        start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
+        start_prior=options.start_prior,
         command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
-    directory = None
-    if not options.plan:
-        directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+    folder, to = environment().runs_dir, Path(options.to) if options.to else None
+    runs: list[RunDirectory] = []
+    if not options.plan and options.seeds == 1:
+        runs = [preparation.create(folder, run_dir=to)]
+    elif not options.plan:
+        runs = begin(preparation, options.seeds, to or folder)
     if not options.quiet:  # once the run is accepted, so that a refusal stays one line
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
         print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
-    if directory is None:
-        _print_plan(preparation, sys.stdout)
+    if not runs:
+        _print_plan(preparation, sys.stdout, options.seeds)
         return 0
     if not options.quiet:
-        _print_plan(preparation, sys.stderr)
+        _print_plan(preparation, sys.stderr, options.seeds)
         if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
-    return work_on(directory, options)
+    return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
 
 
 def continue_(options: Namespace) -> int:
@@ -200,7 +216,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         target=target,
         test_table=test,
         notes=() if options.target else (guess,),
-        columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
+        columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
         split=SplitPlan(
             seed=config.seed,
             train_size=options.train_size,
@@ -214,12 +230,13 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     return dataset, f"{format_text(table.reading)}{source}"
 
 
-def _print_plan(preparation: Preparation, stream: TextIO) -> None:
+def _print_plan(preparation: Preparation, stream: TextIO, seeds: int) -> None:
     from vpp.show.markup import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
     pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
-    for line in lines([Note(rows_sentence(dataset)), *cost(estimate(spec, dataset), spec, dataset, pace)]):
+    several = [Note(f"{capitalised(in_words(seeds))} runs, each:")] if seeds > 1 else []
+    for line in lines([Note(rows_sentence(dataset)), *several, *cost(estimate(spec, dataset), spec, dataset, pace)]):
         print(line if "  " in line else textwrap.fill(line, 110), file=stream)
 
 
@@ -231,15 +248,14 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, progress = environment(), Progress(None if options.quiet else sys.stderr, directory.spec())
+    env, stream = environment(), None if options.quiet else sys.stderr
+    progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
         keys=keys(),
         cache_dir=env.cache_dir,
         slots_dir=env.runs_dir,
         max_running=env.max_running,
-        listener=progress,
-        on_queued=partial(progress.queued, env.max_running),
-        on_loading=progress.loading,
+        on_event=progress,
         on_beat=progress.beat,
     )
     view = work(directory, around)
@@ -250,21 +266,117 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         return FAILURE_CODES["disk"]
     # Imported late: pandas and scikit-learn would delay a worker's first call.
     from vpp.findings.result import result, summary
-    from vpp.findings.verdict import record_verdict
-    from vpp.reporting.document import write_all
     from vpp.show.markup import lines
 
     if view.phase in ("finished", "stopped"):
-        record_verdict(directory, view)
-        try:
-            write_all(directory)
-        except OSError as error:
-            fix = f"then `python -m vpp report {directory.path}` writes its reports"
-            _complain(f"{refusal(error, directory.path)}, {fix}")
+        _write_results(directory, view)
+        if pooled := Group(directory.path.parent, directory.spec().group).pool():
+            _write_results(pooled, JournalReader(pooled.journal).read())
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
-    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
+    return _exit_code(view)
+
+
+def _write_results(directory: RunDirectory, view: RunView) -> None:
+    from vpp.findings.verdict import record_verdict
+    from vpp.reporting.document import write_all
+
+    record_verdict(directory, view)
+    try:
+        write_all(directory)
+    except OSError as error:
+        fix = f"then `python -m vpp report {directory.path}` writes its reports"
+        _complain(f"{refusal(error, directory.path)}, {fix}")
+
+
+def _exit_code(view: RunView) -> int:
+    return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES.get(view.phase, 1)
+
+
+POLL_S = 0.2
+
+
+def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
+    """Work on a group's runs, a worker each, to their ends, and print what they say together."""
+    from vpp.findings.comparison import seeds, seeds_blocks, seeds_record, seeds_table
+    from vpp.findings.verdict import blocks
+    from vpp.show.markup import lines
+
+    group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
+    start_open(runs, keys=keys())
+    with on_signals(partial(group.send, "stop")):
+        going = list(runs)
+        while going:
+            for run in [run for run in going if not goes_on(run)]:
+                going.remove(run)
+                line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
+            if line.is_terminal:
+                line.draw(f"{len(runs) - len(going)} of {len(runs)} runs have ended")
+            time.sleep(POLL_S)
+    line.clear()
+    if pooled := group.pool():
+        _write_results(pooled, JournalReader(pooled.journal).read())
+    found = seeds(group)
+    if options.json:
+        print_json(seeds_record(found))
+    else:
+        verdict = blocks(found.pooled.verdict if found.pooled else None)
+        where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
+        print("\n".join(lines([*verdict, *seeds_blocks(found), seeds_table(found), *where])))
+    views = [each.view for each in found.runs]
+    for view in (view for view in views if view.phase == "failed"):
+        _complain(view.detail)
+    return max(map(_exit_code, views))
 
 
 def _complain(text: str) -> None:
     with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
         print(f"vpp: {text}", file=sys.stderr)
+
+
+# The paper's experiments
+
+SWEEP_CODES = {"done": 0, "failed": 1, "stopped": 130}
+SEEDS = 3
+
+
+def bench(options: Namespace) -> int:
+    """Run a sweep, with a line for each cell on standard error."""
+    from vpp.bench.runner import Backend, ray_cluster, run_sweep
+
+    env = environment()
+    jobs = env.max_running if options.jobs is None else options.jobs
+    if jobs < 1:
+        raise InputError(f"--jobs is {jobs}: give at least 1")
+    directory, spec = _directory_and_spec(options, env.runs_dir)
+    check_endpoint(spec.endpoint)
+    slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
+    with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
+        backend: Backend = "ray" if options.ray else "threading"
+        ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+    failed = f", {len(view.failed)} failed" if view.failed else ""
+    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+    if ending != "done":
+        command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
+        print(f"Continue with the same command, or with every cell of this folder: {command}")
+    return SWEEP_CODES[ending]
+
+
+def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirectory, SweepSpec]":
+    """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
+    from vpp.bench.sweep import METHODS, Setting, SweepDirectory, SweepSpec, folder_name
+
+    endpoint = endpoint_of(options)
+    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, options.reading or Setting().reading))
+    stored = directory.spec() if directory.exists else None
+    if stored and not (options.demo or options.gguf or options.base_url or options.model):
+        endpoint = stored.endpoint
+    before = stored.setting if stored else Setting()
+    wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
+    wanted["reading"] = options.reading
+    return directory, SweepSpec(
+        endpoint=endpoint,
+        tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
+        methods=options.methods or (stored.methods if stored else tuple(METHODS)),
+        seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
+        setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
+    )

@@ -1,20 +1,21 @@
 """Commands on servers: `app`, `demo-server` and `check-endpoint`."""
 
-import json
 import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from vpp.cli.running import endpoint_of
-from vpp.cli.system import dotenv, keys
+from vpp.cli.system import dotenv, keys, print_json
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
 from vpp.findings.status import verdict
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
 from vpp.runs.session import Checked, checking
+from vpp.runs.spec import to_json
 
 
 def app(options: Namespace) -> NoReturn:
@@ -40,6 +41,7 @@ def check_endpoint(options: Namespace) -> int:
     if not spec.is_started_here and not spec.base_url:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
+    to_json(spec)
     all_checked: list[Checked] = []
     for checked in checking(spec, keys()):
         if not options.json:
@@ -49,22 +51,13 @@ def check_endpoint(options: Namespace) -> int:
             print(f"  {finding.mark:<5}  {finding.name}: {finding.words}", flush=True)
         all_checked.append(checked)
     if options.json:
-        print(json.dumps(_as_json(all_checked), ensure_ascii=False))
+        findings = [asdict(each) for each in all_checked]
+        print_json({"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "findings": findings})
     else:
         print(verdict(all_checked)[1])
     if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
         return 2
     return 0 if _is_usable(all_checked) else 3
-
-
-def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:
-    servers: dict[tuple[str, ...], dict[str, Any]] = {}
-    for checked in all_checked:
-        finding = checked.finding
-        server = {"roles": checked.roles, "base_url": checked.base_url, "model": checked.model, "findings": []}
-        record = {"name": finding.name, "mark": finding.mark, "words": finding.words, **finding.values}
-        servers.setdefault(checked.roles, server)["findings"].append(record)
-    return {"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "servers": list(servers.values())}
 
 
 def _is_usable(all_checked: Sequence[Checked]) -> bool:

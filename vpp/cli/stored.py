@@ -4,7 +4,8 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
-from vpp.show.words import counted, cut, integer, nth_step
+from vpp.show.words import counted, cut, integer
 from vpp.verification import BEYOND, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
@@ -38,7 +39,7 @@ LONGEST_VALUE = 60
 def send(options: Namespace) -> int:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     directory, command = find_run(options.run_dir), options.sent
-    if not directory.is_held():
+    if not (directory.is_held() or directory.is_starting()):
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
     reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
@@ -76,11 +77,10 @@ def _row(directory: RunDirectory) -> dict[str, Any]:
         **place,
         "name": spec.name,
         "status": state,
-        "problem": directory.obstacle(state),
+        "problem": "",
         "method": spec.config.method,
         "steps": {"done": steps_done(summary), "of": summary.total_steps},
         "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
-        "balanced_accuracy": summary.balanced_accuracy,
         "spent": {"requests": summary.sent, "cost": summary.cost},
     }
 
@@ -89,7 +89,7 @@ def _result(row: dict[str, Any]) -> str:
     metric = row["metric"]
     if metric is None or metric["test"] is None:
         return "-"
-    words = metric_text(metric["name"], metric["test"], row["balanced_accuracy"])
+    words = metric_text(metric["name"], metric["test"])
     return f"accuracy {words}" if metric["name"] == "accuracy" else words
 
 
@@ -159,42 +159,29 @@ def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     result = verification(directory)
     if options.json:
-        names = ("holds", "n_compared", "lines", "steps", "has_ended", "faults")
-        facts = {name: getattr(result, name) for name in names}
-        print_json({"run": directory.id, "tolerance": TOLERANCE, **facts, "unchecked": BEYOND})
+        facts = {**asdict(result), "holds": result.holds, "tolerance": TOLERANCE, "unchecked": BEYOND}
+        print_json({"run": directory.id, **facts})
     else:
-        print("\n".join(verification_lines(result, run=directory.id)))
+        print("\n".join(verification_lines(result)))
     return 0 if result.holds else 1
 
 
-def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
-    """Yield the result for a terminal: faults, what was not checked, and the verdict last. run: its id."""
-    yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
-    yield f"{integer(result.n_compared - len(result.faults))} of {integer(result.n_compared)} comparisons hold"
-    for fault in result.faults[:MOST_FAULTS]:
-        yield f"does not hold: {fault_line(fault)}"
+def verification_lines(result: Verification) -> Iterator[str]:
+    """Yield the result for a terminal: faults, what was not checked, and the verdict last."""
+    n, faults = result.n_compared, counted(len(result.faults), "fault")
+    yield from (f"does not hold: {fault_line(fault)}" for fault in result.faults[:MOST_FAULTS])
     if len(result.faults) > MOST_FAULTS:
-        yield f"and {counted(len(result.faults) - MOST_FAULTS, 'fault')} more: --json lists all"
+        yield f"and {len(result.faults) - MOST_FAULTS} more: --json lists all"
+    yield f"not checked: {BEYOND}"
     if not result.has_ended:
         yield "note: the run has not ended: only the lines written so far are checked"
-    yield from (f"not checked: {why}" for why in BEYOND)
     if result.holds:
-        yield f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
+        yield f"The journal is consistent: all {integer(n)} lines follow, floats to {TOLERANCE:g} of their size."
     else:
-        yield f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
+        yield f"The journal is inconsistent: {faults} in {counted(n, 'line')}."
 
 
 def fault_line(fault: Fault) -> str:
-    where = [f"line {fault.line}"]
-    where += [nth_step(fault.step)] if fault.step is not None else []
-    where += [f"particle {fault.slot}"] if fault.slot is not None else []
-    written, follows = map(_short, (fault.written, fault.follows))
-    return f"{', '.join(where)}: {one_line(fault.what)} is {written}, and should be {follows}"
-
-
-def _short(value: object) -> str:
-    """Return a value short, on one line, and safe for a terminal."""
-    if value is None or value == ():
-        return "nothing"
-    items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return cut(one_line(", ".join(map(str, items))), LONGEST_VALUE)
+    """Return a fault in one line that is safe for a terminal."""
+    written, follows = (cut(one_line(str(value)), LONGEST_VALUE) for value in (fault.written, fault.follows))
+    return f"line {fault.line}: {one_line(fault.what)} is {written}, and should be {follows}"

@@ -16,8 +16,9 @@ from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.runs.directory import RunDirectory
+from vpp.runs.disk import write_atomically
 from vpp.runs.keys import Keys
-from vpp.runs.store import FILES, RunStore
+from vpp.runs.store import RunStore
 
 
 def dotenv(path: Path = Path(".env")) -> dict[str, str]:
@@ -106,18 +107,11 @@ def print_json(value: object) -> None:
 
 
 def write_bytes(name: Path, content: bytes) -> None:
-    """Write the complete file, or leave the old one. Raises InputError if it cannot, or for a run's own record."""
-    if (path := name.resolve()).name in FILES and RunDirectory(path.parent).exists:
-        raise InputError(f"{name} is part of a run: choose another file")
+    """Write the complete file, or leave the old one. Raises InputError or DiskRefused if it cannot."""
+    if name.is_file() or not name.exists():
+        write_atomically(name.resolve(), content)
+        return
     try:
-        if name.exists() and not name.is_file():  # a pipe or a terminal
-            name.write_bytes(content)
-        else:
-            part = path.with_name(f".{path.name}.{os.getpid()}.part")
-            try:
-                part.write_bytes(content)
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
+        name.write_bytes(content)  # a pipe or a terminal
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}): choose another file") from None

@@ -216,26 +216,16 @@ def why_unreadable(classes: Sequence[str]) -> str | None:
     known = tuple(classes)
     for label in known:
         shown = shown_label(label)
-        if not shown:
-            return "a label is blank"
-        if cut_thinking(shown) != shown:
-            return f"the label {quoted(label)} reads as a mark of a model's thinking"
-        if cut_turns(shown) != shown:
-            return f"the label {quoted(label)} contains a mark that begins or ends a chat turn"
-        others = [other for other in match_label(shown, known) if other != label]
-        if others:
+        if not shown or cut_turns(cut_thinking(shown)) != shown:
+            return f"the label {quoted(label)} is blank, or reads as a mark of a chat or of a model's thinking"
+        if others := [other for other in match_label(shown, known) if other != label]:
             return f"the labels {quoted(label)} and {quoted(others[0])} look the same in a prompt"
     return None
 
 
 def look_alike(classes: Sequence[str]) -> list[tuple[str, ...]]:
-    """Group the labels that differ only in case, spacing, markup or the format of a number.
-
-    An answer must spell such a label exactly.
-    """
-    norms = (_squashed, _bare, _numeric, _nounless)
-    groups = [group for norm in norms for group in _named(tuple(classes), norm).values()]
-    return list(dict.fromkeys(group for group in groups if len(group) > 1))
+    """Group the labels that differ only in case and spacing."""
+    return [group for group in _named(tuple(classes), _squashed).values() if len(group) > 1]
 
 
 def shown_label(label: str) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 
 from vpp.data.answers import quoted
 from vpp.data.columns import is_integer
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, Value
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.split import Examples, Parted, SplitPlan, counted, part
+from vpp.data.split import Examples, SplitPlan, counted, split_rows
 from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
@@ -28,6 +28,7 @@ from vpp.data.table import (
     require_columns,
     resolve_task,
     sort_labels,
+    with_number_labels,
 )
 from vpp.errors import DataError, InputError
 
@@ -57,37 +58,43 @@ def build_dataset(
     notes: put before the notes made here. Raises DataError for unsuitable columns and too few rows.
     """
     rule = split.rule
-    if rule.column and test_table is not None:
+    if test_table is not None and split.is_whole:
+        raise InputError(f"every row is a training row here: leave out the test rows of {test_table.file}")
+    if test_table is not None and rule.column:
         raise InputError(f"the test rows come from {test_table.file}: leave out the split by {rule.column!r}")
     if rule.column and table.column(rule.column).name == target:
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     task = resolve_task(table, target, columns.task)
     inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
+    tables = [table] if test_table is None else [table, _like(test_table, table, (*inputs, target))]
+    if task == "classification":
+        tables = with_number_labels(tables, target)
+    elif test_table is not None:
+        check_numbers(tables[1], target)
     beside = beside_columns(table, (*inputs, target))
-    examples = Examples(table=table, inputs=inputs, target=target, task=task, needed=rule.column, beside=beside)
-    files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
-    parted = part(files, split)
+    examples = Examples(table=tables[0], inputs=inputs, target=target, task=task, needed=rule.column, beside=beside)
+    files = [examples, *(replace(examples, table=each, first_id=table.n_rows) for each in tables[1:])]
+    parts = split_rows(files, split)
+    train, test, calibration = files[0].rows(parts.train), files[-1].rows(parts.test), files[-1].rows(parts.calibration)
     classes = sort_labels(label for file in files for label in file.labels) if task == "classification" else ()
     _check_classes(classes, files)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     unlabelled = [row for file in files for row in file.unlabelled]
-    some = _at_most(unlabelled, seed=split.seed, purpose=UNLABELLED)
     n_rows, n_labelled = sum(file.table.n_rows for file in files), sum(len(file.labelled) for file in files)
-    own_notes = [
-        *parted.notes,
-        *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
-        *_coverage_notes(parted, classes, n_left=n_labelled - parted.n),
-        *_copy_notes(parted),
+    n_left_out = n_labelled - len(train) - len(test) - len(calibration)
+    by_chance = rule == RANDOM and test_table is None and not split.is_whole
+    own_notes = (
+        parts.note,
+        *(split_hints(table, target) if by_chance else ()),
+        *_coverage_notes(train, test, classes, n_left=n_left_out),
+        *_copy_notes(train, (*calibration, *test)),
         *label_notes(classes),
-    ]
-    if len(some) < len(unlabelled):
-        own_notes.append(
-            f"of {len(unlabelled):,} rows without a target, {len(some):,} were drawn by seed for labelling"
-        )
-    own_notes += described.notes
-    for file in files[1:]:
-        source = f"{file.table.file} (SHA-256 {file.table.sha256})"
-        own_notes += [f"test rows come from {source}, with ids from {file.first_id}", *file.table.notes]
+        f"prompts describe {counted(len(described.columns), 'column')} and {counted(len(described.labels), 'label')}"
+        if described
+        else "",
+        *(f"test rows come from {file.table.file}, with ids from {file.first_id}" for file in files[1:]),
+        *(note for file in files[1:] for note in file.table.notes),
+    )
     provenance = Provenance(
         file=table.file,
         sha256=table.sha256,
@@ -96,13 +103,13 @@ def build_dataset(
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_rows - n_labelled,
-        n_left_out=n_labelled - parted.n,
+        n_left_out=n_left_out,
         split="file" if test_table else rule.text,
         test_file=test_table.file if test_table else "",
         train_size=split.train_size,
         test_size=split.test_size,
         calibration_size=split.calibration_size,
-        notes=(*notes, *table.notes, *left_out, *own_notes),
+        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes)),
     )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
@@ -111,14 +118,19 @@ def build_dataset(
         columns=table.columns,
         inputs=inputs,
         classes=classes,
-        train=parted.train,
-        test=parted.test,
-        calibration=parted.calibration,
+        train=train,
+        test=test,
+        calibration=calibration,
         provenance=provenance,
-        unlabelled=some,
-        unused=_unused(examples, parted, split),
+        unlabelled=_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED),
+        unused=_unused(files[0], train, (*train, *test, *calibration), split),
         descriptions=described,
     )
+
+
+def _like(test_table: Table, table: Table, names: Sequence[str]) -> Table:
+    require_columns(test_table, names, of=table.file)
+    return read_like(test_table, table.columns)
 
 
 def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
@@ -126,22 +138,9 @@ def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
     check_readable(classes, files[0].target)
     own, of_test = files[0].labels, files[-1].labels
     where, other = f"{files[0].table.file} in {files[0].target!r}", files[-1].table.file
-    if classes and own.isdisjoint(of_test):
-        labels = f"{_listed(sort_labels(of_test))}, not {_listed(sort_labels(own))}"
-        raise DataError(f"{other} has none of the labels of {where}, but {labels}: give both files the same labels")
-    if len(classes) > MAX_CLASSES:
-        raise DataError(
-            f"{other} has {len(of_test - own)} other labels than {where}, which makes more than {MAX_CLASSES} in "
-            "total: give a test file with the same labels"
-        )
-
-
-def _test_examples(examples: Examples, table: Table) -> Examples:
-    require_columns(table, (*examples.inputs, examples.target), of=examples.table.file)
-    table = read_like(table, examples.table.columns)
-    if examples.task == "regression":
-        check_numbers(table, examples.target)
-    return replace(examples, table=table, first_id=examples.table.n_rows)
+    if classes and (own.isdisjoint(of_test) or len(classes) > MAX_CLASSES):
+        labels = f"{_listed(sort_labels(of_test - own))}, not {_listed(sort_labels(own))}"
+        raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
 def _at_most(rows: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
@@ -152,14 +151,13 @@ def _at_most(rows: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ..
     return tuple(rows[i] for i in sorted(rng.choice(len(rows), MOST_UNLABELLED, replace=False).tolist()))
 
 
-def _unused(examples: Examples, parted: Parted, split: SplitPlan) -> tuple[Row, ...]:
+def _unused(examples: Examples, train: Sequence[Row], used: Sequence[Row], split: SplitPlan) -> tuple[Row, ...]:
     """Labelled rows of the first file in no part, drawn by seed if there are too many.
 
     After a split by group, only those of training groups: another row would tell something of a test group.
     """
-    trained = {row.id for row in parted.train}
-    used = trained.union(row.id for row in (*parted.test, *parted.calibration))
-    free = [place for place, row in enumerate(examples.places) if row not in used]
+    trained, ids = {row.id for row in train}, {row.id for row in used}
+    free = [place for place, row in enumerate(examples.places) if row not in ids]
     if split.rule.kind == "group":
         groups = examples.cells(split.rule.column)
         own = {groups[place] for place, row in enumerate(examples.places) if row in trained}
@@ -173,14 +171,14 @@ RARE_ROWS = 5
 NAMED = 5
 
 
-def _coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int) -> Iterator[str]:
+def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str], *, n_left: int) -> Iterator[str]:
     """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
 
     labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
     """
-    trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
+    trained, tested = (Counter(row.target for row in rows) for rows in (train, test))
     if not labels and len(trained) == 1:
-        yield f"every training row has the target {parted.train[0].target}: there is nothing to learn from them"
+        yield f"every training row has the target {train[0].target}: there is nothing to learn from them"
     if unseen := [label for label in labels if label not in trained]:
         n = sum(tested[label] for label in unseen)
         rows = f"{counted(n, 'test row')} with {'it' if len(unseen) == 1 else 'them'} can hardly be predicted"
@@ -190,36 +188,33 @@ def _coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int) -> It
         rare, n = trained.most_common()[-1]
         if (n < RARE_ROWS or n < RARE_SHARE * total) and 2 * n <= most:
             right = f"always predicting {quoted(str(common))} would be right on {round(100 * most / total)}\u00a0%"
-            more = "; take more rows (Rows and split; --train-size)" if n_left else ""
+            more = "; take more rows (--train-size)" if n_left else ""
             yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
-    if untested := [label for label in labels if parted.test and label in trained and label not in tested]:
+    if untested := [label for label in labels if test and label in trained and label not in tested]:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
 
 
-def _copy_notes(parted: Parted) -> Iterator[str]:
+def _copy_notes(train: Sequence[Row], held_out: Sequence[Row]) -> Iterator[str]:
     """Count rows that repeat another, and the most rows that any hypothesis can be right on; numbers by value.
 
     Equal rows stay in the parts they are drawn for: only the user knows whether they are one case recorded twice or
     two cases that look alike, as 670 of the 2,201 people in titanic.csv do.
     """
-    parts = (parted.train, parted.calibration, parted.test)
-    train, calibration, test = ([(input_key(row), row.target) for row in rows] for rows in parts)
-    known, earlier = {*train}, {*train, *calibration}
-    across = sum(row in known for row in calibration) + sum(row in earlier for row in test)
-    held_out = counted(len(calibration) + len(test), "test and calibration row" if calibration else "test row")
-    counts = (
-        (len(train) - len(known), f"{counted(len(train), 'training row')} (each counts as evidence of its own)"),
-        (across, f"{held_out} (they repeat a row of another part)"),
-    )
-    if copies := ", ".join(f"{n:,} of {rows}" for n, rows in counts if n):
+    labels: defaultdict[Key, Counter[object]] = defaultdict(Counter)
+    repeated = {"training row": 0, "held-out row": 0}
+    for what, rows in (("training row", train), ("held-out row", held_out)):
+        for row in rows:
+            own = labels[input_key(row)]
+            own[row.target] += 1
+            repeated[what] += own[row.target] > 1
+    if any(repeated.values()):
+        sizes = {"training row": len(train), "held-out row": len(held_out)}
+        copies = ", ".join(f"{n:,} of {counted(sizes[what], what)}" for what, n in repeated.items() if n)
         advice = "if one case is recorded twice, leave out its copies, as weights and accuracy look too good"
         yield f"rows that repeat another: {copies}; {advice}"
-    labels: defaultdict[Key, Counter[Value | None]] = defaultdict(Counter)
-    for inputs, target in (*train, *calibration, *test):
-        labels[inputs][target] += 1
-    most = sum(max(of.values()) for of in labels.values())
-    if most < parted.n and isinstance(parted.train[0].target, str):
-        yield f"equal inputs have different labels: a hypothesis is right on at most {most:,} of {parted.n:,} rows"
+    most, n = sum(max(of.values()) for of in labels.values()), len(train) + len(held_out)
+    if most < n and isinstance(train[0].target, str):
+        yield f"equal inputs have different labels: a hypothesis is right on at most {most:,} of {n:,} rows"
 
 
 def _listed(labels: Sequence[str]) -> str:
@@ -239,7 +234,7 @@ _GROUP_NAME = re.compile(
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
     """Suggest a split by the first column of groups, and by the first column of dates."""
-    others = [column for column in table.columns if column.name != target]
+    others = [column for column in table.columns if column.name != target and column.n_distinct > 1]
     groups = (
         f"column {column.name!r} has {column.n_distinct:,} values for {table.n_rows:,} rows: if its rows belong "
         f"together, split by group (--split group:{column.name})"
@@ -250,15 +245,14 @@ def split_hints(table: Table, target: str) -> tuple[str, ...]:
         f"column {column.name!r} holds dates: to predict later rows from earlier ones, split by time "
         f"(--split time:{column.name})"
         for column in others
-        if column.kind == "date" and column.n_distinct > 1
+        if column.kind == "date"
     )
     return (*islice(groups, 1), *islice(dates, 1))
 
 
 def _are_groups(column: Column, table: Table) -> bool:
     """True for integers or words that repeat under the name of a group, such as patient_id."""
-    if column.kind not in ("number", "category", "text") or not _GROUP_NAME.fullmatch(column.name):
-        return False
-    if not FEWEST_GROUPS <= column.n_distinct <= (table.n_rows - column.n_missing) / 2:
+    repeat = FEWEST_GROUPS <= column.n_distinct <= (table.n_rows - column.n_missing) / 2
+    if not repeat or column.kind in ("date", "sequence") or not _GROUP_NAME.fullmatch(column.name):
         return False
     return column.kind != "number" or all(is_integer(cell) for cell in table.cells(column.name) if cell is not None)

@@ -3,8 +3,8 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -91,10 +91,16 @@ def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) 
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
-    """True if integers are codes: by the column's name, a leading zero (`07`, `01E5`), or more digits than floats."""
+    """True if integers are codes: by the column's name, a leading zero (`07`, `01E5`), or more digits than floats.
+
+    So are some of the form `12E5` beside others of as many digits.
+    """
     if not all(map(_DIGITS.fullmatch, present)):
         return False
-    if is_code_name(name) and max(map(len, present)) >= SHORTEST_CODE:
+    lengths = set(map(len, present))
+    if is_code_name(name) and max(lengths) >= SHORTEST_CODE:
+        return True
+    if len(lengths) == 1 and 0 < sum("E" in text for text in present) < len(present):
         return True
     return any(_ZERO_FIRST.fullmatch(text) or len(text) > LONGEST_COUNT for text in present)
 
@@ -127,9 +133,11 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
 
 
 MOST_UNITS = 4
+
+# --- notations of numbers ---------------------------------------------------------------------------------------------
+
 Marks = tuple[str, str]
 """(Decimal, grouping)."""
-
 LONGEST = 60
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
@@ -148,14 +156,16 @@ _UNITS = re.compile(
 SCALES = {"k": 3, "K": 3, "m": 6, "mn": 6, "M": 6, "bn": 9, "B": 9}
 """Powers of ten of a suffix, as in €17.5M."""
 FORMATTED = re.compile(
-    rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+ (?!0[0-9]+[^\W\d_])
-         (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+)? (?P<inner>[+-])?
+    rf"""(?!\+[0-9]+[{_BLANKS}][0-9]) (?P<open>\()? (?(open)|(?P<sign>[+-])?) [{_BLANKS}]*+ (?!0[0-9]+[^\W\d_])
+         (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+ (?(open)|(?(sign)|(?P<inner>[+-])?)))?
          (?P<body>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+) (?:[.,][-—]{{0,2}})? (?P<power>[eE][+-]?[0-9]+)?
          (?:(?P<scale>[kKMBm]|bn|mn)(?![^\W\d_]))?
-         (?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) | (?P<gap>[{_BLANKS}]?)(?P<measure>{_MEASURE}))?
-         (?P<trailing>-)? (?P<close>\))?""",
+         (?(before)|(?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) |
+                       (?(scale)(?!)|(?P<gap>[{_BLANKS}]?)(?P<measure>{_MEASURE})))?)
+         (?(open)\)|(?(sign)|(?(inner)|(?P<trailing>-)?)))""",
     re.VERBOSE,
 )
+"""One sign, or parentheses for a minus; a unit before or after. `+49 170 123` is a telephone number."""
 STANDS_FOR = {
     mark: frozenset(characters) for mark, characters in {"": "", ",": ",", ".": ".", "'": "'’", " ": _BLANKS}.items()
 }
@@ -201,14 +211,8 @@ def read_notation(
         return texts, None
     is_open = len(readings) > 1 and decimal is None and (likely, marks) != (".", (".", ""))
     are_pairs = marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts))
-    return plain, Notation(
-        decimal=marks[0],
-        grouping=marks[1],
-        unit=column[0].unit,
-        before=column[0].before,
-        is_doubtful=is_open or are_pairs,
-        is_scaled=is_scaled,
-    )
+    is_doubtful = is_open or are_pairs
+    return plain, Notation(decimal=marks[0], unit=column[0].unit, is_doubtful=is_doubtful, is_scaled=is_scaled)
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
@@ -256,16 +260,10 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
 
 
 class _Part(NamedTuple):
-    is_negative: bool
-    may_be_phone: bool
-    """True for `+49 170 123`."""
-    in_parentheses: bool
+    """A number as FORMATTED parts it."""
+
+    match: re.Match[str]
     body: str
-    power: str
-    before: bool
-    is_currency: bool
-    is_attached: bool
-    """True if a unit follows without a blank."""
     unit: str
     scale: str
 
@@ -278,53 +276,39 @@ class _Part(NamedTuple):
         whole, _, decimals = self.body.partition(decimal)
         digits = whole.translate(_WITHOUT[grouping]) or "0"
         fraction = f".{decimals}" if decimals else ""
-        number = f"{'-' if self.is_negative else ''}{digits}{fraction}{self.power}"
+        minus = "-" if self.match["open"] or "-" in self.match.group("sign", "inner", "trailing") else ""
+        number = f"{minus}{digits}{fraction}{self.match['power'] or ''}"
         return f"{Decimal(number).scaleb(SCALES[self.scale]):f}" if self.scale else number
 
 
 def _part(cell: str) -> _Part | None:
-    plain = cell if cell.isascii() else cell.translate(MINUS)
-    match = FORMATTED.fullmatch(plain) if len(cell) <= LONGEST else None
+    match = FORMATTED.fullmatch(cell if cell.isascii() else cell.translate(MINUS)) if len(cell) <= LONGEST else None
     if match is None:
         return None
-    in_parentheses = match["open"] is not None
-    signs = [sign for sign in (match["sign"], match["inner"], match["trailing"]) if sign]
-    after = match["after"] or match["measure"]
-    is_odd = in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1
-    if is_odd or ((match["before"] or (match["scale"] and match["measure"])) and after):
-        return None
-    return _Part(
-        is_negative=in_parentheses or "-" in signs,
-        may_be_phone="+" in signs and not STANDS_FOR[" "].isdisjoint(match["body"]),
-        in_parentheses=in_parentheses,
-        body=match["body"],
-        power=match["power"] or "",
-        before=match["before"] is not None,
-        is_currency=bool(match["before"] or (match["after"] or "%") not in "%‰°"),
-        is_attached=bool(match["measure"]) and not match["gap"],
-        unit=match["before"] or after or "",
-        scale=match["scale"] or "",
-    )
+    unit = match["before"] or match["after"] or match["measure"] or ""
+    return _Part(match, match["body"], unit, match["scale"] or "")
 
 
 def _parts(texts: Sequence[str]) -> tuple[list[_Part], bool]:
     """Parse the texts, and say whether their suffixes are powers of ten.
 
-    Empty unless all parse with the same unit in the same place, and not all are in parentheses.
+    Empty unless all parse with the same unit, and not all are in parentheses.
     """
     column: list[_Part] = []
     for text in texts:
         part = _part(text)
-        if part is None or (column and (part.unit, part.before) != (column[0].unit, column[0].before)):
+        if part is None or (column and part.unit != column[0].unit):
             return [], False
         column.append(part)
     has_decimals = any("." in part.body or "," in part.body for part in column)
     scales = {part.scale for part in column}
-    is_scaled = any(part.is_currency for part in column) or (len(scales) > 1 and has_decimals and "m" not in scales)
+    is_currency = any(part.match["before"] or (part.match["after"] or "%") not in "%‰°" for part in column)
+    is_scaled = is_currency or (len(scales) > 1 and has_decimals and "m" not in scales)
+    is_attached = scales != {""} or any(part.match["measure"] and not part.match["gap"] for part in column)
     column = [part.with_scale(is_scaled) for part in column]
-    is_odd = any(part.unit != column[0].unit for part in column) or all(part.in_parentheses for part in column)
-    names = any((part.is_attached or scales != {""}) and not _UNITS.fullmatch(part.unit) for part in column)
-    if is_odd or (names and not (has_decimals or is_scaled)):
+    is_odd = any(part.unit != column[0].unit for part in column) or all(part.match["open"] for part in column)
+    are_names = is_attached and not all(_UNITS.fullmatch(part.unit) for part in column)
+    if is_odd or (are_names and not (has_decimals or is_scaled)):
         return [], False
     return column, is_scaled and scales != {""}
 
@@ -336,8 +320,6 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     for marks, pattern in BODIES.items() if column else ():
         if marks[1] and STANDS_FOR[marks[1]].isdisjoint(used):
             continue  # the same as without grouping
-        if marks[1] == " " and any(part.may_be_phone for part in column):
-            continue
         if all(pattern.fullmatch(part.body) for part in column):
             plain = [part.plain(marks) for part in column]
             if all(plain != other for _, other in readings):
@@ -345,7 +327,7 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     return readings
 
 
-# --- missing cells and dates ------------------------------------------------------------------------------------------
+# --- missing cells ----------------------------------------------------------------------------------------------------
 
 ERRORS = frozenset({"#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"})
 """Results of a spreadsheet's formula that failed."""
@@ -400,6 +382,8 @@ def is_missing(text: str, words: Sequence[str] | None) -> bool:
     number = float(text) if is_number(text) else None
     return any(lower == word.lower() or (is_number(word) and float(word) == number) for word in words)
 
+
+# --- dates ------------------------------------------------------------------------------------------------------------
 
 _TIME = (
     r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
@@ -459,18 +443,14 @@ def find_form(present: Sequence[str]) -> DateForm | None:
     fits = [name for name, pattern in _PATTERNS.items() if present and all(_read(pattern, text) for text in present)]
     if not fits or (fits == [COMPACT] and len(set(present)) < FEWEST_COMPACT):
         return None
-    if len(fits) == 1:
-        return DateForm(fits[0])
-    first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
-    is_doubtful = any(_read(first, text) != _read(second, text) for text in present)
-    return DateForm(fits[0], fits[1] if is_doubtful else None)
+    first, last = (_PATTERNS[name] for name in (fits[0], fits[-1]))
+    is_doubtful = any(_read(first, text) != _read(last, text) for text in present)
+    return DateForm(fits[0], fits[-1] if is_doubtful else None)
 
 
 def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
     match = pattern.fullmatch(text) if len(text) <= 60 else None
-    if match is None:
-        return None
-    parts = match.groupdict()
+    parts = match.groupdict() if match else {}
     try:
         year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
         if len(parts["year"]) == 2:
@@ -479,17 +459,14 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
             number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
             return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
         month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
-        if parts.get("hour") is None:
-            return datetime(year, month, day)
-        hour, second, zone = int(parts["hour"]), int(parts["second"] or 0), parts["zone"]
-        if parts["half"] and not 1 <= hour <= 12:
-            return None
-        if parts["half"]:
-            hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
-        moment = datetime(year, month, day, hour, int(parts["minute"]), second)
-        is_shifted = zone is not None and zone.upper() not in ("Z", "UTC")
-        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta()) if is_shifted else moment
-    except (ValueError, OverflowError):
+        hour, half, zone = parts.get("hour") or "0", parts.get("half"), parts.get("zone")
+        if half:  # a half of a day has the hours 1 to 12
+            hour = f"{datetime.strptime(f'{hour}{half}m', '%I%p').hour}"
+        moment = datetime(year, month, day, int(hour), int(parts.get("minute") or 0), int(parts.get("second") or 0))
+        if zone is None or zone.upper() in ("Z", "UTC"):
+            return moment
+        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta())
+    except (KeyError, ValueError, OverflowError):
         return None
 
 
@@ -499,9 +476,9 @@ WORDS = ("category", "text")
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
 MOSTLY = 0.8
-"""Least share of numbers (or dates) in a column for a note on its other cells."""
+"""Least share of numbers in a column for a note on its other cells."""
 FEWEST = 3
-"""Least numbers (or dates) in a column for such a note."""
+"""Least numbers in a column for such a note."""
 LOOKED_AT = 200
 LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
@@ -576,12 +553,10 @@ class _Draft:
     def column(self) -> Column:
         self.cells: Cells = tuple(self.texts)
         if self.absent or self.notation:
-            read = dict(zip(self.given, self.present, strict=True))
-            self.cells = tuple(map(read.get, self.texts))
+            self.cells = tuple(map(dict(zip(self.given, self.present, strict=True)).get, self.texts))
         n_missing = sum(self.absent.values())
         distinct = list(dict.fromkeys(self.present)) if self.notation else self.given
-        if self.chosen is not None:
-            self._check(self.chosen)
+        self._check()
         self.form = None if self.chosen or self.notation else find_form(distinct)
         n = len(self.cells) - n_missing
         detected = find_kind(distinct, n=n, are_numbers=self.are_numbers or bool(self.notation), name=self.name)
@@ -597,27 +572,21 @@ class _Draft:
             missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
 
-    def _check(self, kind: Kind) -> None:
-        """Raises DataError for the first cell of another kind."""
-        name, tests = _CHECKS.get(kind, ("", ()))
-        wrong = next((cell for fits in tests for cell in self.present if not fits(cell)), None)
-        if kind == "date" and not find_form(self.present):
-            wrong = next(iter(self.present), None)
-        if wrong is None:
-            return
-        fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
-        if kind == "number" and is_written_number(wrong):  # so all cells are numbers, in several notations
-            fault = f"it holds {two_ways(self.present)}"
-        raise DataError(
-            f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
-        )
-
-
-_CHECKS: dict[Kind, tuple[str, tuple[Callable[[str], bool], ...]]] = {
-    "number": ("numbers in one notation", (is_written_number, is_number)),
-    "date": ("dates in one form", ()),
-    "sequence": ("sequences of integers", (is_sequence,)),
-}
+    def _check(self) -> None:
+        """Raises DataError for the first cell of another kind than the chosen one."""
+        are_dates = self.chosen != "date" or find_form(self.present) is not None
+        are_written = self.chosen == "number" and all(map(is_written_number, self.present))
+        name, fits = {
+            "number": ("numbers in one notation", is_number if are_written else is_written_number),
+            "date": ("dates in one form", lambda cell: are_dates),
+            "sequence": ("sequences of integers", is_sequence),
+        }.get(self.chosen or "", ("", lambda cell: True))
+        if (wrong := next((cell for cell in self.present if not fits(cell)), None)) is not None:
+            fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
+            fault = f"it holds {two_ways(self.present)}" if are_written else fault
+            raise DataError(
+                f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
+            )
 
 
 def read_cell(text: str, column: Column) -> str | None:
@@ -628,22 +597,6 @@ def read_cell(text: str, column: Column) -> str | None:
     if is_missing(stripped, column.missing):
         return None
     return (read_number(stripped, column.notation) if column.kind == "number" else None) or stripped
-
-
-def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells, str]:
-    """Read other texts as those of the column were read; return also a note on cells that are no numbers, or "".
-
-    A cell that is not a number stays as written.
-    """
-    read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
-    cells = tuple(map(read.__getitem__, texts))
-    own = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
-    wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
-    if column.kind != "number" or not wrong:
-        return own, cells, ""
-    first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
-    others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
-    return own, cells, f"column {column.name!r}: {first}{others}; such cells stay as written"
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
@@ -659,9 +612,9 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
         listed = ", ".join(repr(column.name) for column in columns[:3])
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
-        named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
         undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
         undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
+        named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
@@ -674,13 +627,13 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
         how = f"--missing '{draft.name}={word}' says so"
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
     if draft.chosen is not None:
-        yield f"{name} is of the kind {draft.chosen}, as chosen"
-    elif draft.form is not None and draft.form.other:
+        return
+    if draft.form is not None and draft.form.other:
         either = f"{draft.form.name} or {draft.form.other}"
         yield f"{name}: dates such as {draft.present[0]!r} could be {either}; prompts show them as written"
     elif draft.kind in WORDS and draft.are_numbers:
         if draft.present and (draft.kind == "text" or are_codes(draft.present, name=draft.name)):
-            yield f"{name} holds codes of digits, not numbers"
+            yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
     elif draft.kind in (*WORDS, "sequence"):
         yield from _mostly_notes(draft)
 

@@ -10,7 +10,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -48,9 +48,14 @@ class ReadAs:
             object.__setattr__(self, "missing", own)
         if self.quotes not in (None, "plain", "csv"):
             raise InputError(f"quotes is {self.quotes!r}: give plain or csv")
-        for name, read in (("encoding", _codec), ("delimiter", _delimiter), ("decimal", _mark)):
-            if (text := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read(text))
+        if self.decimal is not None:
+            object.__setattr__(self, "decimal", {"point": ".", "comma": ","}.get(self.decimal.lower(), self.decimal))
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal is {self.decimal!r}: give point or comma")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _codec(self.encoding))
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.skip_lines is not None and self.skip_lines < 0:
             raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
 
@@ -62,13 +67,6 @@ def _codec(encoding: str) -> str:
     except (LookupError, ValueError):  # ValueError for a NUL in the name
         raise InputError(f"encoding {encoding!r} is unknown: give one such as utf-8, utf-16 or cp1252") from None
     return info.name
-
-
-def _mark(decimal: str) -> str:
-    mark = {"point": ".", "comma": ","}.get(decimal.lower(), decimal)
-    if mark not in (".", ","):
-        raise InputError(f"decimal is {decimal!r}: give point or comma")
-    return mark
 
 
 def _delimiter(delimiter: str) -> str:
@@ -95,10 +93,7 @@ class Notation:
     """Format of a column's numbers in the file, unless plain: `1.234,50 €`."""
 
     decimal: str = "."
-    grouping: str = ""
-    """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
-    before: bool = False
     is_doubtful: bool = False
     """True if the cells alone leave the marks, or the meaning of a blank, ambiguous."""
     is_scaled: bool = False
@@ -294,11 +289,18 @@ def rows_csv(dataset: Dataset) -> bytes:
     """
     used = {*dataset.inputs, dataset.target, *(name for row in dataset.train[:1] for name, _ in row.beside)}
     names = tuple(column.name for column in dataset.columns if column.name in used)
-    lines: list[list[str | None]] = [["row", "split", *names]]
+    lines: list[tuple[str | None, ...]] = [("row", "split", *names)]
     for part in _PARTS:
-        rows: tuple[Row, ...] = getattr(dataset, part)
-        lines += [[str(row.id), part, *_cells(row, names, dataset.target)] for row in rows]
+        for row in getattr(dataset, part):
+            truth = repr(row.target).removesuffix(".0") if isinstance(row.target, float) else row.target
+            cells = {**row.cells, dataset.target: truth}
+            lines.append((str(row.id), part, *(cells.get(name) for name in names)))
     return "".join(",".join(map(_written, line)) + "\n" for line in lines).encode()
+
+
+def _written(cell: str | None) -> str:
+    # The csv module would write a lone carriage return without quotes.
+    return '"' + cell.replace('"', '""') + '"' if cell and _NEEDS_QUOTES.search(cell) else cell or ""
 
 
 def spec(dataset: Dataset) -> dict[str, Any]:
@@ -316,7 +318,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         if column["missing"] is None:
             del column["missing"]
     described = {"descriptions": dataset.descriptions.record} if dataset.descriptions else {}
-    return {**own, "fingerprint": _sha256(rows_csv(dataset)), **described}
+    return {**own, "fingerprint": hashlib.sha256(rows_csv(dataset)).hexdigest(), **described}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
@@ -324,12 +326,20 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
 
     Raises DataError for changed rows, and ValueError or KeyError for a header that is no `spec`.
     """
-    if _sha256(content) != header["fingerprint"]:
+    if hashlib.sha256(content).hexdigest() != header["fingerprint"]:
         raise DataError(
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
         )
-    rows = list(_read_rows(content.decode(), header))
-    parts = {name: tuple(row for part, row in rows if part == name) for name in _PARTS}
+    (_, _, *names), *lines = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
+    parts: dict[str, list[Row]] = {part: [] for part in _PARTS}
+    for row_id, part, *values in lines:
+        cells = {name: value or None for name, value in zip(names, values, strict=True)}
+        truth = cells[header["target"]]
+        target = None if truth is None else target_value(truth, header["task"])
+        inputs = tuple((name, cells[name]) for name in header["inputs"])
+        used = {header["target"], *header["inputs"]}
+        beside = () if target is None else tuple((name, cell) for name, cell in cells.items() if name not in used)
+        parts[part].append(Row(id=int(row_id), inputs=inputs, target=target, beside=beside))
     described = recorded(header.get("descriptions", {}))
     dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})
     return dataset
@@ -340,38 +350,3 @@ def _adapter() -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Dataset)
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _cells(row: Row, names: Sequence[str], target: str) -> list[str | None]:
-    value = row.target
-    truth = repr(value).removesuffix(".0") if isinstance(value, float) else value
-    cells = {**row.cells, target: truth}
-    return [cells.get(name) for name in names]
-
-
-def _written(cell: str | None) -> str:
-    if cell is None:
-        return ""
-    return '"' + cell.replace('"', '""') + '"' if _NEEDS_QUOTES.search(cell) else cell
-
-
-def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
-    (_, _, *names), *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
-    described = {column["name"] for column in header["columns"]}
-    if lacking := {header["target"], *header["inputs"]} - described.intersection(names):
-        raise DataError(
-            f"run.json and data.csv of {header['name']!r} do not both have the column {min(lacking)!r}: restore both "
-            "from a copy"
-        )
-    others = [name for name in names if name not in (header["target"], *header["inputs"])]
-    for row_id, part, *values in lines:
-        cells = {name: value or None for name, value in zip(names, values, strict=True)}
-        truth = cells[header["target"]]
-        inputs = tuple((name, cells[name]) for name in header["inputs"])
-        target = None if truth is None else target_value(truth, header["task"])
-        beside = () if target is None else tuple((name, cells[name]) for name in others)
-        yield part, Row(id=int(row_id), inputs=inputs, target=target, beside=beside)

@@ -43,12 +43,6 @@ class Descriptions:
     def by_key(self) -> dict[str, str]:
         return {**dict(self.columns), **{LABEL + label: text for label, text in self.labels}}
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        kinds = (("column", self.columns), ("label", self.labels))
-        counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
-        return (f"prompts describe {' and '.join(counts)}",) if counts else ()
-
     def named(self, target: str) -> Pairs:
         """Return (name, description) of each column, then of each label, which is named `target = label`."""
         return (*self.columns, *((f"{target} = {label}", text) for label, text in self.labels))
@@ -71,14 +65,10 @@ def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequen
     lines = {key: " ".join(text.split()) for key, text in given.items()}
     for key, line in lines.items():
         is_label = key.startswith(LABEL) and key not in columns
-        what, sought, names = ("label", key.removeprefix(LABEL), labels) if is_label else ("column", key, columns)
-        if is_label and not labels:
-            raise InputError(f"the description of {quoted(key)} cannot be used: a target of numbers has no labels")
-        if sought not in names:
-            raise InputError(
-                f"a description is given for the {what} {quoted(sought)}, which the table does not have: "
-                f"{nearest(sought, names, f'its {what}s are')}"
-            )
+        what, name, names = ("label", key.removeprefix(LABEL), labels) if is_label else ("column", key, columns)
+        if name not in names:
+            remedy = nearest(name, names, f"its {what}s are") if names else "a target of numbers has none"
+            raise InputError(f"a description is given for the {what} {quoted(name)}, which is not there: {remedy}")
         if len(line) > MOST_CHARACTERS:
             size = f"{len(line):,} characters, {MOST_CHARACTERS} at most"
             raise InputError(f"the description of {quoted(key)} has {size}: shorten it, since every call sends it")
@@ -130,11 +120,12 @@ def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str
         if len(line) != len(HEAD):
             raise InputError(f"{name} has {len(line)} cells in line {number}, not 2: put a text with commas in quotes")
     given = {key.strip(): description for key, description in lines}
-    labels = {key for key in given if key.startswith(LABEL) and key not in columns}
-    if labels.isdisjoint(f"{LABEL}{cell}" for cell in cells):
-        given = {key: text for key, text in given.items() if key not in labels}
+    labels = [cell for cell in dict.fromkeys(cells) if cell is not None]
+    of_labels = {key for key in given if key.startswith(LABEL) and key not in columns}
+    if of_labels.isdisjoint(LABEL + label for label in labels):
+        given = {key: text for key, text in given.items() if key not in of_labels}
     try:
-        describe(given, columns=columns, labels=[cell for cell in dict.fromkeys(cells) if cell is not None])
+        describe(given, columns=columns, labels=labels)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     return given

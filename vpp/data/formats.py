@@ -1,47 +1,34 @@
-"""Formats other than CSV: detect them, read Excel, Parquet, JSON and frames as plain text, refuse the others."""
+"""Formats other than CSV: read Excel, Parquet, JSON and frames as plain text, refuse others."""
 
 import io
 import json
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date, datetime, time
-from decimal import Decimal
+from datetime import datetime, time
 from itertools import zip_longest
 from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from vpp.data.dataset import ReadAs
-from vpp.data.text import (
-    AS_IS,
-    NO_TEXT,
-    Format,
-    Grid,
-    Reading,
-    Record,
-    check_size,
-    decode,
-    read_below_titles,
-    read_csv,
-    shown_name,
-)
+from vpp.data.text import AS_IS, NO_TEXT, Grid, Reading, Record, check_size, decode, read_below_titles, read_csv
 from vpp.errors import DataError
 
 MAX_UNPACKED = 300_000_000
 """Bytes that a workbook or a Parquet file may unpack to."""
-_MIDNIGHT = time()
 _BLANK = " \t\r\n,;|"
-_SIGNATURES = (
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
-    (b"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
-    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
+_OTHERS = (
+    (rb"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
+    (rb"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (rb"%PDF-", "a PDF", "find the table it was made from, and save that as CSV"),
+    (rb"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file with git lfs pull"),
+    (rb"(\xef\xbb\xbf)?\s*<(?i:!doctype|html|head|body|table|div)\b", "a web page", "save the table it shows as CSV"),
+    (rb"(\xef\xbb\xbf)?\s*<(?i:\?xml|svg)\b", "an XML file", "save the table it holds as CSV"),
 )
 """(first bytes, format, remedy) of files that people take for tables; other binary files are no text."""
-_MARKUP = re.compile(r"<(!doctype|html|head|body|table|\?xml|svg|div)\b", re.IGNORECASE)
 
 
 def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
@@ -49,41 +36,19 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
 
     Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
     """
-    file_format = _find_format(content, name)
-    if file_format == "parquet":
+    if content.startswith(b"PAR1"):
         return read_parquet(content, name=name)
-    if file_format == "excel":
+    if content.startswith(b"PK\x03\x04"):
         return read_workbook(content, name, read_as)
+    for signature, what, remedy in _OTHERS:
+        if re.match(signature, content):
+            raise DataError(f"{name} is {what}, not a table: {remedy}")
     text, encoding, notes = decode(content, name=name, encoding=read_as.encoding)
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
-    start = text[:100].lstrip()
-    if _MARKUP.match(start):
-        what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
-        raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
     grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
     grid = grid or read_csv(text, encoding, name, read_as)
     return replace(grid, notes=(*notes, *grid.notes))
-
-
-def _find_format(content: bytes, name: str) -> Format:
-    """Detect the format. Raises DataError for a file of another format, with its name and how to convert it."""
-    if content.startswith(b"PK\x03\x04"):
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                names = archive.namelist()
-        except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise DataError(f"{name} is a zip archive or a workbook that is cut short: get the whole file") from None
-        if "xl/workbook.xml" in names:
-            return "excel"
-        listed = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
-        raise DataError(
-            f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
-        )
-    for signature, what, remedy in _SIGNATURES:
-        if content.startswith(signature):
-            raise DataError(f"{name} is {what}: {remedy}")
-    return "parquet" if content.startswith(b"PAR1") else "csv"
 
 
 def plain_texts(values: Sequence[Any]) -> list[str]:
@@ -94,19 +59,15 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
     """
     whole = all(value.is_integer() or not math.isfinite(value) for value in values if isinstance(value, float))
     moments = [value for value in values if isinstance(value, datetime)]
-    days = all(moment.time() == _MIDNIGHT and moment.tzinfo is None for moment in moments)
+    days = all(moment.time() == time() and moment.tzinfo is None for moment in moments)
 
     def text_of(value: Any) -> str:
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if value is None or value != value:  # NaN
             return ""
-        if isinstance(value, float):
-            return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
-        if isinstance(value, datetime):
-            return value.date().isoformat() if days else value.isoformat(" ")
-        if isinstance(value, date | time):
-            return value.isoformat()
-        if isinstance(value, Decimal):
-            return format(value, "f")
+        if isinstance(value, float) and whole and abs(value) < 1e15:
+            return str(int(value))
+        if isinstance(value, datetime) and days:
+            return str(value.date())
         return (value.decode("utf-8") if isinstance(value, bytes) else str(value)).strip()
 
     return list(map(text_of, values))
@@ -127,33 +88,29 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     """
     from openpyxl import load_workbook
 
-    sheet = read_as.sheet
     try:
         scan = _Scan(content, name)
         with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
             names = tuple(worksheet.title for worksheet in book.worksheets)
-            if sheet is not None and sheet not in names:
-                raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
-            for each in (sheet,) if sheet is not None else names:
-                lines = _lines(book[each], name)
-                if len(lines) > 1 or sheet is not None:
-                    part = str(getattr(book[each], "_worksheet_path", "")).lstrip("/")
+            if read_as.sheet not in (None, *names):
+                raise DataError(f"{name} has no sheet {read_as.sheet!r}: choose one of {', '.join(map(repr, names))}")
+            for sheet in (read_as.sheet,) if read_as.sheet else names:
+                lines = _lines(book[sheet], name)
+                if len(lines) > 1:
                     break
-            else:
-                raise DataError(f"{name} has no sheet with a header line and a row: give one")
-            own = [_formula_note(lines, scan.formulas.get(part, []))]
+            part = str(getattr(book[sheet], "_worksheet_path", "")).lstrip("/")
+            own = [f"sheet {sheet!r} of {len(names)} was read" if len(names) > 1 and not read_as.sheet else ""]
+            own.append(_formula_note(lines, scan.formulas.get(part, [])))
             own += [] if read_as.as_is else [_fill_merged(lines, scan.merged.get(part, []))]
     except DataError:
         raise
     except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
         raise DataError(
-            f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV"
+            f"{name} is a zip archive, or a workbook that cannot be read: unpack it, or save the table as CSV"
         ) from error
-    if len(names) > 1 and not sheet:
-        own.insert(0, f"sheet {each!r} of {len(names)} was read")
     skipped = read_as.skip_lines or 0
     records = (record for record in _records(lines) if record.line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=each, sheets=names)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
     grid = read_below_titles(records, reading, name, read_as)
     return replace(grid, notes=(*filter(None, own), *grid.notes))
 
@@ -189,8 +146,7 @@ class _Scan:
         self._n_tags += 1
         self._depth += 1
         if self._n_tags > MAX_TAGS or self._depth > MAX_DEPTH:
-            many = f"more than {MAX_TAGS:,} elements, empty cells among them"
-            fault = many if self._n_tags > MAX_TAGS else f"elements nested in more than {MAX_DEPTH} others"
+            fault = f"more than {MAX_TAGS:,} elements, or elements nested in more than {MAX_DEPTH} others"
             raise DataError(f"{self._name} has {fault}: save a sample of its rows as a new workbook, or as CSV")
         tag = tag.rpartition(":")[2]
         if tag == "c":
@@ -261,17 +217,11 @@ def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> st
 
 # --- Parquet and frames -----------------------------------------------------------------------------------------------
 
-_SHORT_FLOATS = {
-    "float16": "float16", "halffloat[pyarrow]": "float16", "float32": "float32", "float[pyarrow]": "float32",
-    "Float32": "float32",
-}  # fmt: skip
-"""Floats of fewer digits, by pandas' name of the type."""
-
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
-    """Read all rows and columns with pyarrow; columns of lists and objects are left out.
+    """Read all rows and columns with pyarrow.
 
-    Raises DataError for a file that is broken, has no rows, or is too large unpacked.
+    Raises DataError for a file that is broken, has no rows, is too large unpacked, or has columns of lists or objects.
     """
     import pandas as pd
     import pyarrow as pa
@@ -280,77 +230,78 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         meta, schema = file.metadata, [file.schema.column(i) for i in range(len(file.schema))]
-        if meta.num_rows == 0 or meta.num_columns == 0:
-            raise DataError(f"{name} has no rows: rows are needed")
         check_size(name, n_columns=meta.num_columns, n_rows=meta.num_rows)
         groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
         if sum(group.num_rows for group in groups) != meta.num_rows or any(group.num_rows < 0 for group in groups):
             raise ValueError("the row counts of its parts do not add up")
         _check_unpacked(sum(group.total_byte_size for group in groups), name)
-        # Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the
-        # process on a damaged file.
-        single = [column for column in schema if not column.max_repetition_level]
-        lists = [column.path for column in schema if column.max_repetition_level]
-        if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
-            raise ValueError("two columns have one name")
+        # Lists may unpack to any size: asking pyarrow 26 for their number of values ends the process on a damaged file.
+        if nested := next((column.path for column in schema if column.path != column.name), None):
+            raise DataError(
+                f"{name}: column {nested.split('.')[0]!r} holds lists or objects: save it as text, or leave it out"
+            )
         # A long text that repeats is one in memory.
-        dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
-        reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
-        table = reader.read(columns=[column.path for column in single] if lists else None)
+        dictionaries = [column.path for column in schema if column.physical_type == "BYTE_ARRAY"]
+        table = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries).read()
         table.validate(full=True)
         frame = table.to_pandas(
             types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
             ignore_metadata=True,
         )
     except (pa.ArrowException, KeyError, OSError, ValueError, OverflowError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
-    names = dict.fromkeys(path.split(".")[0] for path in lists)
-    notes = (f"column {column!r} holds lists: left out; save it as text to use it" for column in names)
-    return read_frame(frame, name=name, form="parquet", notes=notes)
+    return replace(read_frame(frame, name=name), reading=Reading(format="parquet"))
 
 
-def read_frame(frame: Any, *, name: str = "frame", form: Format = "frame", notes: Iterable[str] = ()) -> Grid:
+def read_frame(frame: Any, *, name: str = "frame") -> Grid:
     """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text.
 
-    Columns of bytes that are not text are left out. Raises DataError if no cell has a text.
+    Raises DataError if no cell has a text, or if bytes are not text.
     """
-    names, columns, left_out = [], [], []
-    for place, column in enumerate(map(str, frame.columns)):
-        try:
-            columns.append(_texts(frame.iloc[:, place]))
-            names.append(column)
-        except UnicodeDecodeError:
-            left_out.append(f"column {column!r} holds bytes that are not text: left out")
-    return Grid.of(names, columns, file=name, reading=Reading(format=form), notes=(*left_out, *notes))
+    names = list(map(str, frame.columns))
+    try:
+        columns = [_texts(frame.iloc[:, place]) for place in range(len(names))]
+    except UnicodeDecodeError:
+        raise DataError(f"{name} has a column of bytes that are not text: leave it out") from None
+    return Grid.of(names, columns, file=name, reading=Reading(format="frame"))
 
 
 def _texts(series: Any) -> list[str]:
-    if str(series.dtype) == "category":  # equal texts are one in memory
+    kind = series.dtype
+    if str(kind) == "category":  # equal texts are one in memory
         texts = [*plain_texts(series.cat.categories.tolist()), ""]
         return [texts[code] for code in series.cat.codes]
-    precision = _SHORT_FLOATS.get(str(series.dtype))
-    if precision:  # the shortest text that reads back as the same float of this precision
-        return plain_texts([float(str(value)) for value in series.to_numpy(dtype=precision, na_value=math.nan)])
+    if str(kind).lower().startswith(("float16", "float32", "float[", "halffloat[")):
+        # The shortest text that reads back as the same float of this precision.
+        floats = series.to_numpy(dtype=f"float{8 * kind.itemsize}", na_value=math.nan)
+        return plain_texts([float(str(value)) for value in floats])
     return plain_texts(series.astype(object).where(series.notna(), None).tolist())
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
-ENDINGS = (".json", ".jsonl", ".ndjson")
-SHAPES = "give a list of objects, or an object a line"
+SHAPES = "write a list of records (pandas: to_json(orient='records')), or an object a line"
 
 
 def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
-    """Return the table in a text that begins as JSON; None for another text, unless the file's name promises JSON.
+    """Return the table in a text that begins as JSON; None for a list that is no JSON, unless the name promises it.
 
     Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
     nested values, or is too large.
     """
     check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
-    records = _json_records(text, name)
-    if records is None:
+    try:
+        records = _json_records(text, name)
+    except RecursionError:
+        raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
+    except DataError:
+        if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
+            raise
         return None
-    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+    is_nested = len(records) == 1 and text.lstrip().startswith("{") and any(map(_is_nested, records[0].values()))
+    if is_nested or not all(isinstance(record, dict) for record in records):
         raise DataError(f"{name} is JSON without a table: {SHAPES}")
     names = list(dict.fromkeys(key for record in records for key in record))
     check_size(name, n_columns=len(names), n_rows=len(records))
@@ -358,29 +309,21 @@ def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
 
 
-def _json_records(text: str, name: str) -> Any:
-    """Parse a JSON text, or an object a line. None for text that is neither and need not be."""
+def _json_records(text: str, name: str) -> list[Any]:
+    """Parse a JSON list, or an object a line. Raises DataError for other text."""
     try:
         value = _loads(text)
-        return [value] if isinstance(value, dict) else value
+        return value if isinstance(value, list) else [value]
     except json.JSONDecodeError as error:
-        fault = f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it"
-    except RecursionError:
-        raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
-    objects: list[Any] = []
+        fault = f"line {error.lineno}: {error.msg}"
+    records = []
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            objects += [_loads(line)] if line.strip() else []
-        except (ValueError, RecursionError):
-            fault = f"{name}: line {number} is not valid JSON: correct it" if objects else fault
-            break
-        if objects and not isinstance(objects[0], dict):
-            break
-    else:
-        return objects
-    if name.lower().endswith(ENDINGS) or (objects and isinstance(objects[0], dict)):
-        raise DataError(fault)
-    return None
+            records += [_loads(line)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            fault = f"line {number}: {error.msg}" if records else fault
+            raise DataError(f"{name} is not valid JSON ({fault}): correct it") from None
+    return records
 
 
 def _loads(text: str) -> Any:
@@ -388,9 +331,12 @@ def _loads(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
 
 
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, list | dict)
+
+
 def _json_text(cell: Any, column: str, row: int, name: str) -> str:
-    if isinstance(cell, list | dict) or (isinstance(cell, str) and NO_TEXT.search(cell)):
+    if _is_nested(cell) or (isinstance(cell, str) and NO_TEXT.search(cell)):
         what = "a character that is no text" if isinstance(cell, str) else "a list or an object"
-        where = f"row {row:,} of the column {shown_name(column)!r}"
-        raise DataError(f"{name}: {where} holds {what}: give one text or number a cell")
+        raise DataError(f"{name}: row {row:,} of {column[:60]!r} holds {what}: give one text or number a cell")
     return cell.strip() if isinstance(cell, str) else "" if cell is None else str(cell).lower()

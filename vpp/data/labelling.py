@@ -1,9 +1,8 @@
 """Rows from a person: rows to label next, labelled rows added to a dataset, rows typed into a form."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -17,8 +16,6 @@ CANDIDATES = 104
 """Purpose number of the draw of candidates: SeedSequence(seed, spawn_key=(CANDIDATES, draw))."""
 TRIES = 20
 """Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
-MOST_DECIMALS = 8
-"""Most digits before or after the point of numbers that are interpolated; others are sampled from the cells seen."""
 
 Source = Literal["file", "made up"]
 Cell = str | None
@@ -32,17 +29,21 @@ def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw:
     draw: number of the draw; another number gives other rows.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
-    known = {input_key(row) for row in dataset.labelled}
+    free = (*dataset.unlabelled, *dataset.unused)
+    rows = (free[i] for i in rng.permutation(len(free)))
+    if source == "made up":  # independent cells, so impossible combinations may occur
+        columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+        rows = (
+            Row(id=0, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
+        )
+    labelled = {input_key(row) for row in dataset.labelled}
+    new: dict[Key, Row] = {}
+    for row in rows:
+        if len(new) < n and (key := input_key(row)) not in labelled:
+            new.setdefault(key, row)
     if source == "file":
-        free = (*dataset.unlabelled, *dataset.unused)
-        rows = islice(_new_rows((free[i] for i in rng.permutation(len(free))), known), n)
-        return tuple(sorted(rows, key=lambda row: row.id))
-    # Independent cells, so impossible combinations may occur.
-    columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
-    sample = (
-        Row(id=0, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
-    )
-    return tuple(replace(row, id=dataset.next_id + i) for i, row in enumerate(islice(_new_rows(sample, known), n)))
+        return tuple(sorted(new.values(), key=lambda row: row.id))
+    return tuple(replace(row, id=dataset.next_id + i) for i, row in enumerate(new.values()))
 
 
 def input_key(row: Row) -> Key:
@@ -50,27 +51,14 @@ def input_key(row: Row) -> Key:
     return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
 
 
-def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
-    seen = set(known)
-    for row in rows:
-        key = input_key(row)
-        if key not in seen:
-            seen.add(key)
-            yield row
-
-
 def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
     """Return a sampler of cells: uniform numbers in the range seen, with as many decimals, or any of the cells seen."""
-    numbers = [Decimal(cell) for cell in seen if is_number(cell)]
-    places = max(map(decimals, numbers), default=0)
-    if not seen:
-        return lambda rng: None
-    if len(numbers) < len(seen) or places > MOST_DECIMALS or max(map(abs, numbers)) >= 10**MOST_DECIMALS:
-        distinct = list(dict.fromkeys(seen))
+    if not seen or not all(map(is_number, seen)):
+        distinct: list[Cell] = [*dict.fromkeys(seen)] or [None]
         return lambda rng: distinct[int(rng.integers(len(distinct)))]
-    low = min(numbers)
-    steps = int((max(numbers) - low).scaleb(places))
-    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-places):.{places}f}"
+    low, high = min(map(float, seen)), max(map(float, seen))
+    places = max(decimals(Decimal(cell)) for cell in seen)
+    return lambda rng: f"{rng.uniform(low, high):z.{places}f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,18 +169,19 @@ class Field:
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     columns = {column.name: column for column in dataset.columns}
-    return tuple(_field(columns[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
-
-
-def _field(column: Column, present: Sequence[str]) -> Field:
-    numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-    return Field(
-        column=column,
-        example=present[0] if present else None,
-        low=min(numbers, key=float, default=None),
-        high=max(numbers, key=float, default=None),
-        values=tuple(sorted(set(present))) if column.kind == "category" else (),
-    )
+    fields = []
+    for place, name in enumerate(dataset.inputs):
+        column, present = columns[name], _present(dataset, place)
+        numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
+        field = Field(
+            column=column,
+            example=present[0] if present else None,
+            low=min(numbers, key=float, default=None),
+            high=max(numbers, key=float, default=None),
+            values=tuple(sorted(set(present))) if column.kind == "category" else (),
+        )
+        fields.append(field)
+    return tuple(fields)
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:

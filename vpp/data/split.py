@@ -63,6 +63,7 @@ class Split:
     train: tuple[int, ...]
     test: tuple[int, ...]
     calibration: tuple[int, ...] = ()
+    note: str = ""
 
 
 def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.random.Generator) -> Split:
@@ -191,82 +192,36 @@ class Examples:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parted:
-    train: tuple[Row, ...]
-    test: tuple[Row, ...]
-    calibration: tuple[Row, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def n(self) -> int:
-        return len(self.train) + len(self.test) + len(self.calibration)
-
-
-def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
+def split_rows(files: Sequence[Examples], plan: SplitPlan) -> Split:
     """Split one file by the plan's rule, or draw training rows from the first file and the others from the second.
 
     Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
-    file = files[0]
+    file, kind, n = files[0], plan.rule.kind, len(files[0].places)
+    sizes = [plan.within(n)]
+    if len(files) > 1:
+        sizes = [(min(n, plan.train_size), 0), (0, min(len(files[1].places), plan.held_out))]
+    if n < 1 or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
+        counts = " and ".join(f"{len(each.places)} in {each.table.file}" for each in files)
+        needed = f" and {file.needed!r}" if file.needed else ""
+        raise DataError(
+            f"too few rows have a value in {file.target!r}{needed}: {counts}; at least 1 for training and 1 for "
+            "testing are needed: add rows or fill in the target"
+        )
     if plan.is_whole:
-        if len(files) > 1:
-            raise InputError("every row is a training row here: leave out the table of test rows")
-        _check_enough(files, n_train=len(file.places), n_test=1)
-        return Parted(train=file.rows(range(len(file.places))), test=())
-    if plan.rule == RANDOM:
-        return _calibrated(_by_chance(files, plan), plan)
-    _check_enough(files, n_train=len(file.places) - 1, n_test=min(1, len(file.places)))
+        return Split(train=tuple(range(n)), test=())
+    if kind == "random":
+        splits = [
+            stratified_split(each.strata, train=train, test=test, rng=_rng(plan.seed, number))
+            for number, (each, (train, test)) in enumerate(zip(files, sizes, strict=True))
+        ]
+        return _calibrated(Split(train=splits[0].train, test=splits[-1].test), plan)
     if len(set(file.cells(file.needed))) < 2:
         raise DataError(
-            f"column {file.needed!r} of {file.table.file} has a single {plan.rule.kind} among the rows with a target: "
+            f"column {file.needed!r} of {file.table.file} has a single {kind} among the rows with a target: "
             "split by another column, or by chance"
         )
-    split, notes = (_by_group if plan.rule.kind == "group" else _by_time)(file, plan)
-    if n := len(file.labelled) - len(file.places):
-        notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
-    train, test, calibration = map(file.rows, (split.train, split.test, split.calibration))
-    parted = Parted(train=train, test=test, calibration=calibration, notes=tuple(notes))
-    return parted if plan.rule.kind == "group" else _calibrated(parted, plan)
-
-
-def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
-    """Part the held-out rows into test and calibration rows by chance, so that each could be either."""
-    if not plan.calibration_size:
-        return parted
-    rows = parted.test
-    n = min(len(rows) - 1, round(len(rows) * plan.calibration_size / plan.held_out))
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(CALIBRATION,)))
-    own = set(rng.permutation(len(rows))[:n].tolist())
-    return replace(
-        parted,
-        test=tuple(row for i, row in enumerate(rows) if i not in own),
-        calibration=tuple(row for i, row in enumerate(rows) if i in own),
-        notes=parted.notes if n else (*parted.notes, "too few rows for any calibration row"),
-    )
-
-
-def _by_chance(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    sizes = [plan.within(len(files[0].places))]
-    if len(files) > 1:
-        n_train, n_test = (len(file.places) for file in files)
-        sizes = [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
-    _check_enough(files, n_train=sizes[0][0], n_test=sizes[-1][1])
-    splits = [
-        stratified_split(file.strata, train=train, test=test, rng=_rng(plan.seed, number))
-        for number, (file, (train, test)) in enumerate(zip(files, sizes, strict=True))
-    ]
-    return Parted(train=files[0].rows(splits[0].train), test=files[-1].rows(splits[-1].test))
-
-
-def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> None:
-    if n_train < 1 or n_test < 1:
-        counts = " and ".join(f"{len(file.places)} in {file.table.file}" for file in files)
-        needed = f" and {files[0].needed!r}" if files[0].needed else ""
-        raise DataError(
-            f"too few rows have a value in {files[0].target!r}{needed}: {counts}; at least 1 for "
-            "training and 1 for testing are needed: add rows or fill in the target"
-        )
+    return _by_group(file, plan) if kind == "group" else _calibrated(_by_time(file, plan), plan)
 
 
 def _rng(seed: int, file: int) -> np.random.Generator:
@@ -274,28 +229,34 @@ def _rng(seed: int, file: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPLIT, file)))
 
 
-def _by_group(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
+def _calibrated(split: Split, plan: SplitPlan) -> Split:
+    """Part the held-out rows into test and calibration rows by chance, so that each could be either."""
+    n = min(len(split.test) - 1, round(len(split.test) * plan.calibration_size / plan.held_out))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(CALIBRATION,)))
+    own = {split.test[i] for i in rng.permutation(len(split.test))[:n].tolist()}
+    test, calibration = ([row for row in split.test if (row in own) == is_own] for is_own in (False, True))
+    return replace(split, test=tuple(test), calibration=tuple(calibration))
+
+
+def _by_group(file: Examples, plan: SplitPlan) -> Split:
     groups = file.cells(file.needed)
     split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
     own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
     parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    return split, [f"split by {file.needed!r}: {parts}, no overlap"]
+    return replace(split, note=f"split by {file.needed!r}: {parts}, no overlap")
 
 
-def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
+def _by_time(file: Examples, plan: SplitPlan) -> Split:
     column, cells = file.needed, file.cells(file.needed)
     times = _times(file, column, cells)
     _, n_test = plan.within(len(times))
-    order = sorted(range(len(times)), key=times.__getitem__)
-    earlier, test = order[:-n_test], tuple(order[-n_test:])
+    order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
+    test = tuple(order[-n_test:])
     held_out = "test and calibration rows" if plan.calibration_size else "test rows"
     latest = f"{counted(n_test, 'row')} from {quoted(cells[test[0]])} on"
-    notes = [f"split by {column!r}: {held_out} are the latest, {latest}"]
-    if tied := sum(times[i] == times[test[0]] for i in earlier):
-        row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"
-        notes.append(f"{row} the same {column!r} as the first test row; ties were broken by the order in the file")
-    return Split(train=_draw(earlier, file.strata, plan.train_size, _rng(plan.seed, 0)), test=test), notes
+    train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
+    return Split(train=train, test=test, note=f"split by {column!r}: {held_out} are the latest, {latest}")
 
 
 def _times(file: Examples, column: str, cells: Sequence[str]) -> list[float] | list[datetime]:
@@ -304,11 +265,9 @@ def _times(file: Examples, column: str, cells: Sequence[str]) -> list[float] | l
         return list(map(float, cells))
     form = find_form(sorted({cell for cell in file.table.cells(column) if cell is not None}))
     if form is None:
-        kind = file.table.column(column).kind
-        holds = {"text": "free text", "category": "categories"}.get(kind, f"{kind}s")
         raise DataError(
-            f"column {column!r} of {file.table.file} cannot order the rows in time: it holds {holds}; name a column of "
-            "dates in one form, or of numbers"
+            f"column {column!r} of {file.table.file} cannot order the rows in time (its kind is "
+            f"{file.table.column(column).kind}): name a column of dates in one form, or of numbers"
         )
     return list(map(form.read, cells))
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.columns import Cells, is_identifier, is_number, is_written_number, read_columns, read_known, two_ways
+from vpp.data.columns import Cells, are_codes, is_identifier, is_number, read_cell, read_columns
 from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
 from vpp.data.descriptions import nearest
 from vpp.data.formats import read_file, read_frame
@@ -46,8 +46,7 @@ class Table:
         """
         if len(content) > MAX_BYTES:
             raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
-        grid = read_file(content, name=name, read_as=read_as)
-        return cls._of(grid, file=name, content=content, read_as=read_as)
+        return cls._of(read_file(content, name=name, read_as=read_as), name, content, read_as)
 
     @classmethod
     def of_frame(cls, frame: Any, *, read_as: ReadAs = DETECT) -> "Table":
@@ -57,10 +56,10 @@ class Table:
             content = "\x1e".join("\x1f".join(cells) for cells in (grid.names, *grid.columns)).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
-        return cls._of(grid, file="frame", content=content, read_as=read_as)
+        return cls._of(grid, "frame", content, read_as)
 
     @classmethod
-    def _of(cls, grid: Grid, *, file: str, content: bytes, read_as: ReadAs) -> "Table":
+    def _of(cls, grid: Grid, file: str, content: bytes, read_as: ReadAs) -> "Table":
         table = cls(
             file=file,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -70,19 +69,7 @@ class Table:
             reading=grid.reading,
             read_as=read_as,
         )
-        return table.read_again({})
-
-    def read_again(self, kinds: Mapping[str, Kind]) -> "Table":
-        """Read the columns from their texts, with the chosen kinds."""
-        columns, values, notes = read_columns(
-            self.names,
-            self.texts,
-            read_as=self.read_as,
-            delimiter=self.reading.delimiter,
-            chosen=kinds,
-            is_typed=self.reading.format != "csv",
-        )
-        return replace(self, columns=columns, values=values, column_notes=notes)
+        return with_kinds(table, {})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -111,20 +98,30 @@ class Table:
     def _position(self, name: str) -> int:
         if name not in self._places:
             has = nearest(str(name), self.names, "its columns are")
-            hint = "".join(f" ({note}; --read changes that)" for note in self.notes if note[:5] in ("sheet", "no de"))
+            sheet, n = self.reading.sheet, len(self.reading.sheets)
+            hint = f" (sheet {sheet!r} of {n} was read; --read changes that)" if n > 1 else ""
             raise DataError(f"{self.file} has no column {name!r}: {has}{hint}")
         return self._places[name]
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
-    """Read the table again with these kinds of columns; the others are detected.
+    """Read the table's columns from their texts with these kinds; the others are detected.
 
     Raises DataError for an unknown column, and for a cell that is not of its column's kind.
     """
     for name in kinds:
         table.column(name)
-
-    return table.read_again(kinds) if kinds else table
+    if table.columns and not kinds:
+        return table
+    columns, values, notes = read_columns(
+        table.names,
+        table.texts,
+        read_as=table.read_as,
+        delimiter=table.reading.delimiter,
+        chosen=kinds,
+        is_typed=table.reading.format != "csv",
+    )
+    return replace(table, columns=columns, values=values, column_notes=notes)
 
 
 def read_like(table: Table, columns: Sequence[Column]) -> Table:
@@ -132,21 +129,27 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
 
     Columns are matched by name. A cell of a column of numbers that is not a number stays as written; a note says so.
     """
+    own, values, notes = list(table.columns), list(table.values), []
     known = {column.name: column for column in columns}
-    reread = [
-        read_known(known[column.name], texts) if column.name in known else (column, cells, "")
-        for texts, column, cells in zip(table.texts, table.columns, table.values, strict=True)
-    ]
-    own, values, notes = zip(*reread, strict=True)
-    return replace(table, columns=own, values=values, column_notes=tuple(filter(None, notes)))
+    for place, name in enumerate(table.names):
+        if name not in known:
+            continue
+        column, texts = known[name], table.texts[place]
+        read = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
+        cells = values[place] = tuple(map(read.__getitem__, texts))
+        own[place] = replace(column, n_missing=cells.count(None), n_distinct=len({*cells} - {None}))
+        wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
+        if column.kind == "number" and wrong:
+            first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
+            others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
+            notes.append(f"column {name!r}: {first}{others}; such cells stay as written")
+    return replace(table, columns=tuple(own), values=tuple(values), column_notes=tuple(notes))
 
 
 TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
 MAX_CLASSES = 50
 MAX_NUMERIC_CLASSES = 10
 """Most distinct values of integers that are labels rather than a quantity."""
-FEW_OTHERS = 0.2
-"""Largest share of other cells in a column that was meant to be numbers."""
 ROWS_PER_NUMERIC_CLASS = 5
 """Least average number of rows a value of integers that are labels rather than a quantity."""
 
@@ -194,52 +197,45 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     if task not in (known := ("auto", *get_args(Task))):
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
-    fault = ""
+    labels = number_labels(present)
     if not present:
-        fault = f"of {table.file} is empty"
-    elif column.n_distinct == 1:
-        fault = f"has one value only ({quoted(present[0])})"
-    elif column.kind == "date":
-        fault = "holds dates, which cannot be predicted"
-    if fault:
-        raise DataError(f"column {target!r} {fault}: pick another target")
+        raise _unfit(target, f"of {table.file} is empty:")
+    if len({labels.get(cell, cell) for cell in present}) == 1:
+        raise _unfit(target, f"has one value only ({quoted(present[0])}):")
+    if column.kind == "date":
+        raise _unfit(target, "holds dates, which cannot be predicted:")
     if task == "auto":
         is_quantity = column.kind == "number" and (column.is_chosen or find_task(present) == "regression")
         task = "regression" if is_quantity else "classification"
     if task == "regression":
         check_numbers(table, target)
     else:
-        _check_labels(present, target)
+        _check_labels(table, present, target)
     return task
+
+
+def _unfit(target: str, fault: str) -> DataError:
+    return DataError(f"column {target!r} {fault} pick another target")
 
 
 def check_numbers(table: Table, target: str) -> None:
     """Raises DataError for the first target of a regression that is not a finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):
-            raise DataError(
-                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: "
-                "fix the cell, choose classification or pick another target"
-            )
+            fault = f"of {table.file} holds {quoted(cell)} in row {row}, which is not a number"
+            raise _unfit(target, f"{fault}: fix the cell, choose classification or")
 
 
-def _check_labels(present: Sequence[str], target: str) -> None:
-    n_labels, are_numbers = len(set(present)), all(map(is_number, present))
-    others = [cell for cell in present if not is_written_number(cell)]
-    is_odd = n_labels > MAX_CLASSES or n_labels == len(present)
-    fault = ""
-    if is_odd and not are_numbers and not others:
-        fault = f"holds numbers in more than one notation, such as {two_ways(present)}: write them in one unit and one "
-        fault += "notation, or"
-    elif is_odd and not are_numbers and len(others) <= FEW_OTHERS * len(present):
-        fault = f"holds numbers except {quoted(others[0])}: fix the cell, or"
-    elif n_labels == len(present):
-        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
-    elif n_labels > MAX_CLASSES:
-        remedy = "choose regression" if are_numbers else "merge labels"
-        fault = f"has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or"
-    if fault:
-        raise DataError(f"column {target!r} {fault} pick another target")
+def _check_labels(table: Table, present: Sequence[str], target: str) -> None:
+    n_labels = len(set(present))
+    why = next((f" ({note})" for note in table.column_notes if note.startswith(f"column {target!r} is ")), "")
+    if n_labels == len(present):
+        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat{why}")
+    if n_labels > MAX_CLASSES:
+        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        raise DataError(
+            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target{why}"
+        )
     check_readable(sort_labels(present), target)
 
 
@@ -249,8 +245,28 @@ def check_readable(classes: Sequence[str], target: str) -> None:
         raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
 
 
+def number_labels(cells: Iterable[str | None]) -> dict[str, str]:
+    """Return the label of each cell if all are numbers but no codes: 1 and 1.0 are one label, the shorter."""
+    distinct = sorted({cell for cell in cells if cell is not None}, key=lambda cell: (len(cell), cell))
+    if not all(map(is_number, distinct)) or are_codes(distinct):
+        return {}
+    by_value: dict[float, str] = {}
+    return {cell: by_value.setdefault(float(cell), cell) for cell in distinct}
+
+
+def with_number_labels(tables: Sequence[Table], target: str) -> list[Table]:
+    """Write equal numbers of the target alike in all tables (`number_labels`)."""
+    labels = number_labels(cell for table in tables for cell in table.cells(target))
+    changed = []
+    for table in tables:
+        own = {target: tuple(cell and labels.get(cell, cell) for cell in table.cells(target))}
+        values = tuple(own.get(name, cells) for name, cells in zip(table.names, table.values, strict=True))
+        changed.append(replace(table, values=values))
+    return changed
+
+
 def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
-    """Note the labels that answers must spell exactly; empty if there are none."""
+    """Note the labels that differ only in case and spacing, so that answers must spell them exactly."""
     listed = "; ".join(" and ".join(map(quoted, group)) for group in look_alike(classes)[:3])
     return (f"similar labels count only if an answer spells them exactly: {listed}",) if listed else ()
 

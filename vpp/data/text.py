@@ -5,13 +5,12 @@ import csv
 import io
 import math
 import re
-from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, count, islice, pairwise
+from itertools import chain, count, islice, pairwise, repeat
 from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, is_date, is_number, is_quantity, is_sequence, is_written_number
@@ -22,10 +21,9 @@ ENCODING_NAMES = {
     "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16",
     "utf-16-le": "UTF-16, little-endian", "utf-16-be": "UTF-16, big-endian", "cp1252": "Windows-1252 (Western)",
     "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)", "koi8_r": "KOI8-R (Cyrillic)",
-    "cp866": "DOS 866 (Cyrillic)", "iso8859_5": "ISO 8859-5 (Cyrillic)", "cp1253": "Windows-1253 (Greek)",
-    "cp1254": "Windows-1254 (Turkish)", "mac_roman": "Mac Roman", "cp850": "DOS 850 (Western)",
-    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
-    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+    "cp1253": "Windows-1253 (Greek)", "cp1254": "Windows-1254 (Turkish)", "mac_roman": "Mac Roman",
+    "cp850": "DOS 850 (Western)", "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)",
+    "gb18030": "GB 18030 (Chinese)", "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
 Format = Literal["csv", "json", "excel", "parquet", "frame"]
 
@@ -69,7 +67,7 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
     except UnicodeError as error:
         start = getattr(error, "start", 0)
         if encoding or marked:
-            raise _no_text(name, codec, _line(content, start)) from None
+            raise _no_text(name, codec, content.count(b"\n", 0, start) + 1) from None
         text, codec = _guess(content, name, start)
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if last := _LAST_CONTROLS.search(text, max(0, len(text) - 1_000)):
@@ -96,41 +94,28 @@ def _guess(content: bytes, name: str, start: int) -> tuple[str, str]:
     start: place of the first wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
     garble the rest.
     """
-    lossy = content.decode("utf-8", errors="replace")
-    if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
-        raise DataError(
-            f"{name} is UTF-8 except line {_line(content, start)} (byte 0x{content[start]:02x}): fix that line, or "
-            "choose another encoding"
-        )
-    for codec in filter(None, (_other_alphabet(content), "cp1252")):
-        try:
-            text = content.decode(codec)
-        except UnicodeDecodeError as wrong:
-            line = _line(content, wrong.start)
-            continue
-        control = _CONTROL.search(_LAST_CONTROLS.sub("", text))  # nearly any binary file decodes in a one-byte encoding
-        if control is None:
-            return text, codec
-        line = text.count("\n", 0, control.start()) + 1
-    raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
-
-
-def _other_alphabet(content: bytes) -> str | None:
-    """Return the encoding of a non-Latin alphabet if charset-normalizer is sure of it, else None."""
     # Imported late: most files are UTF-8 and do not need it.
     from charset_normalizer import from_bytes
 
+    line = content.count(b"\n", 0, start) + 1
+    lossy = content.decode("utf-8", errors="replace")
+    if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
+        raise DataError(
+            f"{name} is UTF-8 except line {line} (byte 0x{content[start]:02x}): fix that line, or choose another "
+            "encoding"
+        )
     sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}
-    if not matches or "cp1252" in plausible:
-        return None
-    best = matches[0]
-    return str(best.encoding) if best.encoding in _MANY_BYTES or best.coherence >= _SURE else None
-
-
-def _line(content: bytes, place: int) -> int:
-    return content.count(b"\n", 0, place) + 1
+    codec = "cp1252"
+    if matches and "cp1252" not in plausible:
+        best = matches[0]
+        codec = best.encoding if best.encoding in _MANY_BYTES or best.coherence >= _SURE else codec
+    with suppress(UnicodeDecodeError):
+        text = content.decode(codec)
+        if not _CONTROL.search(_LAST_CONTROLS.sub("", text)):  # nearly any binary file decodes in a one-byte encoding
+            return text, codec
+    raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 
 
 def _no_text(name: str, codec: str, line: int) -> DataError:
@@ -205,40 +190,39 @@ def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record
 
 def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
     """Note rows of several lines that would be records of their own, as after a quote that was never meant as one."""
-    lines = list(io.StringIO(body, newline="")) if multiline else []
-    places = [(record, record.line - first_line) for record in multiline]
-    swallowed = [each for each, at in places if _holds_records(lines[at : at + each.n_lines], each, delimiter)]
+    lines = list(io.StringIO(body, newline="")) if multiline and delimiter else []
+    swallowed = []
+    for record in multiline if lines else ():
+        own = lines[record.line - first_line :][: record.n_lines]
+        n_alike = sum(line.count(delimiter) == len(record.cells) - 1 for line in own)
+        # If the quotes are well-formed, every line has to be as wide as the record, else most of them.
+        if n_alike == len(own) > 2 or (2 * n_alike > len(own) and not _is_well_formed(own, delimiter)):
+            swallowed.append(f"{record.line} to {record.line + record.n_lines - 1}")
     if not swallowed:
         return ""
-    listed = ", ".join(f"{each.line} to {each.line + each.n_lines - 1}" for each in swallowed[:3])
-    more = f" and {len(swallowed) - 3:,} more" if len(swallowed) > 3 else ""
+    listed = ", ".join(swallowed[:3]) + (f" and {len(swallowed) - 3:,} more" if len(swallowed) > 3 else "")
     rows = "one row" if len(swallowed) == 1 else "one row each"
     remedy = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-    return f"lines {listed}{more} were read as {rows}, since a quote opens there: {remedy}"
+    return f"lines {listed} were read as {rows}, since a quote opens there: {remedy}"
 
 
-def _holds_records(lines: Sequence[str], record: Record, delimiter: str) -> bool:
-    """True if most lines of a record are as wide as it is; if its quotes are well-formed, every line has to be."""
-    n_alike = sum(line.count(delimiter) == len(record.cells) - 1 for line in lines) if delimiter else 0
-    if 2 * n_alike <= len(lines):
-        return False
+def _is_well_formed(lines: Sequence[str], delimiter: str) -> bool:
     try:
         next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error:
-        return True
-    return n_alike == len(lines) > 2
+        return False
+    return True
 
 
-def _backslash_note(body: str, delimiter: str, skipped: int) -> str:
-    """Note the first cell with a quote escaped by a backslash, at which the csv module ends the cell too early."""
-    if delimiter == NO_DELIMITER or '\\"' not in body:
-        return ""
-    mark = re.escape(delimiter)
-    match = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
-    if match is None:
-        return ""
-    line = sum(1 for _ in io.StringIO(body[: match.end()], newline="")) + skipped
-    return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
+def _refuse_backslashes(body: str, delimiter: str, first_line: int, name: str) -> None:
+    """Raises DataError for a quote escaped by a backslash, at which the csv module would end the cell too early."""
+    mark = re.escape(delimiter or _UNUSED)
+    match = (
+        re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE) if '\\"' in body else None
+    )
+    if match:
+        line = first_line + len(body[: match.end()].splitlines()) - 1
+        raise DataError(f'{name}: line {line} writes a quote in a cell as \\": double it (""), as CSV does')
 
 
 _SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
@@ -404,7 +388,6 @@ MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
-_ROWS_AT_ONCE = 8_192
 _MAX_INTERNED = 200_000
 
 
@@ -420,33 +403,32 @@ class Grid:
     multiline: Sequence[Record] = ()
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading, notes: Iterable[str] = ()
-    ) -> "Grid":
+    def of(cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading) -> "Grid":
         """Build the grid of a format that names its columns. Raises DataError if no cell has a text."""
         if not any(map(any, columns)):
             raise DataError(f"{file} has no rows: rows are needed")
-        own_names, name_notes = unique_names(names)
-        return cls(names=own_names, columns=columns, notes=(*name_notes, *notes), reading=reading)
+        own_names, notes = unique_names(dict(enumerate(names)))
+        return cls(names=own_names, columns=columns, notes=tuple(notes), reading=reading)
 
 
-def check_size(name: str, *, n_columns: int, n_rows: int, remedy: str = "keep those that matter") -> None:
+def check_size(name: str, *, n_columns: int, n_rows: int) -> None:
     """Raises DataError for too many columns or cells."""
     if n_columns > MAX_COLUMNS:
-        raise DataError(f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: {remedy}")
+        raise DataError(
+            f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter, or swap rows and "
+            "columns"
+        )
     if n_columns * n_rows > MAX_CELLS:
         raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
 
 
-def unique_names(headers: Sequence[str], *, without: Collection[int] = ()) -> tuple[tuple[str, ...], list[str]]:
-    """Return a name for each header except those at the places `without`, and a note on each name that was made up."""
-    given = [" ".join(header.split()) for header in headers]
-    taken = set(given)
+def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return a name for each header, by its place in the file, and a note on each name that was made up."""
+    given = {place: " ".join(header.split()) for place, header in headers.items()}
+    taken = set(given.values())
     names: dict[str, None] = {}
     notes: list[str] = []
-    for place, name in enumerate(given):
-        if place in without:
-            continue
+    for place, name in given.items():
         own = name
         if not name or name in names:
             stem = name or f"column_{place + 1}"
@@ -458,97 +440,55 @@ def unique_names(headers: Sequence[str], *, without: Collection[int] = ()) -> tu
     return tuple(names), notes
 
 
-def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str, cuts: bool = False) -> Grid:
-    """Build the grid of all records; the first one names the columns if `header`.
-
-    width: cells a line if there is no header. cuts: leave out units below the header, and totals or footnotes at
-    the end. Columns without name and cells are dropped.
-    Raises DataError for a row with more cells than columns, for too many columns, and for no rows.
-    """
-    first = next(records, None)
-    if first is None:
-        raise DataError(f"{name} is empty: a header line and rows are needed")
-    given = list(first.cells) if header else [""] * width
-    if header and width == len(given) + 1:
-        given = ["", *given]
-    check_size(name, n_columns=len(given), n_rows=0, remedy="keep those that matter, or swap rows and columns")
-    n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
-    rows = _Rows(name, len(given), n_named)
-    heads = first.cells if header and cuts and len(first.cells) > 1 else None
-    columns = rows.columns(records if header else chain((first,), records), heads)
-    if not columns[0]:
-        raise DataError(
-            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
-            "that there is no header"
-        )
-    notes = []
-    if rows.short:
-        notes.append(f"{_lines(rows.short)} fewer than {n_named} cells: the others are missing")
-    if rows.long:
-        notes.append(f"{_lines(rows.long)} empty cells beyond the last column: these were left out")
-    if rows.repeated:
-        notes.append(f"{_lines(rows.repeated)} the header again: left out; {AS_IS} reads every line")
-    if cuts:
-        columns, cut_notes = cut_ends(columns, rows.lines, has_header=header)
-        notes += cut_notes
-    empty = [at for at, cells in enumerate(columns) if not given[at].strip() and not any(cells)]
-    if empty:
-        n, at = len(empty), empty[0] + 1
-        own = f"column {at} has" if n == 1 else f"{n} columns, from column {at}, have"
-        notes.append(f"{own} no name and no cells: left out")
-    names, name_notes = unique_names(given, without=empty)
-    columns = [cells for at, cells in enumerate(columns) if at not in empty]
-    return Grid(names=names, columns=columns, notes=(*notes, *(name_notes if header else ())), multiline=rows.multiline)
-
-
 class _Rows:
-    """Rows of equal width, with the numbers of the lines that were not.
+    """Rows as wide as the header, or as the widest line at the top, with the numbers of the lines that were not.
 
-    width: cells of the table. n_named: those without the unnamed columns at its end.
+    Raises DataError for text beyond the table, and for too many columns or cells.
     """
 
-    def __init__(self, name: str, width: int, n_named: int) -> None:
-        self.name, self.width, self.n_named = name, width, n_named
+    def __init__(self, records: Iterable[Record], heads: Sequence[str], header: Sequence[str], name: str) -> None:
+        """header: cells of a line that is left out wherever it comes again."""
+        check_size(name, n_columns=len(heads), n_rows=0)
+        self.columns: list[list[str]] = [[] for _ in heads]
+        self.lines: list[int] = []
+        """Number of each row's first line."""
         self.short: list[int] = []
-        self.long: list[int] = []
         self.repeated: list[int] = []
         self.multiline: list[Record] = []
-        self.lines = array("Q")
-        """Number of each row's first line."""
+        self.n_named = max((place for place, head in enumerate(heads, 1) if head.strip()), default=len(heads))
+        stripped = lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
+        for line, cells, n_lines in records:
+            if cells == header:
+                self.repeated.append(line)
+                continue
+            self.lines.append(line)
+            if n_lines > 1 and len(self.multiline) < MOST_NOTED:
+                self.multiline.append(Record(line, cells, n_lines))
+            if "".join(cells[len(heads) :]).strip():
+                raise DataError(
+                    f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that "
+                    "contain the delimiter, name every column, or skip the lines above the table"
+                )
+            if len(cells) < self.n_named:
+                self.short.append(line)
+            for column, cell in zip(self.columns, chain(cells, repeat("")), strict=False):
+                column.append(stripped(cell))
+            if len(self.lines) * len(heads) > MAX_CELLS:
+                check_size(name, n_columns=len(heads), n_rows=len(self.lines))
 
-    def columns(self, records: Iterator[Record], heads: Sequence[str] | None) -> list[list[str]]:
-        """(column, row) stripped, without repeated `heads`. Raises DataError for text beyond the table, or limits."""
-        columns: list[list[str]] = [[] for _ in range(self.width)]
-        stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
-        while chunk := list(islice(records, _ROWS_AT_ONCE)):
-            self.repeated += [record.line for record in chunk if record.cells == heads]
-            chunk = [record for record in chunk if record.cells != heads]
-            self.lines.extend(record.line for record in chunk)
-            check_size(self.name, n_columns=self.width, n_rows=len(self.lines))
-            self.multiline += [record for record in chunk if record.n_lines > 1][: MOST_NOTED - len(self.multiline)]
-            rows = [record.cells if len(record.cells) == self.width else self._even(record) for record in chunk]
-            for column, cells in zip(columns, zip(*rows, strict=True), strict=bool(rows)):
-                column.extend(map(stripped, cells))
-        for column in columns:
-            if any(cell.startswith('="') for cell in column[:SAMPLE_RECORDS]):
-                column[:] = [_EXCEL_TEXT.sub(r"\1", cell) for cell in column]
-        return columns
-
-    def _even(self, record: Record) -> Sequence[str]:
-        line, cells, _ = record
-        if "".join(cells[self.width :]).strip():
-            raise DataError(
-                f"{self.name}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
-                "contain the delimiter, name every column, or skip the lines above the table"
-            )
-        if len(cells) > self.width:
-            self.long.append(line)
-        elif len(cells) < self.n_named:
-            self.short.append(line)
-        return [*cells, *[""] * self.width][: self.width]
+    def notes(self) -> Iterator[str]:
+        if self.short:
+            yield f"{_counted(self.short)} fewer than {self.n_named} cells: the others are missing"
+        if self.repeated:
+            yield f"{_counted(self.repeated)} the header again: left out; {AS_IS} reads every line"
 
 
-def _lines(lines: Sequence[int]) -> str:
+def _stripped(cell: str) -> str:
+    text = cell.strip()
+    return _EXCEL_TEXT.sub(r"\1", text) if text.startswith('="') else text
+
+
+def _counted(lines: Sequence[int]) -> str:
     listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
     return f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
 
@@ -563,51 +503,54 @@ _TOTAL = re.compile(
 )
 
 
-def cut_ends(columns: list[list[str]], lines: Sequence[int], *, has_header: bool) -> tuple[list[list[str]], list[str]]:
-    """Leave out a line of units below the header, and totals and footnotes at the end; return also a note on each end.
-
-    Such a line breaks the kinds of several columns of numbers or dates, holds nothing but one cell, or begins with a
-    word such as Total. lines: number of each row's line.
-    """
-    n_rows = len(columns[0])
-    margin = min(MAX_END, n_rows // 3)
-    body = slice(1, n_rows - margin)
-    ends = [0, *range(n_rows - margin, n_rows)]
-    quantities = [
-        cells for cells in columns if any(_breaks(cells[row]) for row in ends) and _are_quantities(cells[body])
-    ]
-
-    def is_apart(row: int) -> bool:
-        cells = [column[row] for column in columns]
-        filled = [cell for cell in cells if not _is_missing(cell)]
-        n_broken = sum(_breaks(column[row]) for column in quantities)
-        if n_broken > 1 or (n_broken and len(filled) == 1):
-            return True
-        if row == 0 or not filled:
-            return False
-        if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
-            return True
-        if not cells[0] and "" not in columns[0][: n_rows - margin] and _are_sums(columns, row):
-            return True
-        if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
-            return False
-        above = zip(*(column[: n_rows - margin] for column in columns), strict=True)
-        return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
-
-    top = 1 if has_header and margin and is_apart(0) else 0
-    end = n_rows
-    while end > n_rows - margin and is_apart(end - 1):
+def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
+    """Cut units below the header, and totals and footnotes at the end; yield a note on each end."""
+    columns, n_rows = rows.columns, len(rows.lines)
+    last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
+    ends = (0, *range(last, n_rows))
+    broken = (cells for cells in columns if any(_breaks(cells[row]) for row in ends))
+    quantities = [cells for cells in broken if _are_quantities(cells[1:last])]
+    top, end = 0, n_rows
+    if has_header and last < n_rows and _is_apart(0, columns, quantities, last):
+        top = 1
+    while end > last and _is_apart(end - 1, columns, quantities, last):
         end -= 1
-    left = [row for row in ends if top <= row < end]
-    if any(_breaks(cells[row]) for cells in quantities for row in left):
-        return columns, []
-    notes = []
+    if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
+        return
+
+    def excerpt(row: int) -> str:
+        return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
+
     if top:
-        notes.append(f"line {lines[0]} was not read, as no data ({_excerpt(columns, 0)}); {AS_IS} reads it")
+        yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
     if end < n_rows:
-        cut = f"line {lines[end]} was" if end == n_rows - 1 else f"lines {lines[end]} to {lines[n_rows - 1]} were"
-        notes.append(f"{cut} not read, as below the table ({_excerpt(columns, end)}); {AS_IS} reads every line")
-    return [cells[top:end] for cells in columns], notes
+        were = (
+            f"line {rows.lines[end]} was" if end == n_rows - 1 else f"lines {rows.lines[end]} to {rows.lines[-1]} were"
+        )
+        yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
+    rows.columns = [cells[top:end] for cells in columns]
+
+
+def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
+    """True for a row that breaks the kinds of several columns of numbers or dates, or holds nothing but one cell.
+
+    So are, from the row `last` on, one that begins with a word such as Total, and one of sums.
+    """
+    cells = [column[row] for column in columns]
+    filled = [cell for cell in cells if not _is_missing(cell)]
+    n_broken = sum(_breaks(column[row]) for column in quantities)
+    if n_broken > 1 or (n_broken and len(filled) == 1):
+        return True
+    if row == 0 or not filled:
+        return False
+    if _TOTAL.fullmatch(filled[0].rstrip(": ")) and columns[cells.index(filled[0])].count(filled[0]) == 1:
+        return True
+    if not cells[0] and "" not in columns[0][:last] and _are_sums(columns, row):
+        return True
+    if len(filled) > 1 or cells[0] != filled[0] or len(columns) < 3 or _is_like_data(cells[0]):
+        return False
+    above = zip(*(column[:last] for column in columns), strict=True)
+    return all(sum(not _is_missing(cell) for cell in cells) != 1 for cells in above)
 
 
 def _breaks(cell: str) -> bool:
@@ -631,10 +574,6 @@ def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
     return all(math.isclose(total, float(column[-1]), abs_tol=0.01) for total, column in zip(sums, filled, strict=True))
 
 
-def _excerpt(columns: Sequence[Sequence[str]], row: int) -> str:
-    return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
-
-
 # --- a whole file -----------------------------------------------------------------------------------------------------
 
 
@@ -648,42 +587,55 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     given = read_as.delimiter or (named and named[1])
     delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
+    if has_quotes:
+        _refuse_backslashes(body, delimiter, skipped + 1, name)
     records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
     grid = read_below_titles(records, reading, name, read_as)
     called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
     notes = (
-        f"its first line names {called} as the delimiter" if named and delimiter == named[1] else "",
         "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
         f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
         "columns look wrong, choose the delimiter"
         if other != NO_DELIMITER
         else "",
-        _backslash_note(body, delimiter, skipped) if has_quotes else "",
         _swallowed_note(body, grid.multiline, delimiter, skipped + 1),
     )
     return replace(grid, notes=(*filter(None, notes), *grid.notes))
 
 
 def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
+    """Read the table below titles and comments. Raises DataError for a table without rows, or beyond the limits."""
     seen = list(islice(records, SAMPLE_RECORDS))
+    if not seen:
+        raise DataError(f"{name} is empty: a header line and rows are needed")
     start = table_start(seen) if read_as.skip_lines is None else 0
     top, notes = seen[start:], []
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
-    width = 0 if header else max((len(record.cells) for record in top), default=1)
+    heads = list(top[0].cells) if header else [""] * max(len(record.cells) for record in top)
     if start:
         first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
         more = f" and {start - 1} more" if start > 1 else ""
         notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
     if header and not read_as.as_is and _has_row_names(top):
-        width = len(top[1].cells)
+        heads.insert(0, "")
         notes.append("the header lacks the name of the first column, as R leaves out that of its row names")
-    grid = build_grid(chain(top, records), header=header, width=width, name=name, cuts=not read_as.as_is)
+    repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
+    rows = _Rows(chain(top[header:], records), heads, repeated, name)
+    if not rows.lines:
+        raise DataError(
+            f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
+            "that there is no header"
+        )
+    notes += rows.notes()
+    notes += () if read_as.as_is else _cut_ends(rows, has_header=header)
+    own = {at: head for at, head in enumerate(heads) if head.strip() or any(rows.columns[at])}
+    names, name_notes = unique_names(own)
     if not header:
-        names = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+        called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
-        notes.append(f"{reason}the columns are called {names}")
-    skipped = seen[start].line - 1 if start else reading.skipped_lines
-    reading = replace(reading, header=header, skipped_lines=skipped)
-    return replace(grid, reading=reading, notes=(*notes, *grid.notes))
+        name_notes = [f"{reason}the columns are called {called}"]
+    reading = replace(reading, header=header, skipped_lines=seen[start].line - 1 if start else reading.skipped_lines)
+    columns = [rows.columns[at] for at in own]
+    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=reading, multiline=rows.multiline)

@@ -3,5 +3,5 @@
 It is not a language model. It imports nothing else from vpp.
 """
 
-VERSION = "7"
+VERSION = "8"
 """Changes with every change of an answer."""

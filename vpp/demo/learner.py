@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vpp.demo import rules
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import AND, IS, IS_NOT, NOT, OR, Case, Node, Number, Row, Rule, Value, say
+from vpp.demo.rules import IS, IS_NOT, Case, Part, Row, Rule, Value, node
 
 SURE = 0.98
 """Probability of the label that a rule gives."""
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 def answer(question: LearnerQuestion) -> Answer:
     """Apply the rule to the input; make a constant guess, and say so, if the rule cannot be applied."""
     row = rules.read_row(question.input)
-    reading = read_rule(question.rule, tuple(row), question.labels)
+    reading = read_rule(question.rule, rules.columns_of([row]), question.labels)
     if reading.rule is None:
         why, value = "The rule says nothing that I can read", None
     else:
@@ -56,56 +56,39 @@ def respond(question: LearnerQuestion) -> str:
 
 def write_program(question: ProgramQuestion) -> str:
     """Write the rule as a program; `no program` if a part of it cannot be read."""
-    reading = read_rule(question.rule, tuple(column.name for column in question.columns), question.labels)
+    reading = read_rule(question.rule, question.columns, question.labels)
     if reading.rule is None or reading.unread:
         return REFUSAL
-    return reading.rule.program(question.columns, rules.quoted(question.labels[0]) if question.labels else "0")
+    return reading.rule.program(rules.quoted(question.labels[0]) if question.labels else "0")
 
 
 def _explanation(rule: Rule, row: Row, value: Value) -> str:
-    case = rule.deciding(row)
-    outcome = rule.otherwise if case is None else case.outcome
-    reasons = [_fact(one.condition, row) for one in (rule.cases[:3] if case is None else [case])]
-    if isinstance(outcome, str | Number):
-        result = f"the rule gives {outcome if isinstance(outcome, str) else _say(value)}"
-    elif value is None or outcome is None:
-        result = f"{say(outcome)} cannot be worked out" if outcome else "the rule leaves this open"
-    else:
-        names = sorted(set(rules.names_in(outcome)))[:4]
-        cells = ", ".join(f"{say(rules.Cell(name))} = {_say(row.get(name))}" for name in names)
-        result = f"{say(outcome)} = {_say(value)}" + (f" for {cells}" if cells else "")
-    every = " for every input" if isinstance(outcome, str) else ""
-    text = f"{'; '.join(reasons)}, so {result}." if reasons else f"{result}{every}."
+    """Name what the conditions of the deciding case are about; without one, of every case."""
+
+    def give(part: Part, condition: Part | None = None) -> Value:
+        return rule._replace(cases=(Case(condition, part),)).answer(row)
+
+    def holds(condition: Part) -> bool:
+        return give(rules.number(1), condition) == 1
+
+    def fact(one: Part) -> str:
+        if one.phrase not in (IS, IS_NOT):
+            return f"{'' if holds(one) else 'it is not so that '}{one.words}"
+        term = one.parts[0]
+        verdict = node(IS if holds(one) is (one.phrase == IS) else IS_NOT, *one.parts).words
+        return f"{term.words} is {_say(give(term))}, which {verdict.removeprefix(f'{term.words} ')}"
+
+    conditions = [case.condition for case in rule.cases if case.condition]
+    deciding = [one for one in conditions if holds(one)][:1] or conditions
+    facts = [fact(one) for condition in deciding for one in rules.conditions_in(condition)][:4]
+    result = "the rule gives nothing" if value is None else f"the rule gives {_say(value)}"
+    text = f"{'; '.join(facts)}, so {result}." if facts else f"{result}."
     return text[0].upper() + text[1:]
-
-
-def _holds(condition: Node, row: Row) -> bool:
-    return Rule((Case(condition, "yes"),), "no").answer(row) == "yes"
-
-
-def _fact(condition: Node, row: Row) -> str:
-    """Say why a condition holds in a row or fails: the first part that decides, or every part."""
-    holds = _holds(condition, row)
-    match condition:
-        case Node(phrase, parts) if phrase in (AND, OR):
-            deciding = [one for one in parts if _holds(one, row) is (phrase == OR)]
-            return " and ".join(_fact(one, row) for one in deciding[:1] or parts[:4])
-        case Node(phrase, (part,)) if phrase == NOT:
-            return _fact(part, row)
-        case Node(phrase, (term, check)) if phrase in (IS, IS_NOT):
-            value = _say(Rule((), term).answer(row))
-            verdict = say(Node(IS if holds is (phrase == IS) else IS_NOT, (term, check)))
-            return f"{say(term)} is {value}, which {verdict.removeprefix(f'{say(term)} ')}"
-    return f"{'' if holds else 'it is not so that '}{say(condition)}"
 
 
 def _say(value: Value) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_say, value[:12]))
-    return (
-        "missing"
-        if value is None
-        else value[:80]
-        if isinstance(value, str)
-        else rules.say_number(float(f"{value:.6g}"))
-    )
+    if isinstance(value, float):
+        return rules.say_number(float(f"{value:.6g}"))
+    return "missing" if value is None else value[:80]

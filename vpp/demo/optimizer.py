@@ -4,7 +4,6 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from operator import mul
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from vpp.demo import rules
 from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import AND, OR, WHOLE, Case, Cell, Choice, Items, Node, Number, Part, Row, Rule, check, node, total
+from vpp.demo.rules import AND, OR, Case, Part, Row, Rule, check, choice, node, number, total
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -25,39 +24,24 @@ T = TypeVar("T")
 
 # --- batches -------------------------------------------------------------------------------------------------
 
-_WIDEST_SPAN = 20
-_FEWEST_COLUMNS = 3
+_WIDEST_SPAN, _FEWEST_COLUMNS = 20, 3
 
 
-@dataclass(frozen=True)
 class Batch:
     """Rows with their targets: labels for classification, else numbers. Masks have an item for each row."""
 
-    rows: tuple[Row, ...]
-    targets: tuple[Any, ...]
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        return rules.columns_of(self.rows)
-
-    @cached_property
-    def numeric(self) -> list[str]:
-        numbers = [one.name for one in self.columns if one.kind == "number"]
-        return [name for name in numbers if any(row.get(name) is not None for row in self.rows)]
-
-    @cached_property
-    def categories(self) -> list[str]:
+    def __init__(self, rows: Sequence[Row], targets: Sequence[Any], columns: tuple[Column, ...] = ()) -> None:
+        """columns: of the table that the rows are some of."""
+        self.rows, self.targets = tuple(rows), tuple(targets)
+        self.columns, self.labels = columns or rules.columns_of(self.rows), sorted(set(targets))
+        self.has_labels = isinstance(targets[0], str)
+        self.every = np.ones(len(self.rows), dtype=bool)
+        self.whole = rules.items(self.columns)
+        cells = [[row[one.name] for row in rows if row.get(one.name) is not None] for one in self.columns]
+        some = [(rules.cell(column), each) for column, each in zip(self.columns, cells, strict=True) if each]
+        self.numeric = [cell for cell, _ in some if cell.value.kind == "number"]
+        self.categories = [cell for cell, each in some if cell.value.kind == "text" and len(set(each)) < len(each)]
         """Columns of texts, at least one of them in two rows."""
-        texts = {one.name: [row.get(one.name) for row in self.rows] for one in self.columns if one.kind == "text"}
-        return [name for name, cells in texts.items() if any(cells.count(cell) > 1 for cell in cells if cell)]
-
-    @cached_property
-    def labels(self) -> list[str]:
-        return sorted(set(self.targets))
-
-    @cached_property
-    def every(self) -> Mask:
-        return np.ones(len(self.rows), dtype=bool)
 
     @cached_property
     def is_sequential(self) -> bool:
@@ -66,26 +50,25 @@ class Batch:
             return True
         if len(self.numeric) < max(_FEWEST_COLUMNS, len(self.columns)):
             return False
-        table = np.array([self.values(Cell(name)) for name in self.numeric])
+        table = np.array(list(map(self.values, self.numeric)))
         largest, span = np.nanmax(table, axis=1), np.nanmax(table) - np.nanmin(table)
         # Columns of one sequence have similar maxima, unlike flags and years.
         is_even = np.ptp(largest) <= 0.5 * np.nanmax(np.abs(table)) + 2
         return bool(is_even and span <= _WIDEST_SPAN and not np.nansum(table % 1))
 
+    def rule(self, *cases: tuple[Part | None, Part]) -> Rule:
+        return Rule(self.columns, tuple(Case(*one) for one in cases))
+
     def answers(self, rule: Rule) -> list[rules.Value]:
-        return list(map(rules.compiled(rule, self.columns), self.rows))
+        return list(map(rules.compiled(rule), self.rows))
 
     def values(self, term: Part | Rule) -> Floats:
         """Values of a term, or numbers that a rule gives; NaN where it is not a number."""
-        answers = self.answers(term if isinstance(term, Rule) else Rule((), term))
+        answers = self.answers(term if isinstance(term, Rule) else self.rule((None, term)))
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
-    def deciding(self, rule: Rule) -> NDArray[np.int64]:
-        """Place of the case that decides each row; -1 if none does."""
-        return self.values(rule.places()).astype(np.int64)
-
-    def holds(self, condition: Node) -> Mask:
-        return np.equal(self.deciding(Rule((Case(condition, ""),), None)), 0)
+    def holds(self, condition: Part) -> Mask:
+        return np.equal(self.values(self.rule((condition, number(1)))), 1)
 
     def has(self, target: Any) -> Mask:
         return np.array([one == target for one in self.targets])
@@ -93,17 +76,16 @@ class Batch:
     def wrong(self, rule: Rule) -> Mask:
         return np.array([answer != target for answer, target in zip(self.answers(rule), self.targets, strict=True)])
 
-    def misses(self, condition: Node, inside: Mask, among: Mask) -> int:
+    def misses(self, condition: Part, inside: Mask, among: Mask) -> int:
         """Number of some rows that a condition puts on the wrong side."""
         return int((self.holds(condition) != inside)[among].sum())
 
-    def commonest(self, among: Mask) -> str:
-        """Return the most frequent label of some rows, or of all if there are none."""
+    def usual(self, among: Mask) -> Part:
+        """Return the most frequent label of some rows, or of all if there are none; or the mean."""
         some = [target for target, used in zip(self.targets, among, strict=True) if used or not among.any()]
-        return max(self.labels, key=some.count)
-
-    def mean(self, among: Mask) -> Number:
-        return Number(_rounded(float(np.array(self.targets)[among].mean()), 3))
+        if self.has_labels:
+            return rules.label(max(self.labels, key=some.count))
+        return number(_rounded(float(np.mean(some)), 3))
 
 
 def _sequence(row: Row) -> tuple[float, ...]:
@@ -118,12 +100,11 @@ def _rounded(value: float, digits: int) -> float:
 def _between(term: Part, low: float, high: float) -> float:
     """Return the shortest number close to the middle of a gap; a whole one between whole values of a computed term."""
     middle, reach = (low + high) / 2, (high - low) / 5
-    if not isinstance(term, Cell) and low % 1 == high % 1 == 0:
+    if term.kind != "X" and low % 1 == high % 1 == 0:
         return float(math.floor(middle))
-    decimals = -math.floor(math.log10(max(abs(low), abs(high), reach)))
-    while decimals < 15 and abs(round(middle, decimals) - middle) > reach:
-        decimals += 1
-    return float(round(middle, decimals)) + 0.0
+    first = -math.floor(math.log10(max(abs(low), abs(high), reach)))
+    shorter = (round(middle, decimals) for decimals in range(first, 16))
+    return next((one for one in shorter if abs(one - middle) <= reach), middle) + 0.0
 
 
 def _draw(weights: dict[T, float], rng: Generator) -> T:
@@ -135,15 +116,15 @@ def _pick(choices: Sequence[T], rng: Generator) -> T:
     return choices[int(rng.integers(len(choices)))]
 
 
-def _two(batch: Batch, rng: Generator) -> tuple[str, str]:
-    first, second = sorted(rng.permutation(len(batch.numeric))[:2])
-    return batch.numeric[first], batch.numeric[second]
+def _two(choices: Sequence[T], rng: Generator) -> tuple[T, T]:
+    first, second = sorted(rng.permutation(len(choices))[:2])
+    return choices[first], choices[second]
 
 
 # --- conditions that part the rows `inside` from others, among some rows -----------------------------------
 
 
-def _threshold(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+def _threshold(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Return the bound with the fewest errors; among ties the widest gap, or a random one."""
     values = batch.values(term)
     usable = among & ~np.isnan(values)
@@ -159,66 +140,69 @@ def _threshold(batch: Batch, term: Part, inside: Mask, among: Mask, rng: Generat
     return check(term, rules.AT_MOST if wrong[at] == errors[at] else rules.ABOVE, bound)
 
 
-def _membership(batch: Batch, name: str, inside: Mask, among: Mask) -> Node | None:
+def _membership(batch: Batch, cell: Part, inside: Mask, among: Mask) -> Part | None:
     """Return the condition for the categories that are mostly inside; None if these are none or all."""
-    cells = np.array([row.get(name) for row in batch.rows], dtype=object)
-    kinds = sorted({cell for cell in cells[among] if isinstance(cell, str)})
+    cells = np.array([row.get(cell.value.name) for row in batch.rows], dtype=object)
+    kinds = sorted({one for one in cells[among] if isinstance(one, str)})
     chosen = [kind for kind in kinds if (cells[among & inside] == kind).sum() > (cells[among & ~inside] == kind).sum()]
-    return check(Cell(name), rules.ONE_OF, Choice(tuple(chosen))) if 0 < len(chosen) < len(kinds) else None
+    return check(cell, rules.ONE_OF, choice(*chosen)) if 0 < len(chosen) < len(kinds) else None
 
 
-def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+def _split(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Return the best condition on one of some columns, or a property of the sequence."""
     if batch.is_sequential:
         return _property(batch, inside, among, rng)
-    names = [*batch.numeric, *batch.categories]
-    count = int(rng.integers(1, 1 + min(len(names), 6))) if names else 0
-    conditions = []
-    for at in rng.permutation(len(names))[:count]:
-        if at < len(batch.numeric):
-            conditions.append(_threshold(batch, Cell(names[at]), inside, among, rng))
-        else:
-            conditions.append(_membership(batch, names[at], inside, among))
-    known = [one for one in conditions if one is not None]
-    return min(known, key=lambda one: batch.misses(one, inside, among), default=None)
+    cells = [*batch.numeric, *batch.categories]
+    count = int(rng.integers(1, 1 + min(len(cells), 6))) if cells else 0
+    some = [cells[at] for at in rng.permutation(len(cells))[:count]]
+    conditions = [
+        _membership(batch, cell, inside, among)
+        if cell in batch.categories
+        else _threshold(batch, cell, inside, among, rng)
+        for cell in some
+    ]
+    return min(filter(None, conditions), key=lambda one: batch.misses(one, inside, among), default=None)
 
 
-def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Node | None:
+def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences: a bound on a quantity, a remainder, numbers that it contains, or an arrangement."""
-    numbers = sorted({number for row in batch.rows for number in _sequence(row)})
+    sequences = list(map(_sequence, batch.rows))
+    if not all(sequences):
+        return None
+    numbers = sorted({number for sequence in sequences for number in sequence})
     is_whole = all(number == math.floor(number) for number in numbers)
     kinds = {"bound": 0.35, "arrangement": 0.2} | ({"remainder": 0.3, "content": 0.15} if is_whole else {})
-    match _draw(kinds, rng) if numbers else "":
+    match _draw(kinds, rng):
         case "bound":
             return _threshold(batch, _quantity(batch, numbers, rng), inside, among, rng)
         case "remainder":
-            divisor = int(rng.choice([2, 2, 2, 2, 3, 4]))
-            quantity = _quantity(batch, numbers, rng)
-            if divisor > 2:
-                return check(quantity, rules.DIVISIBLE, divisor)
-            return check(quantity, _pick((rules.EVEN, rules.ODD), rng))
+            divisor, quantity = int(rng.choice([2, 2, 2, 2, 3, 4])), _quantity(batch, numbers, rng)
+            test = node(rules.DIVISIBLE, divisor) if divisor > 2 else node(_pick((rules.EVEN, rules.ODD), rng))
+            return node(rules.IS, quantity, test)
         case "content":
-            count = node(rules.COUNT, _pick(numbers, rng), WHOLE)
+            count = node(rules.COUNT, _pick(numbers, rng), batch.whole)
             return check(count, rules.AT_LEAST, int(rng.choice([1, 1, 1, 2])))
         case "arrangement":
-            return node(_pick(rules.ARRANGEMENTS, rng), WHOLE)
+            return node(_pick(rules.ARRANGEMENTS, rng), batch.whole)
     return None
 
 
 def _quantity(batch: Batch, numbers: Sequence[float], rng: Generator) -> Part:
-    length = min(len(_sequence(row)) for row in batch.rows)
+    whole, length = batch.whole, min(len(_sequence(row)) for row in batch.rows)
     count, at = int(rng.integers(2, max(3, length))), int(rng.integers(length))
-    some = [Items(stop=count), Items(start=-count), *([Items(_two(batch, rng))] * 2 if batch.numeric[1:] else [])]
-    part = _pick(some, rng)
-    items: list[Part] = [Cell(name) for name in batch.numeric] or [node(one, WHOLE) for one in rules.ITEMS[:length]]
-    item, other = items[at % len(items)], items[(at + 1) % len(items)]
+    parts = [rules.items(batch.columns, stop=count), rules.items(batch.columns, start=-count)]
+    if batch.numeric[1:]:
+        parts += [rules.items(batch.columns, [cell.value.name for cell in _two(batch.numeric, rng)])] * 2
+    part = _pick(parts, rng)
+    cells = batch.numeric or [node(one, whole) for one in rules.ITEMS[:length]]
+    item, other = cells[at % len(cells)], cells[(at + 1) % len(cells)]
+    above = node(rules.ABOVE, _pick(numbers, rng))
     return _pick(
         (
-            node(rules.SUM, WHOLE), node(rules.SUM, part), node(rules.SUM, part), node(rules.LARGEST, WHOLE),
-            node(rules.SMALLEST, WHOLE), node(rules.PRODUCT, WHOLE), node(rules.PRODUCT, part),
-            node(rules.DISTINCT, WHOLE), node(rules.EVENS, WHOLE), node(rules.ODDS, WHOLE), item, item, item,
-            node(rules.MINUS, item, other), node(rules.RANGE, WHOLE),
-            node(rules.PASSING, node(rules.ABOVE, _pick(numbers, rng)), WHOLE),
+            node(rules.SUM, whole), node(rules.SUM, part), node(rules.SUM, part), node(rules.LARGEST, whole),
+            node(rules.SMALLEST, whole), node(rules.PRODUCT, whole), node(rules.PRODUCT, part),
+            node(rules.DISTINCT, whole), node(rules.EVENS, whole), node(rules.ODDS, whole), item, item, item,
+            node(rules.MINUS, item, other), node(rules.RANGE, whole), node(rules.PASSING, above, whole),
         ),
         rng,
     )  # fmt: skip
@@ -227,65 +211,67 @@ def _quantity(batch: Batch, numbers: Sequence[float], rng: Generator) -> Part:
 # --- families of rules for labels ----------------------------------------------------------------------------
 
 
-def _decided(batch: Batch, cases: Sequence[Case]) -> Rule:
-    """Return the rule of the cases; other rows have their most frequent label."""
-    rest = batch.commonest(batch.deciding(Rule(tuple(cases), None)) == -1)
+def _decided(batch: Batch, cases: Sequence[Case], left: Mask) -> Rule:
+    """Return the rule of the cases; other rows have the most frequent label of those that are left."""
+    rest = batch.usual(left)
     while cases and cases[-1].outcome == rest:
         cases = cases[:-1]
-    return Rule(tuple(cases), rest)
+    return batch.rule(*cases, (None, rest))
 
 
 def _cuts(batch: Batch, rng: Generator) -> Rule | None:
     """Part one label after another from the rest, each by one condition."""
     left, cases = batch.every, list[Case]()
     for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
-        present = [label for label in batch.labels if (batch.has(label) & left).any()]
-        splits = [(_split(batch, batch.has(label), left, rng), label) for label in present if len(present) > 1]
-        errors = {Case(one, label): batch.misses(one, batch.has(label), left) for one, label in splits if one}
+        masks = {label: batch.has(label) for label in batch.labels if (batch.has(label) & left).any()}
+        splits = [(_split(batch, inside, left, rng), label) for label, inside in masks.items() if len(masks) > 1]
+        errors = {(one, label): batch.misses(one, masks[label], left) for one, label in splits if one}
         if not errors:
             break
-        cases.append(_pick([case for case, error in errors.items() if error == min(errors.values())], rng))
-        left = left & ~batch.holds(cases[-1].condition)
-    return _decided(batch, cases) if cases else None
+        condition, label = _pick([one for one, error in errors.items() if error == min(errors.values())], rng)
+        cases.append(Case(condition, rules.label(label)))
+        left = left & ~batch.holds(condition)
+    return _decided(batch, cases, left) if cases else None
 
 
-def _commonest(batch: Batch, _: Generator) -> Rule | None:
-    return Rule((), batch.commonest(batch.every))
+def _usual(batch: Batch, _: Generator) -> Rule:
+    return batch.rule((None, batch.usual(batch.every)))
 
 
 def _pattern(batch: Batch, rng: Generator) -> Rule | None:
     """Part the labels by one property of the sequence, or by two."""
     inside = batch.has(batch.labels[0])
     some = [_property(batch, inside, batch.every, rng) for _ in range(1 + int(rng.random() < 1 / 3))]
-    parts = [one for one in some if one is not None]
+    parts = list(filter(None, some))
     if not parts:
         return None
     condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), parts)
-    return _decided(batch, [Case(condition, batch.commonest(batch.holds(condition)))])
+    holds = batch.holds(condition)
+    return _decided(batch, [Case(condition, batch.usual(holds))], ~holds)
 
 
-Place = Callable[[tuple[str, str], Floats, Floats, Generator], Part | None]
+Place = Callable[[tuple[Part, Part], Floats, Floats, Generator], Part | None]
 """Makes a value of two columns. (n, 2) points of a label, (m, 2) other points."""
 
 
 def _shape(place: Place, batch: Batch, rng: Generator) -> Rule | None:
     """Part a label by a bound on a value of two columns; of three labels, another by a condition."""
-    pair, label = _two(batch, rng), _pick(batch.labels, rng)
-    points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
+    pair, label = _two(batch.numeric, rng), _pick(batch.labels, rng)
+    points = np.stack(list(map(batch.values, pair)), axis=1)
     known, inside = ~np.isnan(points).any(axis=1), batch.has(label)
     term = place(pair, points[known & inside], points[known & ~inside], rng)
     bound = term and _threshold(batch, term, inside, batch.every, rng)
     if bound is None:
         return None
-    cases, left = [Case(bound, label)], ~batch.holds(bound)
+    cases, left = [Case(bound, rules.label(label))], ~batch.holds(bound)
     if len(batch.labels) > 2 and left.any():
-        other = batch.commonest(left)
-        rest = _split(batch, batch.has(other), left, rng)
-        cases += [Case(rest, other)] if rest else []
-    return _decided(batch, cases)
+        other = batch.usual(left)
+        if rest := _split(batch, batch.has(other.value), left, rng):
+            cases, left = [*cases, Case(rest, other)], left & ~batch.holds(rest)
+    return _decided(batch, cases, left)
 
 
-def _slope(pair: tuple[str, str], points: Floats, others: Floats, _: Generator) -> Part | None:
+def _slope(pair: tuple[Part, Part], points: Floats, others: Floats, _: Generator) -> Part | None:
     """Return the weighted sum that separates the points, as Fisher's discriminant does."""
     if not len(points) or not len(others):
         return None
@@ -294,12 +280,12 @@ def _slope(pair: tuple[str, str], points: Floats, others: Floats, _: Generator) 
         return None
     slope = (points.mean(axis=0) - others.mean(axis=0)) / spread
     weights = [_rounded(float(one), 1) for one in slope / (np.abs(slope).max() or 1.0)]
-    return total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)]) if any(weights) else None
+    return total(list(zip(weights, pair, strict=True))) if any(weights) else None
 
 
-def _distance(pair: tuple[str, str], points: Floats, others: Floats, rng: Generator) -> Part | None:
+def _distance(pair: tuple[Part, Part], points: Floats, others: Floats, rng: Generator) -> Part | None:
     """Return the distance from the origin, or from the middle of the points."""
-    cells = node(rules.POINT, *map(Cell, pair))
+    cells = node(rules.POINT, *pair)
     if not len(points) or rng.random() < 0.6:
         return node(rules.RADIUS, cells)
     decimals = 1 - math.floor(math.log10(float(np.concatenate([points, others]).std()) or 1.0))
@@ -323,23 +309,19 @@ def _least_squares(batch: Batch, terms: Sequence[Part], rng: Generator) -> Rule 
     digits = int(rng.choice([2, 3, 3]))
     weights = [_rounded(float(weight), digits) for weight in solution]
     formula = total([*zip(weights[:-1], terms, strict=True), (weights[-1], None)])
-    missing = [name for name in dict.fromkeys(rules.names_in(formula)) if np.isnan(batch.values(Cell(name))).any()]
-    return Rule(tuple(Case(check(Cell(name), rules.ABSENT), batch.mean(batch.every)) for name in missing[:1]), formula)
+    missing = [cell for cell in batch.numeric if cell.needs and cell.needs == formula.needs[:1]]
+    return batch.rule(*((check(cell, rules.ABSENT), batch.usual(batch.every)) for cell in missing), (None, formula))
 
 
-def _column(batch: Batch, rng: Generator) -> Cell:
+def _column(batch: Batch, rng: Generator) -> Part:
     """Draw a column, those that the target follows more often."""
     weights = {}
-    for name in batch.numeric:
-        x, y = batch.values(Cell(name)), np.array(batch.targets)
+    for cell in batch.numeric:
+        x, y = batch.values(cell), np.array(batch.targets)
         known = ~np.isnan(x)
         is_flat = known.sum() < 3 or x[known].std() == 0 or y[known].std() == 0
-        weights[name] = 0.1 + (0.0 if is_flat else float(np.corrcoef(x[known], y[known])[0, 1]) ** 2)
-    return Cell(_draw(weights, rng))
-
-
-def _flat(batch: Batch, _: Generator) -> Rule | None:
-    return Rule((), batch.mean(batch.every))
+        weights[cell] = 0.1 + (0.0 if is_flat else float(np.corrcoef(x[known], y[known])[0, 1]) ** 2)
+    return _draw(weights, rng)
 
 
 def _polynomial(degree: int, batch: Batch, rng: Generator) -> Rule | None:
@@ -360,54 +342,45 @@ def _wave(batch: Batch, rng: Generator) -> Rule | None:
     for turns in np.linspace(0.6, 4, 24) if span > 0 else ():
         angle = node(rules.TIMES, _rounded(turns * math.pi / span, 2), cell)
         fits.append(_least_squares(batch, [node(rules.SIN, angle), node(rules.COS, angle)], rng))
-    some = [fit for fit in fits if fit is not None]
-    return min(some, key=lambda fit: float(np.nansum((batch.values(fit) - batch.targets) ** 2)), default=None)
+    return min(
+        filter(None, fits), key=lambda fit: float(np.nansum((batch.values(fit) - batch.targets) ** 2)), default=None
+    )
 
 
 def _groups(batch: Batch, rng: Generator) -> Rule | None:
     """Give each category its mean."""
-    name = _pick(batch.categories, rng)
-    kinds = sorted({cell for row in batch.rows if isinstance(cell := row.get(name), str)})[:8]
-    conditions = [check(Cell(name), rules.ONE_OF, Choice((kind,))) for kind in kinds]
-    return Rule(tuple(Case(one, batch.mean(batch.holds(one))) for one in conditions), batch.mean(batch.every))
+    cell = _pick(batch.categories, rng)
+    kinds = sorted({one for row in batch.rows if isinstance(one := row.get(cell.value.name), str)})[:8]
+    conditions = [check(cell, rules.ONE_OF, choice(kind)) for kind in kinds]
+    return batch.rule(*((one, batch.usual(batch.holds(one))) for one in conditions), (None, batch.usual(batch.every)))
 
 
-class Family(NamedTuple):
-    """A form of rules."""
-
-    fit: Callable[[Batch, Generator], Rule | None]
-    weights: tuple[float, float, float, float]
-    """How often it is drawn, for tables of no, one, two and more columns of numbers."""
-    hints: str = "(?!)"
-    """Words of a belief that it is this form."""
-
-
-_FORMULAS = (
-    Family(_flat, (0.5, 0.5, 0.5, 0.5)), Family(partial(_polynomial, 1), (0, 3, 3, 3), "line|straight"),
-    Family(_plane, (0, 0, 4, 4), "line|straight"),
-    Family(partial(_polynomial, 2), (0, 2, 1, 1), "parabola|quadratic|polynomial"),
-    Family(partial(_polynomial, 3), (0, 0.7, 0.3, 0.3), "cubic|polynomial"),
-    Family(_wave, (0, 0.8, 0.3, 0.3), "sine|sinus|wave|periodic|oscillat"),
-)  # fmt: skip
-_CUTS = Family(_cuts, (5, 5, 5, 5), "threshold|cut-off")
-_CONSTANT = Family(_commonest, (0.2, 0.2, 0.2, 0.2))
-_OF_COLUMNS = (
-    _CUTS, _CONSTANT, Family(partial(_shape, _slope), (0, 0, 2, 1), "line|straight"),
-    Family(partial(_shape, _distance), (0, 0, 1.5, 0.2), "circ|radius|ring|distance"),
-)  # fmt: skip
-_OF_SEQUENCES = (_CUTS, _CONSTANT, Family(_pattern, (40, 40, 40, 40), "even|odd|parity|contain"))
+Fit = Callable[[Batch, Generator], Rule | None]
+_FORMULAS: dict[Fit, tuple[Sequence[float], str]] = {
+    _usual: ((0.5, 0.5, 0.5, 0.5), "(?!)"), partial(_polynomial, 1): ((0, 3, 3, 3), "line|straight"),
+    _plane: ((0, 0, 4, 4), "line|straight"), partial(_polynomial, 2): ((0, 2, 1, 1), "parabola|quadratic|polynomial"),
+    partial(_polynomial, 3): ((0, 0.7, 0.3, 0.3), "cubic|polynomial"),
+    _wave: ((0, 0.8, 0.3, 0.3), "sine|sinus|wave|periodic|oscillat"),
+}  # fmt: skip
+"""How often a form is drawn, for tables of no, one, two and more columns of numbers; words of a belief that it is."""
+_OF_LABELS: dict[Fit, tuple[Sequence[float], str]] = {
+    _cuts: ((5, 5, 5, 5), "threshold|cut-off"), _usual: ((0.2, 0.2, 0.2, 0.2), "(?!)"),
+}  # fmt: skip
+_OF_COLUMNS = _OF_LABELS | {
+    partial(_shape, _slope): ((0, 0, 2, 1), "line|straight"),
+    partial(_shape, _distance): ((0, 0, 1.5, 0.2), "circ|radius|ring|distance"),
+}
+_OF_SEQUENCES = _OF_LABELS | {_pattern: ((40, 40, 40, 40), "even|odd|parity|contain")}
 
 
-def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Family, float]:
+def families(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Fit, float]:
     """Return weights of the forms of rules that suit the rows, and the text before the rule; all to a power."""
-    some: tuple[Family, ...]
-    if isinstance(batch.targets[0], str):
-        some = _OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS
-    else:
-        some = (*_FORMULAS, *([Family(_groups, (2, 2, 2, 2))] if batch.categories else []))
-    weights = {one: one.weights[min(len(batch.numeric), 3)] for one in some}
-    hinted = {one: weight * (_HINTED if re.search(one.hints, prior.lower()) else 1) for one, weight in weights.items()}
-    return {one: weight**power for one, weight in hinted.items() if weight}
+    forms = (_OF_SEQUENCES if batch.is_sequential else _OF_COLUMNS) if batch.has_labels else _FORMULAS
+    if batch.categories and not batch.has_labels:
+        forms = forms | {_groups: ((2, 2, 2, 2), "(?!)")}
+    at, belief = min(len(batch.numeric), 3), prior.lower()
+    weights = {fit: some[at] * (_HINTED if re.search(hints, belief) else 1) for fit, (some, hints) in forms.items()}
+    return {fit: weight**power for fit, weight in weights.items() if weight}
 
 
 _HINTED = 12.0
@@ -420,62 +393,69 @@ _MOST_BOUNDS = 6
 
 
 def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
-    """Yield rules like the current one for labels, each after its name."""
-    wrong, deciding = batch.wrong(rule), batch.deciding(rule)
-    for at, case in enumerate(rule.cases):
-        yield from (("a bound moved", one) for one in _with_bound_moved(rule, at, batch, rng))
-        parts = case.condition.parts if case.condition.phrase in (AND, OR) else ()
+    """Yield rules like the current one, after the name of the change."""
+    if not batch.has_labels:
+        yield from _refitted(rule, batch, rng)
+        return
+    wrong, left = batch.wrong(rule), [batch.every]
+    cases = [(one, outcome) for one, outcome in rule.cases if one]
+    for at, (condition, _) in enumerate(cases):
+        left.append(left[-1] & ~batch.holds(condition))
+        yield from (("a bound moved", one) for one in _with_bound_moved(rule, at, condition, batch, rng))
+        parts = condition.parts if condition.phrase in (AND, OR) else ()
         for part in parts:
-            rest = rules.joined(case.condition.phrase, [one for one in parts if one != part])
+            rest = rules.joined(condition.phrase or AND, [one for one in parts if one != part])
             yield "one of its parts left out", _with(rule, at, rest)
-        if len(rule.cases) > 1:
+        if len(cases) > 1:
             yield "one of its cases left out", _with(rule, at, None)
-    if rule.cases and not batch.is_sequential:
-        at = int(rng.integers(len(rule.cases)))
-        if other := _split(batch, batch.has(rule.cases[at].outcome), (deciding >= at) | (deciding == -1), rng):
+    if cases and not batch.is_sequential:
+        at = int(rng.integers(len(cases)))
+        if other := _split(batch, batch.has(cases[at][1].value), left[at], rng):
             yield "another column", _with(rule, at, other)
-    worst = max(range(len(rule.cases)), key=lambda at: int((wrong & (deciding == at)).sum()), default=-2)
-    if (wrong & (deciding == worst)).any() and (narrower := _split(batch, ~wrong, deciding == worst, rng)):
-        yield "a further condition", _with(rule, worst, rules.joined(AND, [rule.cases[worst].condition, narrower]))
-    missed = [label for label in batch.labels if (wrong & (deciding == -1) & batch.has(label)).any()]
+    errors = [wrong & before & ~after for before, after in pairwise(left)]
+    worst = max(range(len(cases)), key=lambda at: int(errors[at].sum()), default=0)
+    if cases and errors[worst].any() and (narrower := _split(batch, ~wrong, left[worst] & ~left[worst + 1], rng)):
+        yield "a further condition", _with(rule, worst, rules.joined(AND, [cases[worst][0], narrower]))
+    missed = [label for label in batch.labels if (wrong & left[-1] & batch.has(label)).any()]
     label = _pick(missed, rng) if missed else ""
-    if label and (wider := _split(batch, batch.has(label), deciding == -1, rng)):
-        yield "a further case", rule._replace(cases=(*rule.cases, Case(wider, label)))
+    if label and (wider := _split(batch, batch.has(label), left[-1], rng)):
+        yield "a further case", batch.rule(*cases, (wider, rules.label(label)), *rule.cases[len(cases) :])
 
 
-def _with(rule: Rule, at: int, condition: Node | None) -> Rule:
+def _with(rule: Rule, at: int, condition: Part | None) -> Rule:
     """Return the rule with another condition of a case, or without the case."""
     case = () if condition is None else (rule.cases[at]._replace(condition=condition),)
     return rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
 
 
-def _with_bound_moved(rule: Rule, at: int, batch: Batch, rng: Generator) -> Iterator[Rule]:
+def _with_bound_moved(rule: Rule, at: int, condition: Part, batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield the rule with each bound of a case where it has the fewest errors."""
-    condition = rule.cases[at].condition
-    for old in list(rules.conditions_in(condition))[:_MOST_BOUNDS]:
-        match old:
-            case Node(rules.IS, (term, Node(phrase, (Number(),)))) if phrase in _BOUNDS:
-                values = batch.values(term)
-                gaps = [(float(low), float(high)) for low, high in pairwise(np.unique(values[~np.isnan(values)]))]
-                bounds = [check(term, phrase, _between(term, low, high)) for low, high in gaps]
-                moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds]
-                errors = np.array([batch.wrong(one).sum() for one in moved])
-                if moved:
-                    yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
+    for old in rules.conditions_in(condition)[:_MOST_BOUNDS]:
+        if old.phrase == rules.IS and old.parts[1].phrase in _BOUNDS and old.parts[1].parts[0].kind == "D":
+            term, bound = old.parts
+            points = np.unique(batch.values(term))
+            gaps = pairwise(points[~np.isnan(points)].tolist())
+            bounds = [check(term, bound.phrase or rules.ABOVE, _between(term, low, high)) for low, high in gaps]
+            moved = [_with(rule, at, _swapped(condition, old, new)) for new in bounds]
+            errors = np.array([batch.wrong(one).sum() for one in moved])
+            if moved:
+                yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
 
 
-def _swapped(condition: Node, old: Node, new: Node) -> Node:
-    if condition.phrase in (AND, OR, rules.NOT):
-        return condition._replace(parts=tuple(_swapped(one, old, new) for one in condition.parts))
+def _swapped(condition: Part, old: Part, new: Part) -> Part:
+    if condition.phrase == rules.NOT:
+        return node(rules.NOT, _swapped(condition.parts[0], old, new))
+    if condition.phrase in (AND, OR):
+        return rules.joined(condition.phrase, [_swapped(one, old, new) for one in condition.parts])
     return new if condition == old else condition
 
 
-def refitted(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
-    """Yield the rule with other coefficients in its formula, after its name."""
-    if rule.otherwise is not None and not isinstance(rule.otherwise, str):
-        basis = dict.fromkeys(part for _, part in rules.summands(rule.otherwise) if part is not None)
+def _refitted(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
+    *cases, last = rule.cases
+    if last.condition is None:
+        basis = dict.fromkeys(term for term in rules.terms_in(last.outcome) if term.kind != "D")
         if fit := _least_squares(batch, list(basis), rng):
-            yield "other coefficients", rule._replace(otherwise=fit.otherwise)
+            yield "other coefficients", batch.rule(*cases, fit.cases[-1])
 
 
 # --- proposals -----------------------------------------------------------------------------------------------
@@ -517,64 +497,56 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
 
 def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
     """Return the reasoning and the next rule's text: the current one word for word if it stays."""
+    targets: Sequence[Any] = question.targets if question.labels else list(map(rules.read_number, question.targets))
     rows = list(map(rules.read_row, question.inputs))
-    reading = read_rule(question.rule, tuple(rows[0]), question.labels)
-    targets: list[Any] = list(question.targets if question.labels else map(rules.read_number, question.targets))
     pairs = [(row, target) for row, target in zip(rows, targets, strict=True) if target is not None and row]
-    current, why = reading.rule, "I can read no rows here."
-    rule = current or Rule((), question.labels[0] if question.labels else Number(0.0))
-    if pairs:
-        batch = Batch(*map(tuple, zip(*pairs, strict=True)))
-        ideas = _ideas(batch, current, question.rule[: reading.start], temperature, rng)
-        luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
-        order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
-        differs = teller(batch, current, rng) if current else None
-        ranked = [ideas[at] for at in order if differs is None or ideas[at].rule == current or differs(ideas[at].rule)]
-        rule, _, why = (ranked or ideas)[0]
-    return why, question.rule[reading.start :].strip() if rule == current else rule.say()
+    if not pairs:
+        rest = rules.label(question.labels[0]) if question.labels else number(0)
+        return "I can read no rows here.", Rule((), (Case(None, rest),)).say()
+    batch = Batch(*zip(*pairs, strict=True))
+    reading = read_rule(question.rule, batch.columns, question.labels)
+    ideas = _ideas(batch, reading.rule, question.rule[: reading.start], temperature, rng)
+    luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
+    order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
+    differs = teller(batch, reading.rule, rng) if reading.rule else None
+    ranked = [ideas[at] for at in order if not differs or ideas[at].rule == reading.rule or differs(ideas[at].rule)]
+    rule, _, why = (ranked or ideas)[0]
+    return why, question.rule[reading.start :].strip() if rule == reading.rule else rule.say()
 
 
 def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, rng: Generator) -> list[Idea]:
     """Return the current rule, revisions of it, and rules of other forms."""
-    seen, has_labels = batch, isinstance(batch.targets[0], str)
-    if not has_labels or (current is None and not batch.is_sequential):
+    seen = batch
+    if not batch.has_labels or (current is None and not batch.is_sequential):
         # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
-        seen = _glance(
-            batch, temperature * rng.uniform(0.3, 1.1) if has_labels else temperature * rng.uniform(0.5, 1.4), rng
-        )
+        share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.has_labels else (0.5, 1.4)))
+        count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
+        chosen = sorted(rng.permutation(len(batch.rows))[:count])
+        seen = Batch([batch.rows[at] for at in chosen], [batch.targets[at] for at in chosen], batch.columns)
+
+    def idea(rule: Rule, bonus: float, words: str) -> Idea:
+        return Idea(rule, _score(seen, rule) + bonus, f"{words} {_fit(seen, rule)}.")
+
     ideas = []
     if current is not None:
         # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
         is_useful = not batch.wrong(current).any() or len(set(batch.answers(current))) > 1
-        bonus = _STAYING * is_useful if has_labels else _STAYING_FORMULA
-        ideas.append(Idea(current, _score(seen, current) + bonus, f"I keep the rule: it {_fit(seen, current)}."))
-        near = list(revisions(current, seen, rng) if has_labels else refitted(current, seen, rng))
-        if near and has_labels and rng.random() < temperature * _HASTE:
+        ideas.append(
+            idea(current, _STAYING * is_useful if batch.has_labels else _STAYING_FORMULA, "I keep the rule: it")
+        )
+        near = list(revisions(current, seen, rng))
+        if near and batch.has_labels and rng.random() < temperature * _HASTE:
             return [ideas[0]._replace(score=-math.inf), *(Idea(rule, 0.0, f"I try {words}.") for words, rule in near)]
-        ideas += [
-            Idea(rule, _score(seen, rule) + _NEAR, f"The rule with {words} {_fit(seen, rule)}.") for words, rule in near
-        ]
+        ideas += [idea(rule, _NEAR, f"The rule with {words}") for words, rule in near]
     weights = families(seen, prior)
-    some = [_draw(weights, rng).fit(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
-    known = [rule for rule in some if rule is not None]
-    ideas += [Idea(rule, _score(seen, rule), f"A rule of another form {_fit(seen, rule)}.") for rule in known]
-    ideas = [idea for idea in ideas if has_labels or idea.rule == current or _is_near(batch, idea.rule)]
-    constant = Rule((), batch.commonest(batch.every) if has_labels else batch.mean(batch.every))
-    return ideas or [Idea(constant, 0.0, "I see no form here, so I take the most common answer.")]
-
-
-def _glance(batch: Batch, overlooked: float, rng: Generator) -> Batch:
-    """Return the rows without a share that is overlooked."""
-    size = len(batch.rows)
-    count = max(_FEWEST_ROWS, round(size * float(np.clip(1 - overlooked, 0, 1))))
-    chosen = sorted(rng.permutation(size)[:count])
-    return Batch(tuple(batch.rows[at] for at in chosen), tuple(batch.targets[at] for at in chosen))
-
-
-def _is_near(batch: Batch, formula: Rule) -> bool:
-    reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
-    return bool((np.abs(batch.values(formula) - batch.targets) <= reach).all())
+    some = [_draw(weights, rng)(seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
+    ideas += [idea(rule, 0.0, "A rule of another form") for rule in filter(None, some)]
+    if not batch.has_labels:
+        reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
+        misses = [np.abs(batch.values(one.rule) - batch.targets).max() for one in ideas]
+        ideas = [one for one, miss in zip(ideas, misses, strict=True) if one.rule == current or miss <= reach]
+    return ideas or [Idea(_usual(batch, rng), 0.0, "I see no form here, so I take the most common answer.")]
 
 
 def _mean_square(seen: Batch, formula: Rule) -> float:
@@ -585,20 +557,17 @@ def _mean_square(seen: Batch, formula: Rule) -> float:
 
 def _score(seen: Batch, rule: Rule) -> float:
     """Return minus the errors, or the log-likelihood of a formula, less penalties for length."""
-    if isinstance(seen.targets[0], str):
-        length = sum(len(list(rules.conditions_in(case.condition))) for case in rule.cases)
+    if seen.has_labels:
+        length = sum(len(rules.conditions_in(one)) for one, _ in rule.cases if one)
         return -float(seen.wrong(rule).sum()) - _PER_CONDITION * length
-    outcomes = [
-        one for one in (*(case.outcome for case in rule.cases), rule.otherwise) if not isinstance(one, str | None)
-    ]
-    length = len(rule.cases) + sum(len(rules.summands(one)) for one in outcomes)
+    length = len(rule.cases) - 1 + sum(len(rules.terms_in(outcome)) for _, outcome in rule.cases)
     floor = 1e-3 * float(np.var(seen.targets)) + 1e-12
     return -0.5 * len(seen.rows) * math.log(_mean_square(seen, rule) + floor) - _PER_TERM * length
 
 
 def _fit(seen: Batch, rule: Rule) -> str:
     size = len(seen.rows)
-    if isinstance(seen.targets[0], str):
+    if seen.has_labels:
         return f"gets {size - int(seen.wrong(rule).sum())} of the {size} rows I looked at right"
     return f"misses by {math.sqrt(_mean_square(seen, rule)):.3g} (root mean square) on the {size} rows I looked at"
 
@@ -607,17 +576,13 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     """Return a function that tells whether a rule answers some row, or some mixture of the rows, differently."""
     pairs = rng.integers(len(batch.rows), size=(_PROBES, len(batch.columns), 2))
     shares = rng.random((_PROBES, len(batch.columns)))
-    names = [column.name for column in batch.columns]
-    mixtures = [
-        {
-            name: _mixed(batch.rows[one].get(name), batch.rows[other].get(name), float(share))
-            for name, (one, other), share in zip(names, some, each, strict=True)
-        }
-        for some, each in zip(pairs, shares, strict=True)
-    ]
-    probes = Batch((*batch.rows, *mixtures), ())
-    answers = probes.answers(old)
-    return lambda rule: probes.answers(rule) != answers
+    rows, names = batch.rows, [column.name for column in batch.columns]
+    probes = list(rows)
+    for some, each in zip(pairs, shares.tolist(), strict=True):
+        cells = zip(names, some, each, strict=True)
+        probes.append({key: _mixed(rows[at].get(key), rows[to].get(key), share) for key, (at, to), share in cells})
+    answers = list(map(rules.compiled(old), probes))
+    return lambda rule: list(map(rules.compiled(rule), probes)) != answers
 
 
 def _mixed(one: rules.Value, other: rules.Value, share: float) -> rules.Value:
@@ -643,19 +608,20 @@ def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
     texts = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and texts and rng.random() < len(texts) / len(question.columns):
-        letter = check(Cell(_pick(texts, rng)), rules.CONTAIN, Choice((_pick(_LETTERS, rng),)))
-        return Rule((Case(letter, labels[0]),), labels[-1])
+        cell = rules.cell(Column("c0", _pick(texts, rng), "text", (), False))
+        letter = check(cell, rules.CONTAIN, choice(_pick(_LETTERS, rng)))
+        return Rule((cell.value,), (Case(letter, rules.label(labels[0])), Case(None, rules.label(labels[-1]))))
     # All columns hold digits, or numbers about zero.
     scale = float(rng.choice(_SCALES)) if rng.random() < 0.4 else None
     columns = [(name, kind) for name, kind in question.columns if name not in texts]
-    rows = tuple({name: _cell(kind, scale, rng) for name, kind in columns} for _ in range(_ROWS))
+    rows = [{name: _cell(kind, scale, rng) for name, kind in columns} for _ in range(_ROWS)]
     slopes = rng.integers(-4, 5, size=len(columns))
     numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
-    batch = Batch(rows, tuple(labels[at % len(labels)] for at in range(_ROWS)) if labels else tuple(numbers))
+    batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
     weights = families(batch, question.rule, 1 / max(temperature, _COLDEST))
-    tries = (_draw(weights, rng).fit(batch, rng) for _ in range(_TRIES))
-    some = (rule for rule in tries if rule is not None and (rule.cases or not labels))
-    return next(some, Rule((), labels[0] if labels else Number(0.0)))
+    tries = (_draw(weights, rng)(batch, rng) for _ in range(_TRIES))
+    some = (rule for rule in tries if rule is not None and (rule.cases[1:] or not labels))
+    return next(some, batch.rule((None, rules.label(labels[0]) if labels else number(0))))
 
 
 def _cell(kind: str, scale: float | None, rng: Generator) -> rules.Value:

@@ -7,11 +7,12 @@ Other wordings are turned into these by `_SPELLINGS`, before any step, and by `_
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from vpp.demo import rules
-from vpp.demo.rules import WORDS_OF_RULES, Case, Cell, Choice, Items, Node, Number, Part, Phrase, Rule, node
+from vpp.demo.prompt import Column
+from vpp.demo.rules import Case, Part, Phrase, Rule, is_plain, node, number
 
 LONGEST_TEXT = 4_000
 """Characters of a rule that are read; the rest is ignored."""
@@ -95,8 +96,8 @@ def _words(text: str) -> str:
     return text
 
 
-def _pattern(phrase: Phrase) -> re.Pattern[str]:
-    """Make the expression that reads a phrase from its format."""
+def _reading(phrase: Phrase) -> "_Step":
+    """Make the expression that reads a phrase from its format, and what makes the part."""
     words = re.sub(r"\((\{\w\})\)|(\})s", r"\1\2", phrase.words)
     words = _words(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", words)))
     text = "".join(_SLOTS[part] if at % 2 else re.escape(part) for at, part in enumerate(rules.SLOT.split(words)))
@@ -104,27 +105,27 @@ def _pattern(phrase: Phrase) -> re.Pattern[str]:
         text = text.replace(r"\ is\ ", " (?:is )?")
     # `even number` counts numbers; after a number, a minus sign is no sign.
     before, after = r"(?<!\d )" if phrase == rules.NEGATIVE else "", "(?! number)" if "{" not in phrase.words else ""
-    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}")
+    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}"), partial(_filled, phrase)
 
 
 class _Sentence:
     """The parts of a sentence, and its text with tokens in their place."""
 
-    def __init__(self) -> None:
-        self.parts: list[Part | str] = [Number(0.0), Number(1.0)]
-        """By the number in their tokens; a text is a quoted one."""
-        self._steps = 0
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.parts = [number(0), number(1)]
+        """By the number in their tokens."""
+        self._columns, self._steps = columns, 0
 
-    def token(self, letter: str, part: Part | str) -> str:
+    def token(self, part: Part, letter: str = "") -> str:
         self.parts.append(part)
-        return f"{'D' if isinstance(part, Number) else letter}{len(self.parts) - 1}"
+        return f"{letter or part.kind}{len(self.parts) - 1}"
 
     def reduced(self, text: str) -> str:
         """Replace phrases by tokens, those in brackets first, until none is left."""
         while inner := re.search(r"\( ([^()]*) \)", text):
             part = self.reduced(inner[1])
             if point := re.fullmatch(rf"{_SLOTS['V']} , {_SLOTS['V']}", part):
-                part = self.token("P", node(rules.POINT, *(self.part("V", one) for one in point.groups())))
+                part = self.token(node(rules.POINT, *map(self.part, point.groups())))
             elif not re.fullmatch(r"[A-Z]\d+", part):
                 raise Unreadable
             text = text[: inner.start()] + part + text[inner.end() :]
@@ -142,100 +143,81 @@ class _Sentence:
                 return text[: match.start()] + new + text[match.end() :]
         return None
 
-    def part(self, slot: str, text: str) -> Part:
+    def part(self, token: str) -> Part:
+        return self.parts[int(token[1:])]
+
+    def slot(self, slot: str, text: str) -> Part:
         """Return the part that a slot of a phrase holds."""
-        if slot == "L":
-            count = re.fullmatch(r"(first|last) (D\d+) number", text)
-            size = self.parts[int(count[2][1:])] if count else None
-            if not isinstance(size, Number):
-                return Items(tuple(self.text(token) for token in re.findall(r"[XY]\d+", text)))
-            if not 1 <= size.value < 1000:
-                raise Unreadable
-            return Items(start=-int(size.value)) if text.startswith("last") else Items(stop=int(size.value))
-        part = self.parts[int(text[1:])]
-        return Choice((self.text(text),)) if slot == "W" or isinstance(part, str) else part
+        if slot == "W":
+            return rules.choice(self.text(text))
+        if slot != "L":
+            return self.part(text)
+        if not (count := re.fullmatch(r"(first|last) (D\d+) number", text)):
+            return rules.items(self._columns, [self.text(token) for token in re.findall(r"[XY]\d+", text)])
+        size = int(self.part(count[2]).value)
+        if not 1 <= size < 1000:
+            raise Unreadable
+        return rules.items(self._columns, (), *((0, size) if count[1] == "first" else (-size, 0)))
 
     def text(self, token: str) -> str:
-        part = self.parts[int(token[1:])]
-        return part.name if isinstance(part, Cell) else str(part)
-
-    def category(self, word: str) -> str | float:
-        """Return a quoted text, a number, or else the word itself."""
-        part = self.parts[int(word[1:])] if re.fullmatch(r"[SYD]\d+", word) else word
-        return part.value if isinstance(part, Number) else self.text(word) if part is not word else word
+        part = self.part(token)
+        return part.value.name if part.kind == "X" else part.value if part.kind == "S" else part.words
 
 
-_EXPONENTS: tuple[Part, ...] = tuple(Number(float(at)) for at in range(10))
-
-
-def _filling(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
-    slots = rules.SLOT.findall(phrase.words)
-
-    def make(sentence: _Sentence, match: re.Match[str]) -> str:
-        parts = tuple(sentence.part(slot, text) for slot, text in zip(slots, match.groups(), strict=True))
-        if phrase == rules.NEGATIVE and isinstance(parts[0], Number):
-            return sentence.token("D", Number(-parts[0].value))
-        # Python would work out 9^9^9^9 to the end.
-        if phrase == rules.POWER and (isinstance(parts[0], Number) or parts[1] not in _EXPONENTS):
-            raise Unreadable
-        return sentence.token(phrase.gives, Node(phrase, parts))
-
-    return make
-
-
-def _reading(phrase: Phrase) -> "_Step":
-    return _pattern(phrase), _filling(phrase)
+def _filled(phrase: Phrase, sentence: _Sentence, match: re.Match[str]) -> str:
+    slots = zip(rules.SLOT.findall(phrase.words), match.groups(), strict=True)
+    parts = [sentence.slot(slot, text) for slot, text in slots]
+    if phrase == rules.NEGATIVE and parts[0].kind == "D":
+        return sentence.token(number(-parts[0].value))
+    # Python would work out 9^9^9^9 to the end.
+    if phrase == rules.POWER and (parts[0].kind == "D" or parts[1].value not in range(10)):
+        raise Unreadable
+    return sentence.token(node(phrase, *parts))
 
 
 def _operation(sentence: _Sentence, match: re.Match[str]) -> str:
     phrase = {"*": rules.TIMES, "/": rules.OVER, "+": rules.PLUS, "-": rules.MINUS}[match[2]]
-    return sentence.token("V", node(phrase, sentence.part("V", match[1]), sentence.part("V", match[3])))
-
-
-def _equality(sentence: _Sentence, match: re.Match[str]) -> str:
-    return sentence.token("K", node(rules.EQUAL, sentence.part("V", match[1])))
+    return sentence.token(node(phrase, sentence.part(match[1]), sentence.part(match[3])))
 
 
 def _choice(sentence: _Sentence, match: re.Match[str]) -> str:
     """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
     words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
-    return sentence.token("K", node(rules.ONE_OF, Choice(tuple(map(sentence.category, words)))))
+    parts = [sentence.part(one) if re.fullmatch(r"[SYD]\d+", one) else rules.label(one) for one in words]
+    values = [part.value.name if part.kind == "X" else part.value for part in parts]
+    return sentence.token(node(rules.ONE_OF, rules.choice(*values)))
 
 
-def _joint(phrase: Phrase) -> Callable[[_Sentence, re.Match[str]], str]:
-    def make(sentence: _Sentence, match: re.Match[str]) -> str:
-        parts = [sentence.parts[int(number)] for number in re.findall(r"C(\d+)", match[1])]
-        return sentence.token("C", rules.joined(phrase, [part for part in parts if isinstance(part, Node)]))
-
-    return make
+def _joint(phrase: Phrase, sentence: _Sentence, match: re.Match[str]) -> str:
+    return sentence.token(rules.joined(phrase, [sentence.part(token) for token in re.findall(r"C\d+", match[1])]))
 
 
 def _same_subject(sentence: _Sentence, match: re.Match[str]) -> str:
     """Complete `C1 and K2`, as in `the sum is even and at most 26`: the check is about the last subject."""
-    *_, last = rules.conditions_in(sentence.part("C", match[1]))
+    last = rules.conditions_in(sentence.part(match[1]))[-1]
     if last.phrase not in (rules.IS, rules.IS_NOT):
         raise Unreadable
-    return f"{match[1]}{match[2]}{sentence.token('V', last.parts[0])} is {match[3]}"
+    return f"{match[1]}{match[2]}{sentence.token(last.parts[0], 'V')} is {match[3]}"
 
 
 _Step = tuple[re.Pattern[str], str | Callable[[_Sentence, re.Match[str]], str]]
 _NO_SUBJECT = "(?! is| not| contain| K| otherwise)"
 _AFTER_IS = r"(?:(?<=is )|(?<=not ))"
 _STEPS: list[_Step] = [
-    *map(_reading, (*rules.TERMS, *rules.TALLIES, rules.POWER, rules.NEGATIVE)),
+    *map(_reading, rules.TERMS),
     (re.compile(r"([VXYD]\d+) ([*/]) ([VXYD]\d+)"), _operation),
     (re.compile(r"([VXYD]\d+) ([+-]) ([VXYD]\d+)"), _operation),
     *map(_reading, rules.CHECKS),
     *_VARIANTS,
     *map(_reading, rules.ARRANGEMENTS),
-    (re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), _equality),
+    (re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), r"equal to \1"),
     (re.compile(rf"one of ({_ONE}(?: , {_ONE})*+(?:(?: ,)? (?:or|and) {_ONE}{_NO_SUBJECT})*)"), _choice),
     (re.compile(rf"{_AFTER_IS}({_ONE}(?:(?: , {_ONE})*(?: ,)? or {_ONE}{_NO_SUBJECT})*)"), _choice),
     *map(_reading, (rules.IS, rules.IS_NOT)),
     (re.compile(r"(C\d+)((?: ,)? (?:and|or|but) )((?:not )?K\d+)(?!\S)"), _same_subject),
-    (re.compile(r"(?<!\S)not (C\d+)"), _filling(rules.NOT)),
-    (re.compile(_CHAIN.format("(?:and|but)")), _joint(rules.AND)),
-    (re.compile(_CHAIN.format("or")), _joint(rules.OR)),
+    (re.compile(r"(?<!\S)not (C\d+)"), partial(_filled, rules.NOT)),
+    (re.compile(_CHAIN.format("(?:and|but)")), partial(_joint, rules.AND)),
+    (re.compile(_CHAIN.format("or")), partial(_joint, rules.OR)),
 ]  # fmt: skip
 """(pattern, what to put in its place); the first that is found counts."""
 
@@ -267,8 +249,6 @@ _CLAUSE = re.compile(
 )
 """Reads `otherwise, output 0`, `if …, output 1`, `0 otherwise`, `output 1 if …` or `always output 1`."""
 _SEPARATOR = re.compile(r"(?: [,;])?(?: and)? |$")
-_Clause = tuple[Node | None, rules.Outcome]
-"""A condition and its outcome; without a condition, the outcome of every other row."""
 
 
 class Reading(NamedTuple):
@@ -281,12 +261,12 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Reading:
+def read_rule(text: str, columns: tuple[Column, ...], labels: tuple[str, ...]) -> Reading:
     """Read every sentence; those after an unconditional one begin the rule anew, so that the last rule counts."""
     text, target = text[:LONGEST_TEXT], _TARGET.search(text)
-    about = names, labels, target[1].strip() if target else ""
+    about = columns, labels, target[1].strip() if target else ""
     reading = _Reader(*about, is_bold=False).read(text)
-    if (reading.rule is None or reading.unread) and not all(map(_is_plain, (*names, *labels))):
+    if (reading.rule is None or reading.unread) and not all(map(is_plain, (*(one.name for one in columns), *labels))):
         again = _Reader(*about, is_bold=True).read(text)
         return reading if again.rule is None or again.unread else again
     return reading
@@ -295,18 +275,19 @@ def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Rea
 class _Reader:
     """Reads sentences about a table."""
 
-    def __init__(self, names: Sequence[str], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
+    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
         """is_bold: know a name or a label that is a word of rules, such as `length`, without quotes."""
-        self._names = {name.casefold(): name for name in names} | {name: name for name in names}
-        self._labels = labels
+        cells = {one.name: rules.cell(one) for one in columns}
+        self._columns, self._labels = columns, labels
+        self._cells = {name.casefold(): one for name, one in cells.items()} | cells
 
         def known(texts: Iterable[str]) -> str:
             worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
-            return _any_of(text for text in worded if is_bold or _is_plain(text))
+            return _any_of(text for text in worded if is_bold or is_plain(text))
 
         before = "|".join(f"(?<={re.escape(each)})" for each in (*_BEFORE_LABELS, f"{target} is "))
-        label, name = known(labels), known(names)
-        result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._names)
+        label, name = known(labels), known(cells)
+        result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._cells)
         self._token = re.compile(
             rf"(?P<string>{_STRING})|(?P<label>(?:{before}){label}(?!\w)|{label}(?=,? (?:if|when|otherwise|else)\b))"
             rf"|(?P<target>{result} (?:=|is)(?!\S))"
@@ -318,56 +299,46 @@ class _Reader:
         )
 
     def read(self, text: str) -> Reading:
-        start, clauses, unread = len(text), list[_Clause](), list[str]()
+        start, cases, unread = len(text), list[Case](), list[str]()
         for begin, sentence in _sentences(text):
-            decided = self._clauses(sentence)
-            if decided is None:
-                unread += [sentence] if clauses or _CONDITIONAL.search(sentence) else []
+            try:
+                more = list(self._cases(sentence))
+            except (Unreadable, RecursionError):
+                unread += [sentence] if cases or _CONDITIONAL.search(sentence) else []
                 continue
-            if clauses and clauses[-1][0] is None:
-                clauses, unread = [], []
-            start = start if clauses else begin
-            clauses += decided
-        return Reading(self._rule(clauses) if clauses else None, start, tuple(unread))
+            if cases and cases[-1].condition is None:
+                cases, unread = [], []
+            start = start if cases else begin
+            cases += more
+        # Without an outcome for other rows, it is that of two labels which no case has.
+        left = [label for label in self._labels if label not in {case.outcome.value for case in cases}]
+        if cases and cases[-1].condition and len(self._labels) == 2 and len(left) == 1:
+            cases.append(Case(None, rules.label(left[0])))
+        return Reading(Rule(self._columns, tuple(cases)) if cases else None, start, tuple(unread))
 
-    def _rule(self, clauses: Sequence[_Clause]) -> Rule:
-        """Build the rule; without an outcome for other rows, it is that of two labels which no case has."""
-        cases = tuple(Case(condition, outcome) for condition, outcome in clauses if condition is not None)
-        if clauses[-1][0] is None:
-            return Rule(cases, clauses[-1][1])
-        left = [label for label in self._labels if label not in {case.outcome for case in cases}]
-        return Rule(cases, left[0] if len(self._labels) == 2 and len(left) == 1 else None)
-
-    def _clauses(self, text: str) -> list[_Clause] | None:
-        """Read clauses to the end of the sentence; only the last may be without a condition. None if it has others."""
-        sentence = _Sentence()
-        try:
-            words = sentence.reduced(_words(" ".join(self._tokens(sentence, _SPAN.sub(_as_span, text)))))
-        except (Unreadable, RecursionError):
-            return None
-        clauses, at = list[_Clause](), 0
-        while at < len(words):
+    def _cases(self, text: str) -> Iterator[Case]:
+        """Read clauses to the end of the sentence; only the last may be without a condition. Raises Unreadable."""
+        sentence, at, is_open = _Sentence(self._columns), 0, True
+        words = sentence.reduced(_words(" ".join(self._tokens(sentence, _SPAN.sub(_as_span, text)))))
+        while at < len(words) or not words:
             match = _CLAUSE.match(words, at)
             separator = _SEPARATOR.match(words, match.end()) if match else None
-            if match is None or separator is None or (clauses and clauses[-1][0] is None):
-                return None
+            if match is None or separator is None or not is_open:
+                raise Unreadable
             *conditions, outcome = sorted(re.findall(r"[A-Z]\d+", match[0]), key=lambda token: token[0] != "C")
-            said = self._outcome(sentence, outcome)
-            if said is None:
-                return None
-            condition = sentence.part("C", conditions[0]) if conditions else None
-            clauses.append((condition if isinstance(condition, Node) else None, said))
-            at = separator.end()
-        return clauses or None
+            is_open, at = bool(conditions), separator.end()
+            yield Case(sentence.part(conditions[0]) if conditions else None, self._outcome(sentence, outcome))
 
-    def _outcome(self, sentence: _Sentence, token: str) -> rules.Outcome | None:
-        part = sentence.parts[int(token[1:])]
-        if not self._labels:
-            return None if isinstance(part, str) or token[0] == "Y" else part
-        text = rules.say_number(part.value) if isinstance(part, Number) else sentence.text(token)
-        alike = [label for label in self._labels if label.casefold() == text.strip().casefold()]
-        equal = [label for label in self._labels if isinstance(part, Number) and rules.read_number(label) == part.value]
-        return next(iter([*alike, *equal]), None)
+    def _outcome(self, sentence: _Sentence, token: str) -> Part:
+        """Return a label, in any case or as an equal number, or a term. Raises Unreadable."""
+        part, text = sentence.part(token), sentence.text(token).strip()
+        if not self._labels and token[0] not in "SY":
+            return part
+        alike = [label for label in self._labels if label.casefold() == text.casefold()]
+        equal = [label for label in self._labels if part.kind == "D" and rules.read_number(label) == part.value]
+        if not alike + equal:
+            raise Unreadable
+        return rules.label((alike + equal)[0])
 
     def _tokens(self, sentence: _Sentence, text: str) -> Iterator[str]:
         """Yield the text's words in lower case, with tokens in place of names, numbers, labels and quoted texts."""
@@ -376,35 +347,27 @@ class _Reader:
             word, kind = match[0], match.lastgroup
             if kind == "string":
                 said = re.sub(r"\\(.)", r"\1", word[1:-1])
-                name = self._names.get(said) or self._names.get(said.casefold())
-                last = sentence.token("Y", Cell(name)) if name else sentence.token("S", said)
+                cell = self._cells.get(said) or self._cells.get(said.casefold())
+                last = sentence.token(cell, "Y") if cell else sentence.token(rules.label(said))
             elif kind == "name":
-                last = sentence.token("X", Cell(self._names.get(word) or self._names[word.casefold()]))
+                last = sentence.token(self._cells.get(word) or self._cells[word.casefold()])
             elif match["number"]:
-                last = sentence.token("D", _number(match["number"]))
-                last += " *" if match["factor"] else ""
+                value = rules.read_number(match["number"].replace(",", ""))
+                if value is None:
+                    raise Unreadable
+                last = sentence.token(number(value)) + (" *" if match["factor"] else "")
             elif kind == "numeral" and last in _BEFORE_NUMERALS:
-                last = sentence.token("D", Number(float(_NUMERALS.index(word.lower()))))
+                last = sentence.token(number(_NUMERALS.index(word.lower())))
+            elif kind == "label":
+                last = sentence.token(rules.label(word))
             else:
-                last = "output" if kind == "target" else sentence.token("S", word) if kind == "label" else word.lower()
+                last = "output" if kind == "target" else word.lower()
             yield last
-
-
-def _number(text: str) -> Number:
-    value = rules.read_number(text.replace(",", ""))
-    if value is None:
-        raise Unreadable
-    return Number(value)
 
 
 def _any_of(texts: Iterable[str]) -> str:
     """Return a pattern of any of the texts, the longest first; without any, one that never matches."""
     return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True))) or '(?!)'})"
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a name or a label holds no word of rules: the writer quotes the others."""
-    return text == "a" or WORDS_OF_RULES.isdisjoint(re.findall(r"\w+", text.lower()))
 
 
 def _as_span(match: re.Match[str]) -> str:
@@ -418,9 +381,8 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
     begin = 0
     stops = [match.span() for match in _SENTENCES.finditer(text) if match["stop"]]
     for end, after in [*stops, (len(text), len(text))]:
-        sentence = text[begin:end]
-        skipped = _BULLET.match(sentence)
-        first = skipped.end() if skipped else 0
-        if sentence[first:].strip():
-            yield begin + first, sentence[first:]
+        skipped = _BULLET.match(text, begin, end)
+        first = skipped.end() if skipped else begin
+        if text[first:end].strip():
+            yield first, text[first:end]
         begin = after

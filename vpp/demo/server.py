@@ -1,80 +1,142 @@
-"""HTTP server of the demo model: a small ASGI app and its process."""
+"""HTTP server of the demo model: the chat protocol, a small ASGI app, and its process.
 
+An answer depends on the body of its request alone.
+"""
+
+import argparse
 import asyncio
-import json
+import hashlib
+import math
 import os
 import random
 import resource
+import signal
 import socket
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, Field, ValidationError, field_validator
+from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from vpp.demo import VERSION, chat
+from vpp.demo import VERSION, learner, optimizer
+from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
+MODEL = "demo"
+CONTEXT_TOKENS = 32_768
+_TOKENS_PER_WORD = 4 / 3
 FILES = 4_096 + 200
 """Open files for the most calls in flight of a run, and the process's other files."""
-_LARGEST_BODY = 4_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Behaviour of the server; answers do not depend on it."""
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    latency_ms: float = 0
-    jitter: float = 0
-    exit_with_parent: bool = False
-
-    def __post_init__(self) -> None:
-        if not (self.latency_ms >= 0 and 0 <= self.jitter <= 1 and 0 <= self.port < 65536):
-            raise ValueError("latency_ms must not be negative, jitter be from 0 to 1, and port be below 65536")
+class Message(BaseModel):
+    role: str
+    content: str
 
 
-def _json(status: int, body: dict[str, Any]) -> Response:
-    return Response(json.dumps(body), status, media_type="application/json")
+class ChatRequest(BaseModel):
+    """Fields of a request that determine the answer."""
+
+    model: Literal["demo"]
+    messages: list[Message]
+    stream: Literal[False] = False
+    temperature: float = Field(default=1.0, ge=0, le=2)
+    seed: int = 0
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    logprobs: bool = False
+    top_logprobs: int = Field(default=0, ge=0, le=20)
+
+    @field_validator("messages")
+    @classmethod
+    def _need_a_user(cls, messages: list[Message]) -> list[Message]:
+        if not any(message.role == "user" for message in messages):
+            raise ValueError("one must have the role user")
+        return messages
+
+    @property
+    def prompt(self) -> str:
+        """Last message of the user with a question, else the first one."""
+        texts = [message.content for message in self.messages if message.role == "user"]
+        return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
 
 
-class DemoServer:
-    def __init__(self, options: Options) -> None:
-        self._options = options
+def refusal(error: ValidationError) -> tuple[int, dict[str, Any]]:
+    """Return the status and the body of the answer to an invalid request."""
+    first = error.errors()[0]
+    param = str(first["loc"][0]) if first["loc"] else None
+    message = f"{param or 'the body'}: {first['msg']}"
+    body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
+    return 404 if param == "model" else 400, {"error": body}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            response = await self._route(Request(scope, receive))
-            await response(scope, receive, send)
 
-    async def _route(self, request: Request) -> Response:
-        match request.method, request.scope["path"].rstrip("/"):
-            case "POST", "/v1/chat/completions":
-                return await self._chat(await request.body())
-            case "GET", "/v1/models":
-                return _json(200, chat.models())
-            case "GET", "/health":
-                return _json(200, {"status": "ok", "model": chat.MODEL, "version": VERSION})
-        path = request.scope["path"]
-        status = 405 if path.rstrip("/") in {"/v1/chat/completions", "/v1/models", "/health"} else 404
-        return _json(status, chat.BadRequest(f"{request.method} {path} is not served here").body)
+def count_tokens(text: str) -> int:
+    return round(len(text.split()) * _TOKENS_PER_WORD)
 
-    async def _chat(self, body: bytes) -> Response:
+
+def respond(request: ChatRequest) -> str:
+    match read_prompt(request.prompt):
+        case None:
+            return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
+        case LearnerQuestion() as question:
+            return learner.respond(question)
+        case ProgramQuestion() as question:
+            return learner.write_program(question)
+        case question:
+            return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
+
+
+def completion(request: ChatRequest) -> dict[str, Any]:
+    text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
+    if limit is not None and count_tokens(text) > limit:
+        text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
+    n_prompt, n_text = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
+    identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": f"chatcmpl-{identity.hexdigest()[:24]}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "system_fingerprint": f"demo-{VERSION}",
+        "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
+    }
+
+
+def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
+    question = read_prompt(request.prompt) if request.logprobs and request.top_logprobs else None
+    if not isinstance(question, LearnerQuestion) or question.style != "letter":
+        return None
+    shares = sorted(learner.letter_shares(question).items(), key=lambda each: -each[1])
+    listed = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
+    return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
+
+
+def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
+    """Return the ASGI app. jitter: fraction by which the latency of an answer varies."""
+
+    async def complete(request: Request) -> JSONResponse:
         try:
-            if len(body) > _LARGEST_BODY:
-                raise chat.BadRequest("the request is too large", status=413)
-            request = chat.read_request(body)
-        except chat.BadRequest as error:
-            return _json(error.status, error.body)
-        completion = chat.completion(request, chat.respond(request))
-        if self._options.latency_ms:
-            factor = random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
-            await asyncio.sleep(self._options.latency_ms / 1000 * factor)
-        return _json(200, completion)
+            question = ChatRequest.model_validate_json(await request.body())
+        except ValidationError as error:
+            status, body = refusal(error)
+            return JSONResponse(body, status)
+        answer = completion(question)
+        if latency_ms:
+            await asyncio.sleep(latency_ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
+        return JSONResponse(answer)
+
+    def models(_: Request) -> JSONResponse:
+        model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "vpp", "max_model_len": CONTEXT_TOKENS}
+        return JSONResponse({"object": "list", "data": [{**model, "version": VERSION}]})
+
+    completions = Route("/v1/chat/completions", complete, methods=["POST"])
+    return Starlette(routes=[completions, Route("/v1/models", models)])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -85,24 +147,38 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(options: Options) -> None:
+def main() -> None:
     """Serve until interrupted; print the base URL once requests are accepted."""
     import uvicorn
 
+    parser = argparse.ArgumentParser(prog="python -m vpp demo-server", description="Serve the demo model at /v1.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
+    parser.add_argument("--latency-ms", type=float, default=0, help="mean time of an answer")
+    parser.add_argument("--jitter", type=float, default=0, help="fraction by which the latency varies, from 0 to 1")
+    parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input closes")
+    options = parser.parse_args()
+    # A shell starts background processes with interrupts ignored; this server ends at an interrupt all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with suppress(OSError, ValueError):
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard), hard)
         )
-    listener = listen(options.host, options.port)
+    try:
+        listener = listen(options.host, options.port)
+    except (OSError, OverflowError) as error:
+        parser.error(f"{options.host}:{options.port} cannot be listened on ({error}): choose another --port")
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
+    app = application(latency_ms=options.latency_ms, jitter=options.jitter)
     config = uvicorn.Config(
-        DemoServer(options), log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
     )
     host, port = listener.getsockname()[:2]
     print(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _exit_at_end_of_input() -> None:

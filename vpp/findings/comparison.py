@@ -1,28 +1,39 @@
-"""Runs side by side on the same test rows: scores, paired differences, the settings that differ, and cost.
+"""Runs side by side on the same test rows: scores, paired differences, and the settings that differ.
+
+Runs of one setting with different seeds are also one: their spread, the hypotheses that return, all weighed together.
 
 Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
+from vpp.errors import DataError, RunError
 from vpp.events import Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, SimpleModel
+from vpp.findings.hypotheses import Hypothesis, hypotheses_of, weight_cards
 from vpp.findings.options import OPTIONS, has_effect
-from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text
+from vpp.findings.scores import Score, other_scores_text, rows_of, score, score_text, totals
 from vpp.findings.status import steps_text
+from vpp.findings.verdict import Verdict, run_verdict
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
-from vpp.settings import Config
+from vpp.runs.directory import RunDirectory
+from vpp.runs.group import Group
+from vpp.runs.journal import JournalReader
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.store import RunStore
+from vpp.runs.view import RunView, constant_weight
+from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Block, Heading, Note, Say, Table
 from vpp.show.words import (
     EQUAL,
+    NOTICEABLE,
     capitalised,
     counted,
     in_words,
@@ -32,20 +43,23 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
-    seconds,
 )
 
 CODES = ascii_uppercase
 HASHED = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidate:
-    id: str
+    directory: RunDirectory
     label: str
     """Name, method and time, as a reader picks it."""
     snapshot: Snapshot
     dataset: Dataset
+
+    @property
+    def id(self) -> str:
+        return self.directory.id
 
     @property
     def view(self) -> RunView:
@@ -55,16 +69,28 @@ class Candidate:
     def config(self) -> Config:
         return self.snapshot.spec.config
 
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        return run_verdict(self.directory, self.view)
+
+    @property
+    def n_unknown(self) -> int | None:
+        """Test rows answered with “I don’t know”; None for numbers, and before the run has ended."""
+        return self.verdict.n_unknown if self.verdict and self.verdict.n_right is not None else None
+
     @property
     def standing(self) -> "Standing | None":
         test = self.view.evaluated.get("test")
         return standing_of(test.averaged, rows_of(test, self.dataset), self.dataset) if test else None
 
 
+def candidate(reader: RunReader, label: str = "") -> Candidate:
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    return Candidate(directory=reader.directory, label=label or snapshot.spec.name, snapshot=snapshot, dataset=dataset)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How well a run, or a simple model, does on test rows."""
-
     rows: tuple[Row, ...]
     losses: tuple[float, ...]
     """(N,) an abstention is wrong, or an error of the range of the training targets."""
@@ -170,7 +196,7 @@ def paired_sentence(difference: PairedDifference) -> str:
     better, worse = difference.better, difference.worse
     significant = "Significant" if difference.p < CHANCE else "Not significant"
     lead = significant if better >= worse else "Yet it is worse on more rows"
-    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p = {p_text(difference.p)})."
+    return f"{lead}: better on {counted(better, 'row')}, worse on {integer(worse)} (p {p_text(difference.p)})."
 
 
 def standings(comparison: Comparison, simple: Baselines) -> Iterator[Block]:
@@ -200,7 +226,7 @@ def _cells(own: Standing, base: Standing) -> tuple[str, str, str, str]:
     if own is base:
         return (*scores, "", "")
     difference = against(own, base)
-    p = p_text(difference.p) if difference.better + difference.worse else ""
+    p = p_text(difference.p).removeprefix("= ") if difference.better + difference.worse else ""
     return (*scores, f"{integer(difference.better)}, {integer(difference.worse)}", p)
 
 
@@ -218,7 +244,6 @@ def left_out_text(simple: Baselines) -> str:
 
 
 def others(comparison: Comparison) -> Iterator[Note]:
-    """Yield which runs are not compared with the reference, and why."""
     runs, reference = list(zip(CODES, comparison.runs, comparison.standings, strict=False)), CODES[comparison.reference]
     compared = [CODES[place] for place in comparison.comparable]
     if elsewhere := [code for code, _, own in runs if own and code not in compared]:
@@ -287,11 +312,141 @@ def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str])
     return facts
 
 
-def cost(comparison: Comparison) -> Table:
-    head = ("run", "steps", "calls", "from the cache", "unreadable", "tokens in", "tokens out", "time")
-    rows = []
-    for code, run in zip(CODES, comparison.runs, strict=False):
-        usage = run.snapshot.usage
-        counts = (usage.calls, usage.cached, usage.unparsable, usage.prompt_tokens, usage.completion_tokens)
-        rows.append((code, steps_text(run.view), *map(integer, counts), seconds(run.view.wall_s)))
-    return Table(head=head, rows=rows, right=range(1, len(head)), fold="Cost: calls needed, cached or not")
+# Runs of one setting with different seeds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeds:
+    runs: Sequence[Candidate]
+    """By seed."""
+    pooled: Candidate | None
+    """None until all runs have ended."""
+    vml: Sequence[Score]
+    """On the same test rows, of each run of VML by the same model; empty for a group of such runs."""
+
+    @property
+    def members(self) -> list[Candidate]:
+        """Return the runs that are pooled."""
+        ids = self.pooled.snapshot.spec.pooled if self.pooled else ()
+        return [run for run in self.runs if run.id in ids]
+
+
+def seeds(group: Group, read: Callable[[RunDirectory], RunReader] = RunReader) -> Seeds:
+    """Read a group's runs, one at least. read: returns the reader of a run. Raises RunError."""
+    runs, written = [candidate(read(run)) for run in group.runs], group.pooled
+    vml = () if runs[0].config.method in CHAINS_OF_VML else tuple(_vml(runs[0]))
+    return Seeds(runs=runs, pooled=candidate(read(written)) if written else None, vml=vml)
+
+
+def _vml(beside: Candidate) -> Iterator[Score]:
+    """Yield the score of each sentence of VML runs on the same rows, by the same models."""
+    spec, dataset = beside.snapshot.spec, beside.dataset
+    for run in RunStore(beside.directory.path.parent).runs():
+        with suppress(RunError, DataError):
+            other = run.spec()
+            is_same = other.dataset["fingerprint"] == spec.dataset["fingerprint"]
+            if is_same and other.config.method in CHAINS_OF_VML and other.endpoint.models == spec.endpoint.models:
+                test = JournalReader(run.journal).read().evaluated.get("test")
+                rows, votes = (rows_of(test, dataset), test.predictions) if test else ((), ())
+                yield from (score(answers, rows, dataset) for answers in votes)
+
+
+def weights_by_text(view: RunView) -> Mapping[str, float]:
+    texts = (view.texts[state.hypothesis] for state in view.population)
+    return totals(zip(texts, view.weights, strict=True))
+
+
+def weights_in(each: Hypothesis, runs: Sequence[Candidate]) -> list[float]:
+    """Return the weight of a hypothesis of the pooled run in each run; 0 where none of its texts is."""
+    return [sum(weights_by_text(run.view).get(text.text, 0.0) for text in each.texts) for run in runs]
+
+
+def seeds_blocks(found: Seeds) -> Iterator[object]:
+    """Yield the spread over the runs, VML's beside it, and the hypotheses of all runs weighed together."""
+    scores = [standing.score for run in found.runs if (standing := run.standing)]
+    unknown = [run.n_unknown for run in found.runs if run.n_unknown is not None]
+    runs = f"{capitalised(in_words(len(found.runs)))} {'run' if len(found.runs) == 1 else 'runs'}"
+    silent = [f"“I don’t know” on {_range(unknown)}"] if any(unknown) else []
+    said = [_spread(scores), *silent, f"{_range([run.view.usage.calls for run in found.runs])} calls each"]
+    yield Say(f"{runs} of one setting, with different seeds: {', '.join(said)}.")
+    if n := len(found.vml):
+        alone = "in one run" if n == 1 else f"in {in_words(n)} runs"
+        yield Note(f"VML, one sentence without weights, by the same model, {alone}: {_spread(found.vml)}.")
+    if pooled := found.pooled:
+        yield Heading("Hypotheses of all runs", "weighed together, each different sentence once")
+        every = hypotheses_of(pooled.view, pooled.dataset)
+        yield from weight_cards(every, pooled.view, pooled.dataset, lambda each: _returns(each, found.members))
+
+
+def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:
+    """`found by 2 of 5 seeds (2 and 4), with 96 % to 99 % of the weight`: by those that give it 1 % at least."""
+    weights = {run.config.seed: weight for run, weight in zip(runs, weights_in(each, runs), strict=True)}
+    noticed = {seed: weight for seed, weight in weights.items() if weight >= NOTICEABLE}
+    if not noticed:
+        return "under 1 % of the weight in each run"
+    who = f"{len(noticed)} of {len(runs)} seeds ({listed([*noticed])})"
+    who = f"all {len(runs)} seeds" if len(noticed) == len(runs) else who
+    return f"found by {who}, with {_from_to([percent(each) for each in sorted(noticed.values())])} of the weight"
+
+
+def _spread(scores: Sequence[Score]) -> str:
+    """`right on 49 to 57 of 60 test rows`, or `mean squared error 1.2 to 3.4`."""
+    if not scores:
+        return "no test row is evaluated"
+    if scores[0].n_correct is None:
+        return f"mean squared error {_from_to([number(value, 3) for value in sorted(each.value for each in scores)])}"
+    return f"right on {_range([each.n_correct or 0 for each in scores])} of {counted(scores[0].n, 'test row')}"
+
+
+def _range(counts: Sequence[int]) -> str:
+    return _from_to([integer(count) for count in sorted(counts)])
+
+
+def _from_to(ascending: Sequence[str]) -> str:
+    low, high = ascending[0], ascending[-1]
+    return low if low == high else f"{low} to {high}"
+
+
+def seeds_table(found: Seeds) -> Table:
+    is_label = bool(found.runs[0].dataset.classes)
+    rows = [
+        (
+            f"{run.config.seed}{'' if run.snapshot.state == 'finished' else f', {run.snapshot.state}'}",
+            score_text(run.standing.score) if run.standing else "not evaluated",
+            "" if run.n_unknown is None else integer(run.n_unknown),
+            integer(run.view.usage.calls),
+        )
+        for run in found.runs
+    ]
+    head = ("seed", "right on test rows" if is_label else "mean squared error", "“I don’t know”", "calls")
+    return Table(head=head, rows=rows, right=(1, 2, 3), name="Seeds")
+
+
+def seeds_record(found: Seeds) -> dict[str, Any]:
+    """Return the group as one JSON object."""
+    pooled, first = found.pooled, found.runs[0]
+
+    def of(run: Candidate) -> dict[str, Any]:
+        return {
+            "run": run.id,
+            "dir": str(run.directory.path),
+            "status": run.snapshot.state,
+            "accuracy" if run.dataset.classes else "mse": run.standing.score.value if run.standing else None,
+            "undecided": run.n_unknown,
+            "calls": run.view.usage.calls,
+            "verdict": str(run.verdict) if run.verdict else None,
+        }
+
+    ideas = []
+    for each in hypotheses_of(pooled.view, pooled.dataset) if pooled else ():
+        weights = weights_in(each, found.members)
+        n = sum(weight >= NOTICEABLE for weight in weights)
+        ideas.append({"text": each.words, "weight": each.weight, "runs": n, "weights": weights})
+    sentences = {"weights": weights_by_text(pooled.view), "constant": constant_weight(pooled.view)} if pooled else {}
+    return {
+        "group": first.snapshot.spec.group,
+        "runs": [{"seed": run.config.seed, **of(run)} for run in found.runs],
+        "ideas": ideas,
+        "pooled": pooled and {**of(pooled), **sentences},
+        "vml": [each.value for each in found.vml],
+    }

@@ -6,7 +6,6 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
 from vpp.inference.plan import plan
-from vpp.llm.prompts import LEAST_SHOWN, longest_cell
 from vpp.programs.columns import Columns
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
@@ -15,7 +14,6 @@ from vpp.runs.budget import (
     OPTIMIZER_ANSWER,
     Estimate,
     Pace,
-    Span,
     cap_words,
     money,
     time_s,
@@ -24,20 +22,19 @@ from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
-from vpp.show.words import counted, integer, number, seconds
+from vpp.show.words import counted, integer, seconds
 
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
 DEMO_ROUND_S = 0.1
 """Seconds of a round beside the demo model's delay, on two cores."""
 ASSUMED = (
-    "“At most” counts a new text for every hypothesis and step, and the longest answers; equal texts share their "
-    "answers. Repeats of unreadable answers come on top. Tokens are estimates: the run’s own prompts, a token for "
-    f"{BYTES_A_TOKEN:g} characters, hypotheses of about {HYPOTHESIS.about:g} characters, answers of about "
+    "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
+    "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
+    f"{BYTES_A_TOKEN:g} characters, hypotheses of about {len(HYPOTHESIS)} characters, answers of about "
     f"{LEARNER_ANSWER:g} tokens (learner) and {OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
 )
-ALIKE = 0.05
-"""Largest relative difference between two numbers of calls that is not worth a word."""
+NO_BOUND = "\N{EN DASH}"
 
 
 def roughly(count: float) -> str:
@@ -55,7 +52,7 @@ def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
-        parts.append(f"a cost of about {money(expected.cost.about)}")
+        parts.append(f"a cost of about {money(expected.cost)}")
     if words := cap_words(spec.cap):
         parts.append(f"pauses at {words}")
     return " · ".join(parts)
@@ -66,34 +63,23 @@ def bound_words(expected: Estimate) -> str:
 
 
 def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
-    calls = Span(about=expected.plan.expected_calls, high=expected.plan.calls)
-    rows = [_row(line.what, line.calls) for line in expected.lines]
-    rows += [_row("All calls", calls), _row("Tokens in", expected.prompt), _row("Tokens out", expected.completion)]
+    whole, lines = expected.plan, expected.lines
+    rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]
+    rows.append(("All calls", roughly(whole.expected_calls), integer(whole.calls)))
+    rows.append(("Tokens in", roughly(sum(line.prompt for line in lines)), NO_BOUND))
+    rows.append(("Tokens out", roughly(sum(line.completion for line in lines)), NO_BOUND))
     if expected.cost is not None:
-        rows.append(("Money", money(expected.cost.about), money(expected.cost.high)))
+        rows.append(("Money", money(expected.cost), NO_BOUND))
     if pace is not None:
-        rows.append(("Time", seconds(time_s(expected.plan, pace)), "\N{EN DASH}"))
+        rows.append(("Time", seconds(time_s(whole, pace)), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
     return [table, *map(Note, _notes(expected, spec, dataset, pace))]
-
-
-def _row(what: str, span: Span) -> tuple[str, ...]:
-    return what, roughly(span.about), integer(round(span.high))
-
-
-def more_rows_words(config: Config, n: int, *, base: int, n_test: int) -> str:
-    """`about 5 × the calls` of `base` training rows, for n of them."""
-    calls, of_base = (plan(config, n_train=rows, n_test=n_test).expected_calls for rows in (n, base))
-    factor = calls / of_base
-    return "about as many calls" if abs(factor - 1) < ALIKE else f"about {number(factor, 2)} × the calls"
 
 
 def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Iterator[str]:
     limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
-    elif not spec.endpoint.context_length and longest_cell(dataset) > LEAST_SHOWN:
-        yield "The run reads the models' context lengths at its start, and shows long cells in part if these are short."
     if spec.config.has_programs:
         words = ["A program answers every row without a call"]
         if Columns(dataset).texts:
@@ -108,8 +94,6 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
         yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.known}."
-    if words_of_cap := cap_words(spec.cap):
-        yield f"The run pauses at {words_of_cap}, keeps its result so far, and continues with a higher cap."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."

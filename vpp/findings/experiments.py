@@ -1,4 +1,4 @@
-"""Experiments beside a run: another text for a hypothesis, and the trial of what the model does with one."""
+"""The trial of a run's hypotheses: what the model does with each, and what its clauses are worth."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,76 +6,12 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from vpp.findings.ruled_out import inputs_words
-from vpp.findings.scores import scored_rows
 from vpp.posterior.metric import CHANCE, sign_test, wilson
-from vpp.problem import is_final_on_train
-from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
-from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
-from vpp.settings import Config
 from vpp.show.blocks import Note, Quote, Say, Table
-from vpp.show.cards import Version, Versions
-from vpp.show.words import counted, fixed, integer, interval_text, listed, number, percent, value_text
-
-# Another text beside a hypothesis
-
-MOST_NAMED = 12
-MOST_OPEN = 6
-
-
-def rows_name(view: RunView, config: Config) -> str:
-    """Name the rows that the population was last scored on: `training rows`, `last rows` or `rows of this step`."""
-    is_final = view.final is not None and is_final_on_train(config)
-    return "training rows" if is_final else scored_rows(config)
-
-
-def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> Iterator[str]:
-    """Sentences: the acceptance probability, both log-likelihoods, and the rows that changed. rows: their name."""
-    how = "an accept step would take your text with this probability. No random number is drawn here."
-    if compared.log_alpha == 0:
-        how = "your text is at least as likely. An accept step takes it."
-    yield f"Acceptance probability {percent(compared.acceptance)}: {how}"
-    again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
-    tempered = "" if reworded.exponent == 1 else f", times φ = {number(reworded.exponent, 3)}"
-    against = f"against {fixed(compared.log_likelihood)} of the one it would replace{tempered}"
-    yield f"Log-likelihood {fixed(compared.log_likelihood_new)} on {compared.n_rows:,} {rows}{again}, {against}."
-    named = (("won", compared.won), ("lost", compared.lost), ("without a readable answer", compared.unread))
-    yield " ".join(
-        f"{counted(len(ids), 'row')} {what} ({listed(sorted(ids), most=MOST_NAMED)})." if ids else f"No row {what}."
-        for what, ids in named
-    )
-
-
-def comparison_blocks(reworded: Rewording, compared: Comparison, *, rows: str, seed_text: str) -> Iterator[object]:
-    first, *others = comparison_words(reworded, compared, rows)
-    yield Say(first)
-    yield from map(Note, others)
-    old, new = (text.removeprefix(seed_text).strip() for text in (reworded.old, reworded.new))
-    yield Versions((Version(when="your text", before=old, after=new),))
-    outcome = dict.fromkeys(compared.lost, "lost") | dict.fromkeys(compared.won, "won")
-    lines = {}
-    for row, before, after in zip(compared.rows, compared.old, compared.new, strict=True):
-        if row.id in outcome:
-            answers = map(value_text, (row.target, before.value, after.value))
-            lines[row.id] = (str(row.id), *answers, outcome[row.id], inputs_words(row, reworded.new))
-    if lines:
-        head = ("row", "true", "before", "your text", "outcome", "inputs")
-        fold = f"{counted(len(lines), 'row')} won or lost" if len(lines) > MOST_OPEN else ""
-        yield Table(head=head, rows=list(lines.values()), name="rows won and lost", fold=fold)
-
-
-def keeping_words(preparation: Preparation, old: str) -> str:
-    """Sentences on the run that keeps the new text. old: the text that it replaces."""
-    start = preparation.spec.start
-    rest = f" {counted(n, 'copy keeps', 'copies keep')} the old text." if (n := start.count(old)) else ""
-    begins = "your text" if len(start) == 1 else f"these {integer(len(start))} hypotheses and your text"
-    return f"A new run begins with {begins} on the same rows.{rest} This run stays as it is."
-
-
-# The trial
+from vpp.show.words import counted, fixed, integer, interval_text, percent
 
 FILE = "trial.json"
 

@@ -12,7 +12,7 @@ A particle's ancestors are its parent in every step since the initial population
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
@@ -46,6 +46,7 @@ from vpp.show.words import (
     EQUAL,
     MAJORITY,
     NOTICEABLE,
+    ROW_OF,
     capitalised,
     counted,
     in_words,
@@ -53,10 +54,9 @@ from vpp.show.words import (
     nth_step,
     number,
     percent,
-    short_percent,
+    value_text,
 )
 
-Origin = Literal["drawn", "continued", "yours"]
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
@@ -67,10 +67,6 @@ MOST = 50
 class Wording:
     text: str
     weight: float
-    first_step: int
-    """First step that ended with it; -1 is the initial population."""
-    origin: Origin = "drawn"
-    """Origin of a first hypothesis; `drawn` for a later text too."""
     prior: float | None = None
     """Prior probability of a sentence that is only weighed."""
 
@@ -175,21 +171,11 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
         return None
     population, weights = found.population, view.weights
     rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
-    by_id, before, first = rows_by_id(dataset), priors(view), dict[str, int]()
-    for held in view.finished_steps:
-        for state in held.population:
-            first.setdefault(state.hypothesis, held.step)
-    origins: dict[str, Origin] = {drawn.hypothesis: drawn.origin for drawn in reversed(view.drawn.values())}
+    by_id, before = rows_by_id(dataset), priors(view)
 
     def wording(hypothesis: str, weight: float) -> Wording:
         prior = [before[slot] for slot, text in enumerate(population) if text == hypothesis] if before else []
-        return Wording(
-            text=view.texts[hypothesis],
-            weight=weight,
-            first_step=first[hypothesis],
-            origin=origins.get(hypothesis, "drawn") if first[hypothesis] == INITIAL_STEP else "drawn",
-            prior=sum(prior) if before else None,
-        )
+        return Wording(text=view.texts[hypothesis], weight=weight, prior=sum(prior) if before else None)
 
     def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
         ids = rows.get(name, ())
@@ -240,7 +226,7 @@ def groups_at(similarity: Floats, *, threshold: float = NEAR) -> tuple[tuple[int
     return tuple(tuple(sorted(members)) for members in groups)
 
 
-MOST_MEMBERS = 12
+MOST_MEMBERS, MOST_CARDS = 12, 8
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)")
 
 
@@ -281,6 +267,14 @@ def hypotheses(
     return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
 
 
+def hypotheses_of(view: RunView, dataset: Dataset) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of the last population, heaviest first; empty before there is one."""
+    ideas = merge_ideas(view, dataset)
+    if ideas is None:
+        return ()
+    return hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
+
+
 def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) -> Hypothesis:
     members = sorted(members, key=lambda each: (-round(each.weight, 9), min(len(text.text) for text in each.wordings)))
     shortest = min(members[0].wordings, key=lambda each: len(each.text))
@@ -317,7 +311,7 @@ def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: M
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
         row = "training row" if each.members[0].train else "row"
-        value, facts = short_percent(each.weight), [right_words(each.fit, row)]
+        value, facts = percent(each.weight), [right_words(each.fit, row)]
         if not config.is_weighted:
             value = f"{copies} of {config.size}" if config.size > 1 else ""
         elif not config.is_weighing and copies > 1:
@@ -336,6 +330,39 @@ def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: M
         )
 
     return Deck(tuple(map(card, every)))
+
+
+def weight_cards(
+    every: Sequence[Hypothesis], view: RunView, dataset: Dataset, more: Callable[[Hypothesis], str] | None = None
+) -> Iterator[object]:
+    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a fact in place of the copies."""
+    if not every:
+        yield Note("No population is complete yet.")
+        return
+    shares = [(each.weight, each.words, tuple(_facts(each, more))) for each in every[:MOST_CARDS]]
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
+    shares.sort(key=lambda share: -share[0])
+    yield Deck(
+        tuple(
+            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
+            for place, (weight, words, facts) in enumerate(shares)
+        )
+    )
+    if rest := every[MOST_CARDS:]:
+        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
+        yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
+
+
+def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
+    first, copies = each.members[0], len(each.slots)
+    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
+    if more:
+        yield more(each)
+    elif first.prior is not None:
+        yield f"prior {percent(first.prior)}"
+    elif copies > 1:
+        yield f"{integer(copies)} copies"
 
 
 def right_words(score: Score | None, row: str) -> str:

@@ -19,12 +19,12 @@ from vpp.inference.plan import Plan
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
-from vpp.show.blocks import Metric, Metrics, Note, Say, Table, count_metric
+from vpp.show.blocks import Note, Say, Table
 from vpp.show.matrix import RowBrief
-from vpp.show.words import capitalised, counted, cut, fixed, in_words, integer, listed, seconds, value_text
+from vpp.show.words import counted, cut, fixed, integer, seconds
 
 MOST_INPUTS = 6
-MOST_NOTES, MOST_NAMED = 4, 4
+MOST_NOTES = 4
 LONGEST_CELL = 60
 LITTLE = 0.005
 """Bits below this read as 0.00."""
@@ -43,9 +43,8 @@ def answer_blocks(
     words = (
         possible_sentence(point, conformal, decimals) if conformal and voices(point) else "",
         outside_words(fields, point.row),
-        _known(point.row, dataset),
     )
-    bar = [vote_of(point, decimals)] if len(point.shares) > 1 else []
+    bar = [vote_of(point, decimals, room=120)] if len(point.shares) > 1 else []
     texts = [own_words(text, seed_text) for text in answers.texts]
     why = [reason_words(said) for said in point.said]
     rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)
@@ -54,28 +53,18 @@ def answer_blocks(
 
 def outside_words(fields: Sequence[Field], row: Row) -> str:
     """Warn of inputs beyond the training rows, `a is 99; the training rows have 1 to 12.`; empty without any."""
+    pairs = zip(fields, row.inputs, strict=True)
+    outside = [(field, name, cell) for field, (name, cell) in pairs if cell is not None and field.is_outside(cell)]
     notes = [
         f"{name} is “{cell}”, which no training row has."
         if field.low is None
         else f"{name} is {cell}; the training rows have {field.low} to {field.high}."
-        for field, name, cell in outside_cells(fields, row)[:MOST_NOTES]
+        for field, name, cell in outside[:MOST_NOTES]
     ]
     return " ".join(("Outside the data:", *notes)) if notes else ""
 
 
-def outside_cells(fields: Sequence[Field], row: Row) -> list[tuple[Field, str, str]]:
-    pairs = zip(fields, row.inputs, strict=True)
-    return [(field, name, cell) for field, (name, cell) in pairs if cell is not None and field.is_outside(cell)]
-
-
-def _known(row: Row, dataset: Dataset) -> str:
-    known = next((each for each in dataset.labelled if each.inputs == row.inputs), None)
-    return (
-        f"Row {known.id} of the data has these inputs; its true value is {value_text(known.target)}." if known else ""
-    )
-
-
-def asked_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
+def timing_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
     """Return how long it took, and the step if the run has gone on since. step, weights: of the answers."""
     took = f"Answered in {seconds(took_s)}." if took_s >= 1 else ""
     if step is None or (view.last_step == step and tuple(weights) == view.weights):
@@ -87,13 +76,11 @@ def asked_words(step: int | None, weights: Sequence[float], view: RunView, took_
 # A table of rows
 
 
-def table_metrics(votes: Sequence[Point], n_asked: int) -> Metrics:
-    found: list[Metric] = [count_metric("Rows answered", len(votes), n_asked, "By every hypothesis.")]
-    if votes and len(votes[0].said) > 1:
-        split, unknown = sum(vote.is_split for vote in votes), sum(map(is_unknown, votes))
-        found.append(count_metric("Split", split, len(votes), "Less than 95 % of the weight agrees."))
-        found.append(count_metric("I don’t know", unknown, len(votes), "No clear answer."))
-    return Metrics(tuple(found))
+def table_words(votes: Sequence[Point]) -> str:
+    """`On 3 of 60 rows the hypotheses are split, on 1 the answer is “I don’t know”.`"""
+    split, unknown = sum(vote.is_split for vote in votes), sum(map(is_unknown, votes))
+    of = f"On {integer(split)} of {counted(len(votes), 'row')} the hypotheses are split"
+    return f"{of}, on {integer(unknown)} the answer is “I don’t know”."
 
 
 def answers_table(votes: Sequence[Point], dataset: Dataset) -> Table:
@@ -108,17 +95,6 @@ def answers_table(votes: Sequence[Point], dataset: Dataset) -> Table:
         for vote in votes
     ]
     return Table(head=("row", *names, dataset.target), rows=lines)
-
-
-def outside_sentence(fields: Sequence[Field], votes: Sequence[Point]) -> str:
-    outside = [[name for _, name, _ in outside_cells(fields, vote.row)] for vote in votes]
-    rows = sum(map(bool, outside))
-    if not rows:
-        return ""
-    columns = dict.fromkeys(name for names in outside for name in names)
-    names = listed([cut(name, LONGEST_CELL) for name in columns], most=MOST_NAMED)
-    of = f"{capitalised(in_words(rows))} of {integer(len(votes))} rows"
-    return f"{of} {'holds' if rows == 1 else 'hold'} a value beyond the training rows’ ({names})."
 
 
 # Rows to label

@@ -9,7 +9,7 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes, mixture_of
-from vpp.findings.scores import behaviour, grouped, laws_of, rows_by_id
+from vpp.findings.scores import grouped, laws_of, rows_by_id
 from vpp.posterior.calibration import Conformal, RejectOption, miss, weight_ahead
 from vpp.posterior.disagreement import (
     is_uncertain,
@@ -183,12 +183,12 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """Particles with the same answer to a row, or to all rows."""
+    """Particles with the same answer to a row."""
 
     name: str
-    """The label, or where a number lies from the weighted mean; empty for the answers to all rows."""
+    """The label, or where a number lies from the weighted mean."""
     slots: tuple[int, ...]
-    """Heaviest first; of one row only slots with positive weight."""
+    """Those with positive weight, heaviest first."""
     weight: float
 
     @property
@@ -199,7 +199,11 @@ class Side:
 def sides(point: Point, weights: Sequence[float]) -> tuple[Side, ...]:
     """Group the particles by their answer to a row, the heaviest side first, as in the vote."""
     groups = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
-    found = [_joined(name, slots, weights) for name, slots in groups.items() if name is not None]
+    found = [
+        Side(name=name, slots=tuple(slots), weight=math.fsum(weights[slot] for slot in slots))
+        for name, slots in groups.items()
+        if name is not None
+    ]
     place = {label: i for i, (label, _) in enumerate(point.shares)}
     return tuple(sorted(found, key=lambda side: (place.get(side.name, 0), -side.weight)))
 
@@ -207,10 +211,6 @@ def sides(point: Point, weights: Sequence[float]) -> tuple[Side, ...]:
 def heaviest_first(weights: Sequence[float]) -> list[int]:
     """Slots by descending weight; ties by number."""
     return sorted(range(len(weights)), key=lambda slot: (-weights[slot], slot))
-
-
-def _joined(name: str, slots: Sequence[int], weights: Sequence[float]) -> Side:
-    return Side(name=name, slots=tuple(slots), weight=math.fsum(weights[slot] for slot in slots))
 
 
 def _side(point: Point, slot: int) -> str | None:
@@ -222,14 +222,6 @@ def _side(point: Point, slot: int) -> str | None:
     if math.isclose(vote, mean, rel_tol=SAME):
         return AT
     return ABOVE if vote > mean else BELOW
-
-
-def by_answers(evaluated: Evaluated) -> tuple[Side, ...]:
-    """Group the particles by their answers to all rows, heaviest first."""
-    by_weight = heaviest_first(evaluated.weights)
-    alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
-    found = [_joined("", slots, evaluated.weights) for slots in alike.values()]
-    return tuple(sorted(found, key=lambda side: (-side.weight, side.slots)))
 
 
 def votes_on(answers: Answers, reject: RejectOption | None = None, *, scale: float = 0.0) -> tuple[Point, ...]:
@@ -313,6 +305,16 @@ def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[
         "test_rows": len(rows),
         "truth_possible": sum(map(holds_truth, rows)),
     }
+
+
+def undecided_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
+    """The test rows whose answer is “I don’t know”, in JSON types; None before they are evaluated, and for numbers."""
+    test = view.evaluated.get("test")
+    if test is None or not dataset.classes:
+        return None
+    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    rows = sorted(point.row.id for point in every if point.is_undecided)
+    return {"count": len(rows), "rows": rows}
 
 
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Point, ...]:

@@ -13,11 +13,13 @@ from pydantic_core import to_jsonable_python
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
-from vpp.findings.points import calibration_result
+from vpp.findings.points import calibration_result, undecided_result
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
 from vpp.findings.scores import (
     averaged_score,
+    final_answers,
+    noise,
     other_scores_text,
     rows_of,
     score,
@@ -33,6 +35,7 @@ from vpp.inference.tempered import why_nominal
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
+from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.journal import AnswerReader
@@ -67,7 +70,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = known_rows(directory) if view.evaluated else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
-    standing = constant_answer(view, spec.config, dataset) if dataset else None
+    constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     ending = run_verdict(directory, view)
     found = {
@@ -111,14 +114,16 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": resampled_at(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
+        "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
         "weights": list(view.weights),
-        "constant": standing.as_json() if standing else None,
+        "noise": _noise_by_slot(view, dataset) if dataset else None,
+        "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "slices": slices_result(slices(rows)) if rows else None,
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
-        **(weighed(spec, view) if spec.config.is_weighing else {}),
+        **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
     return cast(dict[str, Any], finite(to_jsonable_python(found)))
 
@@ -129,6 +134,14 @@ def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[
     answers.refresh()
     found = program_readings(view, answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
+
+
+def _noise_by_slot(view: RunView, dataset: Dataset) -> list[Noise] | None:
+    """Estimated from the training rows; None unless they were evaluated."""
+    if (answered := final_answers(view, dataset, "train")) is None:
+        return None
+    rows, answers = answered
+    return [noise(each, rows, dataset) for each in answers]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
@@ -156,7 +169,8 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     source = "continued" if spec.is_continued else "yours" if spec.start else ""
-    because = [*why_nominal(spec.config, source=source if spec.reworded is None else "reworded")]
+    because = [*why_nominal(spec.config, source=source)]
+    because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
@@ -164,7 +178,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
-def weighed(spec: RunSpec, view: RunView) -> dict[str, Any]:
+def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
     found = evidence(spec, view)
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
@@ -250,8 +264,13 @@ def weights_words(snapshot: Snapshot) -> str:
         return f"Each of the {every} counts alike." if view.size > 1 else "One hypothesis holds all the weight."
     last, rows = view.finished_steps[-1], counted(snapshot.spec.dataset["n_train"], "training row")
     if config.is_weighing:
-        prior = "The given" if snapshot.spec.start_prior else "Equal"
+        prior, n = "The given" if snapshot.spec.start_prior else "Equal", snapshot.spec.n_written
         every = counted(snapshot.spec.dataset["n_train"], "row")
+        if n:
+            return (
+                f"The {counted(n, 'sentence')} that the runs wrote share half of the prior, and a constant has half. "
+                f"Weights are prior times the likelihood of all {every}, from which they were written."
+            )
         return f"{prior} prior weights times the likelihood of all {every}; a constant answer has half of the prior."
     if view.final:
         n = len(next(iter(view.final_scored.values())).rows)
@@ -341,7 +360,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     yield from _faults(snapshot.usage, view)
     yield from _cuts(dataset, snapshot.spec)
     if not config.is_weighing:
-        yield "This is one run with one seed: other seeds show how much of it is luck."
+        yield "This is one run with one seed: other seeds (--seeds 5) show how much of it is luck."
 
 
 def _faults(usage: Usage, view: RunView) -> Iterator[str]:

@@ -4,18 +4,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from statistics import mean, quantiles
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
+from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     RANGE,
     SURE,
     Point,
-    Side,
-    by_answers,
     holds_truth,
     is_unknown,
     points,
@@ -27,19 +27,20 @@ from vpp.findings.points import (
 )
 from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.scores import Score, averaged_score
-from vpp.findings.verdict import FEW_ROWS
+from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
-from vpp.posterior.metric import wilson
+from vpp.posterior.metric import CHANCE, wilson
 from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Metric, Metrics, Note, Say, Table, count_metric
+from vpp.show.blocks import Metric, Metrics, Note, Say, Table
 from vpp.show.figures import Kind, Part, PartsBar, VoteBar
-from vpp.show.matrix import AnswerHead, Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.matrix import Cells, Inputs, Rival, Rivals, RowLine, RowTable
 from vpp.show.words import (
     ROW_OF,
+    capitalised,
     counted,
     fixed,
     in_words,
@@ -47,6 +48,7 @@ from vpp.show.words import (
     interval_text,
     listed,
     number,
+    p_text,
     percent,
     share_words,
     target_text,
@@ -55,10 +57,6 @@ from vpp.show.words import (
 
 MOST_COLUMNS = 3
 """Inputs in a line of the table."""
-MOST_ANSWERS = 6
-"""Columns of hypotheses, the heaviest ones."""
-LEAST = 0.01
-"""Share of a hypothesis that has a column."""
 MOST_GRADES = 4
 Which = Literal["Split", "Wrong", "All"]
 Reasons = Mapping[tuple[str, int], Prediction]
@@ -83,12 +81,6 @@ class Rows:
     @property
     def is_alone(self) -> bool:
         return len(self.test.weights) == 1
-
-    @property
-    def heads(self) -> tuple[Side, ...]:
-        """The heaviest hypotheses with the same answers to all rows: those that have a column in the table."""
-        first, *others = by_answers(self.test)[:MOST_ANSWERS]
-        return first, *(side for side in others if side.weight >= LEAST)
 
     def which(self, which: Which) -> list[Point]:
         if which == "All":
@@ -134,10 +126,10 @@ def columns_by_use(texts: Sequence[str], weights: Sequence[float], inputs: Seque
 def cells_of(row: Row, columns: Sequence[str]) -> Cells:
     """Return the inputs in this order; a single one has no name."""
     cells = dict(row.inputs)
-    return tuple((name if len(cells) > 1 else "", shown_cell(cells[name])) for name in columns)
+    return tuple((name if len(cells) > 1 else "", cell_words(cells[name])) for name in columns)
 
 
-def shown_cell(cell: str | None) -> str:
+def cell_words(cell: str | None) -> str:
     return "missing" if cell is None else cell
 
 
@@ -163,7 +155,7 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
 
 
-def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
+def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
     """Return when the rows were asked, if the run has gone on since."""
     now = snapshot.view.last_step
     if now is None or now <= test.step:
@@ -176,38 +168,23 @@ def asked_when(test: Evaluated, snapshot: Snapshot) -> str:
 
 
 def row_table(
-    rows: Rows, shown: Sequence[Point], *, open_row: int | None = None, inside: tuple[object, ...] = ()
+    rows: Rows, of: Sequence[Point], *, open_row: int | None = None, inside: tuple[object, ...] = ()
 ) -> RowTable:
-    heads = () if rows.is_alone else rows.heads
     columns = rows.columns[:MOST_COLUMNS]
     return RowTable(
         columns=columns,
-        heads=tuple(AnswerHead(min(side.weight, 1.0), rows.texts[side.speaker]) for side in heads),
-        lines=tuple(_line(point, columns, heads, rows.dataset) for point in shown),
-        labels=rows.dataset.classes,
+        lines=tuple(_line(point, columns, rows.dataset.target_decimals) for point in of),
         vote="vote" if rows.dataset.classes else "answer" if rows.is_alone else "mean",
         open_row=open_row,
         inside=inside,
     )
 
 
-def table_words(rows: Rows) -> str:
-    """Explain the columns of the table."""
-    if rows.is_alone:
-        return ""
-    rest = " An opened row has the other inputs." if len(rows.columns) > MOST_COLUMNS else ""
-    far = "" if rows.dataset.classes else " Marked: far from the mean."
-    heads = "the heaviest hypotheses that differ on any row"
-    return f"Columns: the inputs that they use first, then {heads}.{rest}{far} Press a row to open it."
-
-
-def _line(point: Point, columns: Sequence[str], heads: Sequence[Side], dataset: Dataset) -> RowLine:
-    cells, decimals = dict(point.row.inputs), dataset.target_decimals
-    votes = (point.votes[side.speaker] for side in heads)
+def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine:
+    cells = dict(point.row.inputs)
     return RowLine(
         row=point.row.id,
-        inputs=tuple(shown_cell(cells[name]) for name in columns),
-        answers=tuple(("" if vote is None else value_of(vote, decimals), is_far(vote, point)) for vote in votes),
+        inputs=tuple(cell_words(cells[name]) for name in columns),
         vote=vote_of(point, decimals),
         truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
@@ -219,16 +196,9 @@ def value_of(value: Value | None, decimals: int | None) -> str:
     return target_text(value, decimals) if isinstance(value, float) else value_text(value)
 
 
-def is_far(vote: Value | None, point: Point) -> bool:
-    """True for a number further from the mean than half of the target's own spread."""
-    if not isinstance(vote, float) or not isinstance(point.prediction, float):
-        return False
-    return abs(vote - point.prediction) > point.scale / 2
-
-
-def vote_of(point: Point, decimals: int | None) -> VoteBar | str:
+def vote_of(point: Point, decimals: int | None, *, room: int = 24) -> VoteBar | str:
     if point.is_label:
-        return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained)
+        return VoteBar(shares=point.shares, labels=point.mixture.classes, abstained=point.abstained, room=room)
     return mean_words(point, decimals) or "no readable answer"
 
 
@@ -280,12 +250,11 @@ def rivals_of(
     """
     rivals, measure = [], "weight" if is_weighted else "hypotheses"
     for side in sides(point, point.weights):
-        slot, n = side.speaker, len(side.slots)
-        copies = f" · the heaviest of {counted(n, 'copy', 'copies')}" if n > 1 else ""
+        slot = side.speaker
         rivals.append(
             Rival(
                 answer=side.name if point.is_label else f"{value_of(point.votes[slot], decimals)}, {side.name}",
-                facts="" if len(point.votes) == 1 else f"{percent(min(side.weight, 1.0))} of the {measure}{copies}",
+                facts="" if len(point.votes) == 1 else f"{percent(min(side.weight, 1.0))} of the {measure}",
                 hypothesis=texts[slot],
                 code=branch(slot),
                 reason=why(slot),
@@ -323,15 +292,15 @@ def answer_words(point: Point, decimals: int | None) -> str:
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
-    """`True: yes. Answer: no (60 %), wrong.` decimals: of the training targets."""
-    truth, answer = f"True: {value_text(point.row.target)}.", answer_words(point, decimals)
+    """`Answer: no (60 %), wrong.` decimals: of the training targets."""
+    answer = answer_words(point, decimals)
     if point.decision is not None:
-        return f"{truth} Answer: {answer}, {'right' if point.is_right else 'wrong'}."
+        return f"Answer: {answer}, {'right' if point.is_right else 'wrong'}."
     if not isinstance(point.prediction, float) or not isinstance(point.row.target, float):
-        return f"{truth} {answer}."
+        return f"{answer}."
     off = number(abs(point.prediction - point.row.target))
     possible = f" Possible: {range_words(point, decimals)}." if point.reject.conformal else ""
-    return f"{truth} Answer: {answer}, off by {off}.{possible}"
+    return f"Answer: {answer}, off by {off}.{possible}"
 
 
 # What is possible by calibration rows
@@ -395,66 +364,66 @@ def _judged(n_right: int, n: int, sure: float) -> str:
     return SURER if sure > high else LESS if sure < low else FITS
 
 
-def calibration(points: Sequence[Point]) -> Metric | None:
-    """Set the mean probability of the leading label beside how often it is right; None if no row has one."""
+def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | Note]:
+    """Yield four figures at most, and of labels a bar of rows by sure and right. found: of a run that has ended."""
+    is_graded = not rows.is_alone or bool(rows.test.shares)
+    if rows.test.split != "test":
+        yield Note("The weights were made from these rows: new rows may differ.")
+    elif found and found.rows == "test":
+        tiles = _answer_tiles(found) if rows.points[0].is_label else [_error_tile(found, rows.points)]
+        calibration = [_calibration_tile(rows.points)] if is_graded else []
+        yield Metrics((*tiles, *filter(None, calibration), *_simple_tile(found)))
+    if rows.test.split == "test" and rows.points[0].is_label and is_graded:
+        yield _sure_and_right(rows.points)
+
+
+def _answer_tiles(found: Verdict) -> list[Metric]:
+    n, right = found.n - found.n_unknown, found.n_right or 0
+    odds = f"{percent(right / n)}; on more such rows {interval_text(right, n)}." if n else "No row is answered."
+    others = "The answer to the others is “I don’t know”." if found.n_unknown else "None is “I don’t know”."
+    return [
+        Metric(name="Right where answered", value=integer(right), scale=f"of {integer(n)}", words=odds),
+        Metric(name="Rows answered", value=integer(n), scale=f"of {integer(found.n)}", words=others),
+    ]
+
+
+def _error_tile(found: Verdict, points: Sequence[Point]) -> Metric:
+    spread = f"On average; the targets spread by {number(points[0].scale, 3)}."
+    return Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
+
+
+def _simple_tile(found: Verdict) -> Iterator[Metric]:
+    if found.model is None or found.model_value is None:
+        return
+    show = partial(number, digits=3) if found.n_right is None else percent
+    differs = (
+        "no clear difference" if found.p is None or found.p >= CHANCE else f"the difference is clear, {p_text(found.p)}"
+    )
+    words = f"{capitalised(MODEL_NAMES[found.model])}, on all test rows: {differs}."
+    yield Metric(name="Best simple model", value=show(found.model_value), words=words)
+
+
+def _calibration_tile(points: Sequence[Point]) -> Metric | None:
+    """Set claimed shares beside how often they are right; None if no row has one."""
+    few = " Few rows: this tells little." if len(points) < FEW_ROWS else ""
+    if not points[0].is_label:
+        conformal = points[0].reject.conformal
+        n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
+        words = (
+            f"The range of {percent(level)} holds the truth on {integer(n_inside)} of {counted(len(points), 'row')}."
+        )
+        judged = _judged(n_inside, len(points), level)
+        return Metric(name="Calibration", value=judged, words=words + few) if any(p.doubt for p in points) else None
     led = [(point, share) for point in points if point.leader is not None and (share := point.confidence) is not None]
     if not led:
         return None
     n, n_right = len(led), sum(point.leader == point.row.target for point, _ in led)
     sure = math.fsum(share for _, share in led) / n
-    words = f"{percent(sure)} sure on average, right on {percent(n_right / n)}.{_few(len(points))}"
+    words = f"{percent(sure)} sure on average, right on {percent(n_right / n)}.{few}"
     return Metric(name="Calibration", value=_judged(n_right, n, sure), words=words)
 
 
-def tiles(rows: Rows) -> Metrics:
-    """Return three figures at most."""
-    found = _label_tiles(rows) if rows.points[0].is_label else _number_tiles(rows.points)
-    if rows.test.split != "test":
-        found = [replace(found[0], words="On the rows that the weights were made from: new rows may differ.")]
-    return Metrics(tuple(found))
-
-
-def _label_tiles(rows: Rows) -> list[Metric]:
-    points = rows.points
-    n, n_answered = len(points), sum(not point.is_undecided for point in points)
-    n_right = sum(point.is_right for point in points)
-    name = "Right where answered"
-    found = [Metric(name=name, value="–", words="No row is answered.")]
-    if n_answered:
-        words = f"{percent(n_right / n_answered)}; on more such rows {interval_text(n_right, n_answered)}."
-        found = [count_metric(name, n_right, n_answered, words)]
-    if not rows.is_alone or points[0].reject.conformal:
-        others = "The answer to the others is “I don’t know”." if n_answered < n else "None is “I don’t know”."
-        found.append(count_metric("Rows answered", n_answered, n, others))
-    if (by := calibration(points)) and (not rows.is_alone or rows.test.shares):
-        found.append(by)
-    return found
-
-
-def _few(n: int) -> str:
-    return " Few rows: this tells little." if n < FEW_ROWS else ""
-
-
-def _number_tiles(points: Sequence[Point]) -> list[Metric]:
-    off = [float(p.prediction) - float(p.row.target or 0.0) for p in points if p.prediction is not None]
-    typical = math.hypot(*off) / math.sqrt(len(off)) if off else 0.0
-    own = f"Typical distance from the truth; the targets spread by {number(points[0].scale, 3)}."
-    found = [Metric(name="Off by", value=number(typical, 3), words=own)]
-    conformal = points[0].reject.conformal
-    n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
-    verdict = _judged(n_inside, len(points), level)
-    words = f"The truth is in the range of {percent(level)} on {integer(n_inside)} of {counted(len(points), 'row')}."
-    if any(point.doubt for point in points):
-        found.append(Metric(name="Calibration", value=verdict, words=words + _few(len(points))))
-    return found
-
-
-def sure_and_right(rows: Rows) -> tuple[PartsBar, ...]:
-    """Return rows by sure and right as one bar; empty for one hypothesis, and for numbers."""
-    points = rows.points
-    if rows.test.split != "test" or not points[0].is_label or (rows.is_alone and not rows.test.shares):
-        return ()
-
+def _sure_and_right(points: Sequence[Point]) -> PartsBar:
     kinds: dict[tuple[bool, bool], Kind] = {
         (True, True): "good",
         (True, False): "bad",
@@ -467,7 +436,7 @@ def sure_and_right(rows: Rows) -> tuple[PartsBar, ...]:
     for (sure, right), kind in kinds.items():
         name, n = f"{'sure' if sure else 'unsure'} and {'right' if right else 'wrong'}", counts[sure, right]
         parts.append(Part(name=name, value=counted(n, "row"), size=n, kind=kind))
-    return (PartsBar(name="How sure, and how right", parts=tuple(parts)),)
+    return PartsBar(name="How sure, and how right", parts=tuple(parts))
 
 
 # Mistakes
@@ -505,16 +474,14 @@ def _errors(rows: Rows, own: Score, which: str) -> Iterator[Table | Note]:
         return
     off = sorted(map(abs, errors))
     deciles = quantiles(off, n=10, method="inclusive") if len(off) > 1 else off * 9
-    lines = [
-        ("half of the rows are off by at most", number(deciles[4], 3)),
-        ("nine of ten rows", number(deciles[8], 3)),
-        ("the worst row", number(off[-1], 3)),
-        ("on average too high (too low, if negative)", number(mean(errors), 3)),
-        ("root of the mean squared error", number(math.sqrt(own.mse or 0.0), 3)),
-    ]
-    yield Table(head=("error", "in the target’s unit"), rows=lines, right=(1,), name="Errors")
+    half, nine, worst = (number(each, 3) for each in (deciles[4], deciles[8], off[-1]))
+    yield Note(
+        f"Half of {counted(own.n, which)} are off by at most {half}, nine of ten by {nine}, the worst by {worst}; on "
+        f"average {number(abs(mean(errors)), 3)} too {'high' if mean(errors) > 0 else 'low'}."
+    )
     r2 = own.numbers.r2 if own.numbers else None
-    yield Note(f"On {counted(own.n, which)}{'' if r2 is None else f'; R² {fixed(r2, 3)}'}.")
+    known = "" if r2 is None else f"; R² {fixed(r2, 3)}"
+    yield Note(f"Root of the mean squared error {number(math.sqrt(own.mse or 0.0), 3)}{known}.")
 
 
 def calibrated(rows: Rows) -> tuple[Note, ...]:
@@ -522,5 +489,5 @@ def calibrated(rows: Rows) -> tuple[Note, ...]:
     conformal = rows.points[0].reject.conformal
     if conformal is None:
         return ()
-    held = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
-    return (Note(f"{promise_sentence(conformal)} The truth was possible on {held}."),)
+    inside = f"{integer(sum(map(holds_truth, rows.points)))} of {counted(len(rows.points), 'row')}"
+    return (Note(f"{promise_sentence(conformal)} The truth was possible on {inside}."),)

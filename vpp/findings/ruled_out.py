@@ -111,7 +111,7 @@ def _rejected(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 
 def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
     """Yield what resampling dropped, unless a text with the same answers was drawn, or the text is held now."""
-    held = {state.hypothesis for state in view.population}
+    population = {state.hypothesis for state in view.population}
     for step in view.steps.values():
         if not step.resampled or not step.reweighted:
             continue
@@ -119,7 +119,7 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
         heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
         drawn = {answers_of(step.scored[slot]) for slot in step.resampled.ancestors}
         gone = {each.hypothesis: each for each in step.scored.values() if answers_of(each) not in drawn}
-        for hypothesis in (each for each in gone if each not in held):
+        for hypothesis in (each for each in gone if each not in population):
             yield RuledOut(
                 reason="resampled away",
                 text=view.texts[hypothesis],
@@ -162,10 +162,8 @@ def ruled_out_heading(entries: Sequence[RuledOut], config: Config) -> Iterator[o
         yield Note("Nothing so far: no proposal was rejected, and no hypothesis was dropped.")
 
 
-def ruled_out_lines(
-    entries: Sequence[RuledOut], *, seed_text: str, most: int | None = None, opened: int | None = None
-) -> Lines:
-    """Return a line a text. most: how many; all if None. opened: place of the one with its details."""
+def ruled_out_lines(entries: Sequence[RuledOut], *, seed_text: str) -> Lines:
+    """Return a line a text, which opens to when and why it was ruled out, and to the rows that decided."""
 
     def line(place: int, entry: RuledOut) -> Line:
         mark, status = MARKS[entry.reason]
@@ -176,10 +174,10 @@ def ruled_out_lines(
             status="refused" if entry.is_refused else status,
             words=entry.text.removeprefix(seed_text).strip() or entry.text.strip() or "an empty answer",
             reason=_reason(entry, against),
-            details=tuple(_details(entry, against)) if place == opened else (),
+            details=tuple(_details(entry, against)),
         )
 
-    return Lines(tuple(line(place, entry) for place, entry in enumerate(entries[:most])))
+    return Lines(tuple(line(place, entry) for place, entry in enumerate(entries)))
 
 
 def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:
@@ -191,7 +189,6 @@ def _reason(entry: RuledOut, against: Sequence[Contradiction]) -> str:
 
 
 def _details(entry: RuledOut, against: Sequence[Contradiction]) -> Iterator[object]:
-    """Yield when and why it was ruled out, and the rows that decided."""
     times = f"{capitalised(in_words(entry.times))} times, last at" if entry.times > 1 else "At"
     words = [f"{times} {nth_step(entry.step)}."]
     if entry.reason == "unparsable":

@@ -21,7 +21,7 @@ from vpp.runs.session import Checked
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
-from vpp.show.words import EQUAL, capitalised, counted, integer, number, percent, seconds
+from vpp.show.words import capitalised, counted, integer, number, percent, seconds
 from vpp.show.words import listed as named
 
 MARKS: dict[State, Mark] = {
@@ -35,8 +35,6 @@ MARKS: dict[State, Mark] = {
     "failed": "rej",
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
-APART = 0.05
-"""Least difference between accuracy and balanced accuracy for a list to show both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +49,16 @@ def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -
     """Return the line of a readable run. when: when it was made, or a word instead."""
     where: str = state
     if state == "finished" and summary.metric and summary.test is not None:
-        score = metric_text(summary.metric, summary.test, summary.balanced_accuracy)
+        score = metric_text(summary.metric, summary.test)
         where = f"finished · {beside_text(summary.verdict) or score}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
-    unread = " · mostly unreadable" if summary.is_unread and state not in ("queued", "running") else ""
-    note = f"{SHORT[spec.config.method]} · {where}{unread} · {when}"
+    note = f"{method_word(spec)} · {where} · {when}"
     return Listed(id=run, name=spec.name, mark=MARKS[state], note=note)
+
+
+def method_word(spec: RunSpec) -> str:
+    return "Pooled" if spec.pooled else SHORT[spec.config.method]
 
 
 def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
@@ -66,7 +67,7 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
     runs: by id, settings and when the run was made; None if unreadable.
     """
     rows = [
-        Listed(id=run, name=known[0].name, mark="", note=f"{SHORT[known[0].config.method]} · {known[1]}")
+        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}")
         if known
         else unreadable(run)
         for run, known in runs.items()
@@ -85,17 +86,9 @@ def distinguished(rows: Sequence[Listed]) -> list[Listed]:
     return [replace(row, note=row.note + ends[row.id]) for row in rows]
 
 
-def metric_text(metric: str, value: float, balanced: float | None = None) -> str:
-    """`96.7 %` or `MSE 1.05`; `96.7 % · balanced 50.0 %` if the two differ by 5 points or more.
-
-    balanced: balanced accuracy, a fraction, if known.
-    """
-    if metric != "accuracy":
-        return f"MSE {number(value, 3)}"
-    shown = percent(value, decimals=1)
-    if balanced is None or abs(value - balanced) < APART - EQUAL:
-        return shown
-    return f"{shown} · balanced {percent(balanced, decimals=1)}"
+def metric_text(metric: str, value: float) -> str:
+    """`96.7 %` or `MSE 1.05`."""
+    return percent(value, decimals=1) if metric == "accuracy" else f"MSE {number(value, 3)}"
 
 
 def when_words(made: datetime, now: datetime) -> str:
@@ -106,12 +99,10 @@ def when_words(made: datetime, now: datetime) -> str:
 
 
 def steps_done(view: RunView | Summary) -> int:
-    """Count the complete steps."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
 def steps_text(view: RunView | Summary) -> str:
-    """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 
 
@@ -176,7 +167,6 @@ def pending_words(command: Command, state: State) -> str:
 
 
 def model_name(endpoint: EndpointSpec) -> str:
-    """Name of the model that writes hypotheses."""
     return "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
 
 
@@ -214,13 +204,6 @@ def server_sentences(usage: Usage) -> Iterator[str]:
         n = usage.unkept
         so_far = f" {integer(n)} {'answer is' if n == 1 else 'answers are'} not in the cache." if n else ""
         yield f"Answers are not kept: {usage.cache_fault}.{so_far}"
-
-
-def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
-    if not 0 < usage.window < ceiling:
-        return ""
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def wait_words(usage: Usage, *, now: float) -> str:
@@ -288,7 +271,7 @@ def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
     by_name = {one.finding.name: one.finding for one in checks}
     for name in PROMPTS:
         if name in by_name and by_name[name].mark != "works":
-            mend = by_name[name].values.get("mend")
+            mend = by_name[name].value
             unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
             return "note", f"A run can begin, but {unread}"
     return "works", "A run can begin."

@@ -8,7 +8,7 @@ the changes marked.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -16,20 +16,17 @@ from typing import Literal
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
 from vpp.findings.hypotheses import compare
-from vpp.findings.scores import answers_of, grouped, rows_by_id, scored_rows, totals
+from vpp.findings.scores import answers_of, grouped, scored_rows, totals
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Code, Fold, Mark, Note, Quote
 from vpp.show.cards import StepCard
-from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent, short_percent
+from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
-PROMPT = "the prompt"
-PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh, without data"
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
@@ -44,7 +41,7 @@ Groups = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Particle:
     slot: int
     hypothesis: str
     parent: str
@@ -67,7 +64,7 @@ def phases(at: StepView) -> tuple[Phase, ...]:
     return ("weigh", *copied, *(("rewrite",) if at.proposed else ()))
 
 
-def held(at: StepView, phase: Phase) -> list[Held]:
+def particles_of(at: StepView, phase: Phase) -> list[Particle]:
     weights = at.reweighted.weights if at.reweighted else None
     if phase == "weigh" or at.resampled is None:
         ancestors: Sequence[int] = sorted(at.scored)
@@ -84,7 +81,7 @@ def held(at: StepView, phase: Phase) -> list[Held]:
         if proposed and proposed.accepted and proposed.proposal:
             hypothesis, now = proposed.proposal, at.proposals_scored.get(slot)
         found.append(
-            Held(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
+            Particle(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
         )
     return found
 
@@ -126,7 +123,7 @@ class Names:
         if at.reweighted is None:
             return None, 0.0
         numbers = self.at((step, "weigh")).numbers
-        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in held(at, "weigh"))
+        shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh"))
         number = max(shares, key=lambda each: (shares[each], -each))
         return number, shares[number]
 
@@ -155,7 +152,7 @@ class Names:
 
 def _groups(at: StepView, phase: Phase) -> Groups:
     """Return the hypotheses of a phase by their answers; one that is not scored yet is alone."""
-    particles = held(at, phase)
+    particles = particles_of(at, phase)
     return _grouped((each.hypothesis, answers_of(each.scored) if each.scored else each.slot) for each in particles)
 
 
@@ -189,21 +186,10 @@ def step_title(view: RunView, step: int | None) -> str:
 class Cards:
     """Makes the cards of a run: one for each hypothesis, heaviest or likeliest first."""
 
-    def __init__(
-        self,
-        view: RunView,
-        config: Config,
-        dataset: Dataset,
-        prompts: PromptMaker | None = None,
-        *,
-        names: Names | None = None,
-        wanted: Collection[int] = (),
-    ) -> None:
-        """wanted: slots whose prompts are included. Prompts are most of a deck's size, and seldom opened."""
+    def __init__(self, view: RunView, config: Config, dataset: Dataset, *, names: Names | None = None) -> None:
         self._view, self._config, self._dataset = view, config, dataset
-        self._rows = rows_by_id(dataset)
+        self._targets = {row.id: row.target for row in dataset.train}
         self._names = names or Names(view)
-        self._prompts, self._wanted = prompts, wanted
 
     def first(self) -> list[StepCard]:
         """Cards of the first hypotheses so far, in order of appearance."""
@@ -219,7 +205,7 @@ class Cards:
         scores, train = {each.hypothesis: each for each in events}, view.evaluated.get("train")
         weights = view.weights if self._config.is_weighted else (None,) * view.size
         particles = [
-            Held(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
+            Particle(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
             for slot, text in enumerate(found.population if found else ())
         ]
         cards = []
@@ -239,13 +225,17 @@ class Cards:
             return []
         named = self._names.at((step, phase))
         before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighted else self._names.before(step)
-        copies = Counter(before.numbers[each.hypothesis] for each in held(at, "weigh")) if phase == "copy" else None
-        pairs = self._pairs(held(at, phase), named, before)
+        copies = (
+            Counter(before.numbers[each.hypothesis] for each in particles_of(at, "weigh")) if phase == "copy" else None
+        )
+        pairs = self._pairs(particles_of(at, phase), named, before)
         return _sorted(self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
 
     # A card
 
-    def _pairs(self, particles: Sequence[Held], named: Named, before: Named) -> Iterator[tuple[StepCard, list[Held]]]:
+    def _pairs(
+        self, particles: Sequence[Particle], named: Named, before: Named
+    ) -> Iterator[tuple[StepCard, list[Particle]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
@@ -263,9 +253,8 @@ class Cards:
             yield _valued(card, own, front), own
 
     def _with_fate(
-        self, card: StepCard, own: Sequence[Held], at: StepView, phase: Phase, copies: Counter[int] | None
+        self, card: StepCard, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
     ) -> StepCard:
-        """Add what the phase did to a hypothesis."""
         if copies is not None:
             more = card.copies - copies[card.key]
             fate: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
@@ -280,7 +269,7 @@ class Cards:
             card,
             before=self._text(proposed.parent) if is_new and proposed else "",
             marks=_marks(own, proposed, at),
-            folds=self._folds(at, made),
+            folds=self._folds(made),
         )
 
     def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> StepCard:
@@ -304,7 +293,7 @@ class Cards:
 
     def _scored(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
         """Add how many rows it has right, or how far off it is. where: the name of the rows."""
-        truth, of = [self._rows[row].target for row in rows], integer(len(rows))
+        truth, of = [self._targets[row] for row in rows], integer(len(rows))
         if self._dataset.task == "regression":
             error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
             return replace(card, score=f"off by {number(math.sqrt(error), 3)}", rows=f"on {of} {where}")
@@ -313,36 +302,31 @@ class Cards:
 
     # Folds
 
-    def _folds(self, at: StepView, made: Sequence[Proposed]) -> tuple[Fold, ...]:
-        folds = tuple(self._fold(at, each) for each in made)
+    def _folds(self, made: Sequence[Proposed]) -> tuple[Fold, ...]:
+        folds = tuple(map(self._fold, made))
         if len(folds) <= 1:
-            return tuple(replace(each, mark="", title="prompt and answer") for each in folds)
+            return tuple(replace(each, mark="", title="answer") for each in folds)
         return (Fold(name="rewrites", title="rewrites", blocks=folds),)
 
-    def _fold(self, at: StepView, proposed: Proposed) -> Fold:
-        slot, name = proposed.particle, f"rewrite-{proposed.particle}"
-        prompt: Code | Note = Note("One moment.")
-        if self._prompts and slot in self._wanted:
-            prompt = Code(self._prompts.proposal(self._view, at.step, slot) or PROMPT_UNKNOWN)
-        mark, words = outcome(proposed)
+    def _fold(self, proposed: Proposed) -> Fold:
+        name, (mark, words) = f"rewrite-{proposed.particle}", outcome(proposed)
         lost = proposed.proposal if proposed.why == "likelihood" and not proposed.accepted else None
         blocks = (
             *([Quote(self._text(lost))] if lost else []),
             *map(Note, filter(None, (decision_words(proposed), proposed.reason))),
-            Fold(name=f"{name}-{PROMPT}", title=PROMPT, blocks=(prompt,), wanted=slot),
             *_answered(proposed, name),
         )
-        return Fold(name=name, mark=mark, title=f"{words}: prompt and answer", blocks=blocks)
+        return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
-def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
+def _valued(card: StepCard, own: Sequence[Particle], front: Particle) -> StepCard:
     """Add the number and the bar of a card: its weight, or a chain's likelihood."""
     if not card.is_chain:
         known = [each.weight for each in own if each.weight is not None]
         if len(known) < len(own):
             return card
         share = min(sum(known), 1.0)
-        return replace(card, value=short_percent(share), bar=share)
+        return replace(card, value=percent(share), bar=share)
     scored = front.scored
     if scored is None:
         return card
@@ -350,7 +334,7 @@ def _valued(card: StepCard, own: Sequence[Held], front: Held) -> StepCard:
     return replace(card, value=fixed(scored.log_likelihood, 1), bar=mean)
 
 
-def _marks(own: Sequence[Held], front: Proposed | None, at: StepView) -> Marks:
+def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Marks:
     if (front is None or not front.accepted) and not at.finished and any(each.proposed is None for each in own):
         return (("live", "being rewritten"),)
     return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
@@ -368,7 +352,6 @@ def _answered(event: Proposed | ParticleDrawn, name: str) -> Iterator[Fold]:
 
 
 def outcome(proposed: Proposed) -> tuple[Mark, str]:
-    """Badge on a rewriting and its decision."""
     is_fresh = proposed.origin == "prior"
     if proposed.why == "unparsable":
         return "abs", "rewrite refused" if proposed.refused else "rewrite unreadable"

@@ -104,9 +104,9 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
 
 def record_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     """Write the verdict into the run's summary, so that it is made once."""
-    made, dataset = run_verdict(directory, view), known_rows(directory)
-    if made and dataset:
-        write_summary(directory, view, lambda: dataset, journal=directory.journal_bytes(), verdict=asdict(made))
+    made = run_verdict(directory, view)
+    if made:
+        write_summary(directory, view, journal=directory.journal_bytes(), verdict=asdict(made))
     return made
 
 
@@ -301,10 +301,9 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
     """
     grade, is_flat, flat = _grade(difference), case.model.name == "constant", _constant_words(case.dataset)
     lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
-    p = "p under 0.001" if difference.p < 0.001 else f"p = {p_text(difference.p)}"
     words = f"{lead}: no clear difference."
     if grade in ("better", "worse"):
-        words = f"{lead}, significantly {relation[0] if grade == 'worse' else relation[1]} ({p})."
+        words = f"{lead}, significantly {relation[0] if grade == 'worse' else relation[1]} (p {p_text(difference.p)})."
     elif grade == "unknown":
         words = f"{lead}: {counted(difference.n, 'row')} {'is' if difference.n == 1 else 'are'} too few to tell."
     if any(case.own) and math.fsum(case.own) >= math.fsum(case.constant):

@@ -59,7 +59,7 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
     """The posterior over the distinct sentences and the constant answer.
 
     Half of the prior is the constant answer's: no sentence has to do with the targets. The other half is shared evenly
-    by all sentences that the run wrote, of which it found the likely ones; given sentences have their given priors.
+    by all sentences that the run, or the runs that it pools, wrote; given sentences have their given priors.
     Copies of a sentence share its weight: the population's law is already near prior times likelihood, so weights of
     copies would count both twice. scored: its particles' log-likelihoods are of the final rows.
     """
@@ -72,7 +72,7 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
     n_candidates = max(scored.n_candidates, len(copies))
     log_prior = np.full(scored.size, -math.log(n_candidates))
     if config.is_weighing:
-        log_prior = np.array(problem.start_log_weights) - math.log(scored.size)
+        log_prior = np.array(problem.start_log_weights) - math.log(max(scored.size, problem.n_written))
     # p(theta | D) ∝ p(D | theta)^(1 / beta) p(theta), shared by the copies of theta
     log_w = np.array(event.log_weights) + log_prior - np.log([copies[text] for text in texts])
     w = normalise([*log_w, constant.log_likelihood / event.beta])

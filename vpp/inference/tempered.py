@@ -100,25 +100,21 @@ def _log_weights(population: Population) -> Floats:
     return np.array([p.log_weight for p in population.particles], dtype=np.float64)
 
 
-REWORDED = "one of the first hypotheses was reworded by a person, after its score on these rows was known"
-
-
 def why_nominal(config: Config, *, source: str = "") -> tuple[str, ...]:
     """Violated conditions, one sentence each; empty if a run with these options meets them all.
 
     The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
     K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
     Sentences that are weighed are the prior themselves. source: `continued` or `yours` if first hypotheses come from
-    there, `reworded` if a person changed one of an earlier run's.
+    there.
     """
-    seen = (REWORDED,) if source == "reworded" else ()
-    return (*seen, *(_unfixed(config) if config.is_weighing else _broken(config, source)))
+    return tuple(_unfixed(config) if config.is_weighing else _broken(config, source))
 
 
 def _broken(config: Config, source: str) -> Iterator[str]:
     if source == "yours":
         yield "first hypotheses were given by a person, not drawn from the prior"
-    if source in ("continued", "reworded"):
+    if source == "continued":
         yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
     elif not config.starts_from_prior:
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"

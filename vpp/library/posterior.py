@@ -21,10 +21,10 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.curves import weights_curve
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
-from vpp.findings.progress import weights_curve
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
@@ -38,9 +38,9 @@ from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
 from vpp.runs.directory import RunDirectory
+from vpp.runs.group import Group, begin, start_open
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_sentences, template_fields
-from vpp.runs.process import launch
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
@@ -179,6 +179,12 @@ class Posterior(_Recorded):
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
     """
 
+    @property
+    def runs(self) -> tuple["Posterior", ...]:
+        """Return the runs whose sentences this one weighs together, by seed; empty for any other."""
+        folder = self.directory.path.parent
+        return tuple(load_run(folder / run) for run in self._reader.refresh().spec.pooled)
+
     def ask(self, table: "Table | str | Path | pd.DataFrame") -> Answers:
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
@@ -307,14 +313,25 @@ def to_end(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirectory:
+def worked(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
     """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
 
-    progress: True shows a progress bar, False hides it, None shows it in notebooks only.
+    seeds: from 2, so many runs; returned is the one that weighs their sentences together. progress: True shows a
+    progress bar, False hides it, None shows it in notebooks only.
     """
-    directory = prepared.create(system.environment().runs_dir)
-    launch(directory, keys=system.keys())
-    _wait(directory, is_shown="ipykernel" in sys.modules if progress is None else progress)
+    folder = system.environment().runs_dir
+    runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
+    start_open(runs, keys=system.keys())
+    try:
+        for run in runs:
+            _wait(run, is_shown="ipykernel" in sys.modules if progress is None else progress)
+    except KeyboardInterrupt:
+        for run in runs:
+            run.send_command("stop")
+        raise
+    directory = runs[0] if seeds == 1 else Group(folder, runs[0].spec().group).pool()
+    if directory is None:
+        raise RunError(f"no run of these seeds was evaluated: see {folder}")
     write_all(directory)
     return directory
 
@@ -324,23 +341,18 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
     from tqdm import tqdm
 
     reader, state = RunReader(directory), "queued"
-    try:
-        with tqdm(desc=directory.id, unit="step", disable=not is_shown) as bar:
-            while state in ("queued", "running", "paused", "stalled"):
-                time.sleep(POLL_S)
-                snapshot = reader.refresh()
-                state, bar.total = snapshot.state, snapshot.view.total_steps
-                bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
-    except KeyboardInterrupt:
-        directory.send_command("stop")
-        raise
+    with tqdm(desc=directory.id, unit="step", disable=not is_shown) as bar:
+        while state in ("queued", "running", "paused", "stalled"):
+            time.sleep(POLL_S)
+            snapshot = reader.refresh()
+            state, bar.total = snapshot.state, snapshot.view.total_steps
+            bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
     if state == "failed":
         view = reader.refresh().view
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
         raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
-        fix = directory.obstacle("interrupted") or "see worker.log there, then `vpp resume`"
-        raise RunError(f"the worker of {directory.path} ended early: {fix}")
+        raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")
 
 
 def fit(
@@ -364,6 +376,7 @@ def fit(
     missing: str | Sequence[str] | None = None,
     descriptions: Mapping[str, Any] | None = None,
     progress: bool | None = None,
+    seeds: int = 1,
     **config: Any,
 ) -> Posterior:
     """Learn a posterior over sentences that predict `target`, in a separate worker process.
@@ -381,7 +394,8 @@ def fit(
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
     characters shown of a cell, 0 for all that fit. progress: True shows a bar, False hides it, None: in notebooks.
-    config: any option of `settings.Config`.
+    seeds: runs of this setting, with seeds from `seed` on; returned is the posterior of all their sentences, whose
+    `runs` are theirs. config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
     settings = _settings(preset_name, config)
@@ -409,7 +423,7 @@ def fit(
         start=_sentences(start),
         start_prior=tuple(start_prior),
     )
-    return Posterior(worked(Preparation(dataset=dataset, spec=spec), progress=progress))
+    return Posterior(worked(Preparation(dataset=dataset, spec=spec), seeds=seeds, progress=progress))
 
 
 def weigh(
@@ -417,18 +431,16 @@ def weigh(
     *,
     target: str,
     start: Sequence[str],
-    prior: Sequence[float] | Mapping[str, float] | None = None,
+    prior: Sequence[float] = (),
     **options: Any,
 ) -> Posterior:
     """Weigh sentences on every row of a table: their posterior, without an optimizer.
 
     `Posterior.weights` are in the order of `start`, repeated sentences left out. prior: weights of the different
-    sentences in this order, or by sentence; equal if not given. options: those of `fit`, without its sizes and split.
+    sentences in this order; equal if not given. options: those of `fit`, without its sizes and split.
     Raises what `fit` raises.
     """
-    sentences = _sentences(start)
-    weights = () if prior is None else prior_weights(prior, sentences)
-    return fit(data, target=target, start=sentences, start_prior=weights, method="weigh", **options)
+    return fit(data, target=target, start=_sentences(start), start_prior=prior, method="weigh", **options)
 
 
 def load_run(directory: str | Path) -> Posterior:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -80,25 +80,20 @@ def _label_in(value: str, classes: tuple[str, ...]) -> str:
 
 def _number_in(value: str, unit: str, expected: Bounds | None) -> float:
     layers = peel(value)
-    for layer in (*layers, *without_noun(layers)):
-        marks = [mark for mark in ((unit,) if unit else _CURRENCIES) if mark in layer]
-        for form in (layer, *(layer.replace(mark, " ").strip() for mark in marks)):
-            if (number := read_float(form)) is not None:
-                if not math.isfinite(number):
-                    raise Unreadable(f"{_quoted(value)} is not a finite number")
-                _check_notation(form, number, expected)
-                return number
-    raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
-
-
-def _check_notation(form: str, number: float, expected: Bounds | None) -> None:
-    """Raise Unreadable for `3,141` or `3.141` unless it is nearer to the expected numbers than its other reading."""
+    marks = ("", *((unit,) if unit else _CURRENCIES))
+    forms = (layer.replace(mark or " ", " ").strip() for layer in (*layers, *without_noun(layers)) for mark in marks)
+    form, number = next(((form, number) for form in forms if (number := read_float(form)) is not None), ("", math.nan))
+    if not form:
+        raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
+    if not math.isfinite(number):
+        raise Unreadable(f"{_quoted(value)} is not a finite number")
     if expected and (other := read_other_way(form)) is not None:
         distance, others = (max(expected[0] - each, 0.0, each - expected[1]) for each in (number, other))
         if distance >= others:
             decimal, thousands = sorted((number, other), key=abs)
             readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
             raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
+    return number
 
 
 def _quoted(value: str) -> str:
@@ -128,10 +123,8 @@ _EXPLANATION = re.compile(rf"^[\W_]{{0,12}}(?:explanation|reasoning|notes?){_COL
 
 def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
     answer = answer_text(text).strip()
-    if not answer:
-        return Parsed(reason="the answer is empty")
-    outputs = latest(_OUTPUT.finditer(answer))
-    explanation, reason = _explanation(answer, outputs), None
+    outputs = _latest(_OUTPUT, answer)
+    explanation, reason = _explanation(answer, outputs), "" if answer else "the answer is empty"
     for candidates in _forms(answer, outputs):
         readable: dict[T, int] = {}
         for value, end in candidates:
@@ -140,39 +133,38 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
             except Unreadable as fault:
                 reason = reason or str(fault)
         if len(readable) > 1:
-            return Parsed(explanation=explanation, reason="it gives several outputs: write one, and nothing after it")
-        for found, end in readable.items():
-            if _RETRACTION.search(answer, end):
-                reason = "the answer is taken back after its value: think first, and write the value last"
-                return Parsed(explanation=explanation, reason=reason)
-            return Parsed(value=found, explanation=explanation)
+            reason = "it gives several outputs: write one, and nothing after it"
+        elif any(_RETRACTION.search(answer, end) for end in readable.values()):
+            reason = "the answer is taken back after its value: think first, and write the value last"
+        elif readable:
+            return Parsed(value=next(iter(readable)), explanation=explanation)
+        if readable:
+            break
     return Parsed(explanation=explanation, reason=reason or "there is no 'Output:' line")
 
 
 def _forms(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[list[tuple[str, int]]]:
     """Yield the values of each form, the most trusted form first, each with the place after it."""
-    yield [_headed(answer, output) for output in outputs]
-    yield list(json_values(answer, _JSON_OUTPUT))
-    whole = without_fences(answer)
-    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not _UNSURE.fullmatch(whole):
+    headed = []
+    for output in outputs:
+        value, end = output["value"].strip(), output.end()
+        below = None if value.strip("`$") else _BELOW.match(answer, end)
+        is_below = below is not None and not _UNSURE.fullmatch(below["value"])
+        headed.append((below["value"], below.end()) if below and is_below else (value, end))
+    yield headed
+    yield list(_json_values(answer, _JSON_OUTPUT))
+    whole = _without_fences(answer)
+    if whole and "\n" not in whole and len(whole) <= VALUE_LIMIT and not _UNSURE.fullmatch(whole):
         yield [(whole, len(answer))]
-
-
-def _headed(answer: str, output: re.Match[str]) -> tuple[str, int]:
-    """Return the value in the line of an `Output:`, or else in the next line with one."""
-    value = output["value"].strip()
-    below = None if value.strip("`$") else _BELOW.match(answer, output.end())
-    is_below = below is not None and not _UNSURE.fullmatch(below["value"])
-    return (below["value"], below.end()) if below and is_below else (value, output.end())
 
 
 def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     """Return the text after the last `Explanation:`, or else before the last `Output:`, in one line."""
     before = answer[: outputs[0].start()] if outputs else answer
-    if headings := latest(_EXPLANATION.finditer(before)):
+    if headings := _latest(_EXPLANATION, before):
         before = before[headings[0].end() :]
     elif not outputs:
-        before = next(json_values(answer, _JSON_EXPLANATION), ("", 0))[0]
+        before = next(_json_values(answer, _JSON_EXPLANATION), ("", 0))[0]
     return " ".join(before[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
 
 
@@ -192,14 +184,14 @@ def parse_rule(text: str) -> Parsed[str]:
     The rule ends before a line that explains it.
     """
     answer = answer_text(text)
-    written, _ = next(json_values(answer, _JSON_RULE), (None, 0))
-    if headings := latest(_RULE_HEADING.finditer(answer)):
+    written, _ = next(_json_values(answer, _JSON_RULE), (None, 0))
+    if headings := _latest(_RULE_HEADING, answer):
         written = answer[headings[0].end() :]
         explained = _EXPLANATION.search(written)
         written = (written[: explained.start()].rstrip() if explained else "") or written
     if written is None:
         return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
-    rule = without_fences(written)
+    rule = _without_fences(written)
     if not rule:
         return Parsed(reason="nothing follows 'New rule:'")
     if len(rule) > RULE_LIMIT:
@@ -219,14 +211,14 @@ def answer_text(text: str) -> str:
     return cut_turns(cut_thinking(text).replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def latest(matches: Iterable[re.Match[str]]) -> list[re.Match[str]]:
+def _latest(heading: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return the last matches, from the end backwards."""
-    return list(matches)[: -CANDIDATES - 1 : -1]
+    return list(heading.finditer(text))[: -CANDIDATES - 1 : -1]
 
 
-def json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+def _json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]]:
     """Yield the JSON strings, numbers and booleans after a key, from the end backwards, with the place after each."""
-    for key in latest(name.finditer(answer)):
+    for key in _latest(name, answer):
         try:
             value, end = _JSON.raw_decode(answer, key.end())
         except (ValueError, RecursionError):
@@ -235,7 +227,7 @@ def json_values(answer: str, name: re.Pattern[str]) -> Iterator[tuple[str, int]]
             yield str(value), end
 
 
-def without_fences(text: str) -> str:
+def _without_fences(text: str) -> str:
     """Return `text` without code fences and control characters."""
     bare = _UNPRINTABLE.sub("", _FENCE.sub("", text)).strip()
     return bare.removeprefix("```").removesuffix("```").strip()

@@ -20,10 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 from vpp.errors import InputError
 from vpp.llm.protocol import Completion
 
-SIZE_LIMIT = 64 * 2**30
-"""Bytes. Nothing is ever evicted, but diskcache wants a number."""
-IN_ROW_LIMIT = 4 * 2**20
-"""Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
+SIZE_LIMIT, IN_ROW_LIMIT = 64 * 2**30, 4 * 2**20
+"""Bytes that diskcache wants to know, though nothing is evicted; bytes up to which a value lives in the database.
+
+Answers are capped far below the second, so that each one does.
+"""
 WAIT_S = 2.0
 """Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
 REASON_LENGTH = 160
@@ -73,8 +74,11 @@ class ResponseCache:
         """
         self._on_fault = on_fault
         self._is_locked = False
+        sizes = {"disk_min_file_size": IN_ROW_LIMIT, "size_limit": SIZE_LIMIT, "cull_limit": 0}
         try:
-            self._store = _open(folder)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
+            self._store = Cache(str(folder), timeout=WAIT_S, disk=TextDisk, eviction_policy="none", **sizes)
         except (*_FAULTS, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
@@ -112,17 +116,3 @@ class ResponseCache:
     def clear(self) -> int:
         """Delete every answer; return how many there were."""
         return int(self._store.clear())
-
-
-def _open(folder: Path) -> Any:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return Cache(
-        str(folder),
-        timeout=WAIT_S,
-        disk=TextDisk,
-        disk_min_file_size=IN_ROW_LIMIT,
-        eviction_policy="none",
-        size_limit=SIZE_LIMIT,
-        cull_limit=0,
-    )

@@ -1,42 +1,33 @@
-"""Conversations with a model: calls counted and shared, and the words that ask again after an unreadable answer."""
+"""Conversations with a model: calls counted and shared, and questions asked again after an unreadable answer."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Literal, Protocol, TypeVar
 
 from vpp.errors import EndpointRefused, PromptRefused
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import question
-from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion, Message, Messages, Structure
+from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion, Messages
+from vpp.problem import Prediction, Proposal
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
-"""Begins the line that gives a fault of an earlier proposal."""
-CUT_OFF = "An earlier answer was cut off at its limit of tokens: explain in one short sentence."
-"""Begins a question whose answer was too long."""
-REPEATED_LIMIT = 4_000
-"""Characters of an answer that are shown to the model again."""
+"""Begins the line that gives a fault of an earlier answer."""
+CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
 LEAST_REFUSALS, MOST_REFUSALS = 10, 512
 """Refused calls, before any was answered, at which a role may end, and at which it does."""
 Question = tuple[str, int]
 """Ids of a hypothesis and a row."""
+T = TypeVar("T", Prediction, Proposal)
 
 
 class Chat(Protocol):
     """The part of an endpoint that learner and optimizer use."""
 
-    async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
-        top_logprobs: int = 0,
-    ) -> Completion:
-        """Return one answer. Raises EndpointError."""
+    @property
+    def complete(self) -> Callable[..., Awaitable[Completion]]:
+        """Return one answer to messages. Raises EndpointError."""
         ...
 
 
@@ -81,6 +72,37 @@ class RoleChat:
         if self._refused >= max(LEAST_REFUSALS, min(self._open, MOST_REFUSALS)):
             raise EndpointRefused(f"{words} (no question was answered, and {self._refused} refused)") from None
 
+    async def until_read(
+        self, messages: Messages, read: Callable[[Completion], T], *, seed: int, **options: Any
+    ) -> tuple[T, int]:
+        """Return the first answer without a reason why it cannot be read, or else the last one; and its number.
+
+        A repetition has another seed, and a line for each fault so far above the question. The answers are left out: a
+        small model that sees its own wrong answer stops answering in the asked form. Raises EndpointError.
+        """
+        answer, n, faults = None, 0, ""
+        while answer is None or (answer.reason is not None and n < ASKS):
+            asked = [*messages[:-1], question(faults + messages[-1]["content"])]
+            try:
+                completion = await self.complete(asked, seed=seed + n, **options)
+            except PromptRefused:
+                if answer is None:
+                    raise
+                break
+            answer, n = read(completion), n + 1
+            if answer.reason is not None:
+                is_refused = isinstance(answer, Proposal) and answer.refused
+                self._counters.add(**{"refused" if is_refused else "unparsable": 1})
+                faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
+        return answer, n
+
+
+def cut_off_words(completion: Completion) -> str:
+    """Say that an answer stopped at its token limit, and how to give it room."""
+    if completion.reasoning and not completion.text.strip():
+        return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
+    return "the answer was cut off at its limit of tokens; a higher limit gives it room"
+
 
 class SharedRequests:
     """The requests in flight: a question that several callers have is asked once."""
@@ -95,51 +117,18 @@ class SharedRequests:
 
         questions: with the call that asks each, unless a request is in flight.
         """
-        tasks = []
         for asked, ask in questions.items():
             if asked not in self._tasks:
                 self._tasks[asked] = asyncio.create_task(ask())
             self._waiting[asked] = self._waiting.get(asked, 0) + 1
-            tasks.append(self._tasks[asked])
+        tasks = {asked: self._tasks[asked] for asked in questions}
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
         finally:
-            for asked, task in zip(questions, tasks, strict=True):
+            for asked, task in tasks.items():
                 self._waiting[asked] -= 1
                 if not self._waiting[asked]:
                     del self._waiting[asked], self._tasks[asked]
                     task.cancel()
-
-
-# --- asking again ---------------------------------------------------------------------------------------------------
-
-
-def complaint(raw: str, words: str) -> list[Message]:
-    """Return the answer, shortened, and the request to answer again. words: what is wrong with it, and what to do."""
-    return [{"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}, question(words)]
-
-
-def asked_briefly(messages: Sequence[Message]) -> list[Message]:
-    """Return the same question, below a line that asks for a short answer.
-
-    The answer that was cut off is left out: a small model that sees it gives no answer at all.
-    """
-    return [*messages[:-1], question(f"{CUT_OFF}\n{messages[-1]['content']}")]
-
-
-def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Message]:
-    """Return the same question, below a line for each fault of the answers so far.
-
-    These answers are left out: a small model that sees its own wrong answer stops answering in the asked form.
-    """
-    reasons = "".join(f"{REFUSED} {fault}.\n" for fault in faults)
-    return [*messages[:-1], question(reasons + messages[-1]["content"])]
-
-
-def cut_off_words(completion: Completion) -> str:
-    """Say that an answer stopped at its token limit, and how to give it room."""
-    if completion.reasoning and not completion.text.strip():
-        return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
-    return "the answer was cut off at its limit of tokens; a higher limit gives it room"

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,7 @@ from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.protocol import Completion, Failure, FieldsRefused, Messages, Ranges, Structure
-from vpp.runtime import no_collecting
+from vpp.llm.protocol import Completion, Failure, Messages, Ranges, Structure
 
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply
@@ -71,8 +71,6 @@ class Limits:
 BACKOFF_LIMIT_S = 30.0
 CLOSE_S = 5.0
 """Seconds to close connections; a server that takes longer is not waited for."""
-REFUSABLE = frozenset({400, 422})
-"""Statuses under which a server refuses a field."""
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than it was sent words."""
 FEW_WORDS = 200
@@ -149,16 +147,14 @@ class Endpoint:
         Raises PromptRefused if the server refuses this prompt, EndpointRefused if it refuses every one,
         EndpointUnreachable if no attempt got a usable answer.
         """
-        effort = self.server.effort
-        options = {
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-            **protocol.request_options(structured),
-            **({"reasoning_effort": effort} if effort else {}),
-            **({"chat_template_kwargs": {"enable_thinking": False}} if effort == "none" else {}),
-            **({"logprobs": True, "top_logprobs": top_logprobs} if top_logprobs else {}),
-        }
+        options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed}
+        options |= protocol.request_options(structured)
+        if effort := self.server.effort:
+            options["reasoning_effort"] = effort
+        if effort == "none":
+            options["chat_template_kwargs"] = {"enable_thinking": False}
+        if top_logprobs:
+            options |= {"logprobs": True, "top_logprobs": top_logprobs}
         try:
             completion = await self._cached(messages, options)
         except EndpointError:
@@ -180,7 +176,7 @@ class Endpoint:
 
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
-        with suppress(Failure, FieldsRefused, ValidationError):
+        with suppress(Failure, ValidationError):
             props = protocol.Props.model_validate(await self._reply(self._connected().get("../props"), {}))
             self._throttle.narrow(props.total_slots or self._throttle.ceiling)
 
@@ -221,10 +217,13 @@ class Endpoint:
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
-        """Return the error after the last attempt: of this prompt alone if the server answers others."""
+        """Return the error after the last attempt: of this prompt alone if the server answers others.
+
+        A server of which no answer ends as it should refuses every prompt: waiting for it would not help.
+        """
         words = failure.words + (f", at the last of {tries} attempts" if tries > 1 else "")
         message = self.server.message(f"{words}: {failure.fix}")
-        if failure.refuses == "server":
+        if failure.refuses == "server" or (failure.kind == protocol.STOPPED and not self._successes):
             return EndpointRefused(message)
         if failure.refuses == "prompt" or (others_succeed and tries > 1):
             return PromptRefused(message, words=words)
@@ -234,7 +233,8 @@ class Endpoint:
         """Make one attempt, repeated only if the server refuses an optional field. Raises Failure."""
         async with self._throttle:
             for _ in range(1 + 2 * len(protocol.OPTIONAL)):
-                await self._throttle.until_free()
+                if (hold_s := self._throttle.held_until - time.time()) > 0:
+                    await asyncio.sleep(hold_s)
                 await self._budget.turn()
                 fields = protocol.accepted_fields(options, self.refused)
                 body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
@@ -243,12 +243,12 @@ class Endpoint:
                     self._pay(body, completion)
                     self._successes += 1
                     return completion
-                except FieldsRefused as refusal:
-                    self._refuse(refusal.fields)
                 except Failure as failure:
                     if failure.completion:
                         self._pay(body, failure.completion)
-                    raise
+                    if not failure.fields:
+                        raise
+                    self._refuse(failure.fields)
                 finally:
                     self._budget.ended()
         raise Failure("HTTP 400", "it refuses the request in every form", protocol.FIX_MODEL, "server")
@@ -260,18 +260,15 @@ class Endpoint:
             self.counters.refuse(f"{words} ({self.model[:60]})")
 
     def _pay(self, body: dict[str, Any], completion: Completion) -> None:
-        """Pay for an accepted request, and note whether the server read all of it."""
-        if protocol.is_limit_ignored(body, completion):
+        """Pay for an accepted request, and note whether the server read all of it and kept to its limit of tokens."""
+        limit = body.get(protocol.MOST_TOKENS[0], protocol.COUNT_LIMIT)
+        if completion.completion_tokens > limit + protocol.OVERRUN:  # Ollama accepts the newer name and ignores it
             self._refuse({protocol.MOST_TOKENS[0]: None})
         if is_prompt_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
-        if self._price.is_given:  # an upper bound, if the server counts no tokens
-            self._budget.pay(
-                self._price.of(
-                    completion.prompt_tokens or prompt_tokens(body["messages"]),
-                    completion.completion_tokens or tokens_at_most(completion.text),
-                )
-            )
+        if self._price != FREE:  # an upper bound, if the server counts no tokens
+            read = completion.prompt_tokens or prompt_tokens(body["messages"])
+            self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
 
     async def _posted(self, body: dict[str, Any]) -> Any:
         """Return the reply; the throttle learns whether the server had room."""
@@ -300,7 +297,7 @@ class Endpoint:
         return self._client
 
     async def _reply(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> Any:
-        """Return the JSON of a 2xx, without secrets. Raises Failure or FieldsRefused.
+        """Return the JSON of an answer, without secrets. Raises Failure.
 
         sent: the body of a chat; empty for another request.
         """
@@ -314,28 +311,10 @@ class Endpoint:
                 words = f"no complete answer within {self._limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
             raise protocol.connection_failure(error, base_url=self.base_url) from None
-        body = protocol.without(body, self.server.secrets)
-        if 200 <= status < 300:
-            reply = protocol.read_json(body)
-            if (error_within := protocol.complaint_in(reply)) is None:
-                return reply
-            status, complaint = error_within
-        else:
-            complaint = protocol.read_error(body)
-        if status in REFUSABLE and (fields := protocol.refused_fields(complaint, sent)):
-            raise FieldsRefused(fields)
-        raise protocol.failure_of(status, complaint, headers)
+        return protocol.read_reply(status, headers, protocol.without(body, self.server.secrets), sent)
 
 
 def is_prompt_cut(messages: Messages, completion: Completion) -> bool:
     """Return whether the server read only a part of the prompt: no usual tokenizer joins words to one token."""
     n_words = sum(len(message["content"].split()) for message in messages) if completion.prompt_tokens else 0
     return n_words > FEW_WORDS and completion.prompt_tokens < 0.9 * n_words
-
-
-def warm_up() -> None:
-    """Import the HTTP client, which takes about half a second, so that a caller can do so while it waits anyway."""
-    with no_collecting():
-        import vpp.llm.client
-
-    _ = vpp.llm.client.Client

@@ -21,10 +21,8 @@ def checked_address(base_url: str) -> str:
     """Return the address without a slash at its end. Raises InputError."""
     address = base_url.strip().rstrip("/")
     plain = address.partition("?api-version=")[0]
-    if "@" in plain.partition("//")[2].partition("/")[0]:
-        raise InputError("the endpoint's address holds a user name or password: give it as the API key instead")
-    if {"?", "#"} & set(plain):
-        raise InputError("the endpoint's address holds a query: leave it out, and give a key as the API key")
+    if "@" in plain.partition("//")[2].partition("/")[0] or {"?", "#"} & set(plain):
+        raise InputError("the endpoint's address holds a user name or password, or a query: give it as the API key")
     if not _ADDRESS.fullmatch(address) or _port(address) is None:
         missing = f"http://{address}" if "/" in address else f"http://{address}/v1"
         example = missing if _ADDRESS.fullmatch(missing) and "://" not in address else "http://host:port/v1"
@@ -89,9 +87,10 @@ def place_of(base_url: str) -> str:
 
 def exact(base_url: str) -> str:
     """Return the one spelling of an address: two are the same server and path if these are equal."""
-    if (port := _port(base_url.strip())) is None:
+    address = base_url.strip()
+    if (port := _port(address)) is None:
         return base_url
-    parts = urlsplit(base_url.strip())
+    parts = urlsplit(address)
     return f"{parts.scheme}://{(parts.hostname or '').rstrip('.')}:{port}{parts.path.rstrip('/')}{parts.query}"
 
 

@@ -20,7 +20,7 @@ from vpp.llm.answers import (
     parse_number,
     pooled,
 )
-from vpp.llm.conversation import ASKS, Chat, Question, RoleChat, SharedRequests, asked_briefly, complaint, cut_off_words
+from vpp.llm.conversation import Chat, Question, RoleChat, SharedRequests, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -31,9 +31,6 @@ THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
 OnAnswer = Callable[[str, Prediction, int], None]
 """Called with a hypothesis' id, its prediction for a row, and the number of answers that this took."""
-Read = Parsed[str] | Parsed[float]
-Answered = tuple[Prediction, int]
-"""A prediction, and the number of answers that it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,6 @@ class LlmLearner:
         self._counters = counters
         self._on_answer = on_answer
         self._chat = RoleChat(endpoint, counters, "learner")
-        self._complete = partial(self._chat.complete, temperature=float(options.temperature))
         self._parse = _parser(prompts)
         self._answers: dict[Question, Prediction] = {}
         self._requests = SharedRequests()
@@ -88,28 +84,37 @@ class LlmLearner:
         return tuple(self._answers[identity, row.id] for row in rows)
 
     async def _answer(self, hypothesis: str, row: Row) -> None:
-        identity = hypothesis_id(hypothesis)
+        ask, messages = self._ask, self._prompts.messages(hypothesis, row)
+        if self._prompts.is_lettered:
+            ask = self._ask_for_letter
+        elif self._options.samples > 1:
+            ask = self._ask_for_samples
         try:
-            prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+            prediction, attempts = await ask(messages, row, self._options.seed)
         except PromptRefused as refusal:
             self._counters.add(unparsable=1)
             prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
         self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
-        self._on_answer(identity, prediction, attempts)
-        self._keep(identity, prediction)
+        self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
+        self._keep(hypothesis_id(hypothesis), prediction)
 
     def _keep(self, hypothesis: str, prediction: Prediction) -> None:
         """Keep an answer without its thoughts, which are long and used nowhere."""
         self._chat.has_answered |= prediction.value is not None
         self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
 
-    async def _answered(self, messages: list[Message], row: Row) -> Answered:
-        """Ask for one letter, one answer, or several answers that are pooled, as prompts and options say."""
-        n, seed = self._options.samples, self._options.seed
-        if self._prompts.is_lettered:
-            return await self._ask_for_letter(messages, row)
-        if n == 1:
-            return await self._ask(messages, row, seed)
+    async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
+        return await self._chat.until_read(
+            messages,
+            partial(self._read, row),
+            seed=seed,
+            temperature=float(self._options.temperature),
+            max_tokens=self._options.max_tokens,
+            structured=self._prompts.structure,
+        )
+
+    async def _ask_for_samples(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
+        n = self._options.samples
         # so that runs of other seeds draw other answers
         tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
@@ -117,41 +122,18 @@ class LlmLearner:
         finally:
             await cancel(tasks)
 
-    async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
+    async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self._prompts.dataset.classes
-        completion = await self._complete(messages, seed=self._options.seed, max_tokens=1, top_logprobs=len(LETTERS))
+        options = {"temperature": float(self._options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
+        completion = await self._chat.complete(messages, seed=seed, **options)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
         prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
-        if prediction.value is not None:
-            return prediction, 1
-        self._counters.add(unparsable=1)
-        return replace(prediction, raw=completion.text, reason=NO_LETTER), 1
-
-    async def _ask(self, messages: list[Message], row: Row, seed: int) -> Answered:
-        """Ask about the row, and again after an answer that cannot be read."""
-        answered: Answered | None = None
-        most, structure = self._options.max_tokens, self._prompts.structure
-        for attempt in range(1, ASKS + 1):
-            try:
-                completion = await self._complete(messages, seed=seed, max_tokens=most, structured=structure)
-            except PromptRefused:
-                if not answered:
-                    raise
-                return answered
-            prediction = self._read(row, completion)
-            answered = prediction, attempt
-            if prediction.value is not None:
-                break
+        if prediction.value is None:
             self._counters.add(unparsable=1)
-            if completion.cut_off and attempt == 1:
-                messages = asked_briefly(messages)
-            else:
-                words = f"That answer could not be read: {prediction.reason}. Answer again, in exactly the asked form."
-                messages = [*messages, *complaint(completion.text, words)]
-        assert answered
-        return answered
+            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+        return prediction, 1
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
         """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
@@ -174,7 +156,7 @@ class LlmLearner:
         )
 
 
-def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
+def _parser(prompts: LearnerPrompts) -> Callable[[str], Parsed[str] | Parsed[float]]:
     dataset, expected = prompts.dataset, None
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)

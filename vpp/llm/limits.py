@@ -12,16 +12,16 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from vpp.events import Usage
+from annotated_types import Ge
+
+from vpp.events import Amount, Usage
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""
 OTHER_FILES = 200
 """Files and sockets that a process has open besides its connections."""
-LOOK_S = 1.0
-"""Seconds after which a caller that waits for the end of a hold looks whether an answer has ended it."""
 
 
 class Call(NamedTuple):
@@ -78,11 +78,6 @@ class Throttle:
         self.ceiling = min(self.ceiling, most)
         self._limit = min(self._limit, float(self.ceiling))
 
-    async def until_free(self) -> None:
-        """Wait until the server wants calls again, or has answered one."""
-        while (left_s := self.held_until - time.time()) > 0:
-            await asyncio.sleep(min(left_s, LOOK_S))
-
     def begin(self) -> Call:
         call = Call(time.monotonic(), self.inside)
         self.open.add(call)
@@ -107,8 +102,8 @@ def affordable(window: int) -> int:
     """Return how many of these connections the process can open, at least 1; raises its soft limit of open files."""
     wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with suppress(OSError, ValueError):
-            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return window if soft == resource.RLIM_INFINITY else max(1, min(window, soft - OTHER_FILES))
@@ -128,13 +123,8 @@ class Counters:
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
-        sent, cost = self.sent, self.cost
-        self._counts = asdict(usage)
-        self.keep_spent(sent=sent, cost=cost)
-
-    def keep_spent(self, *, sent: int, cost: float) -> None:
-        """Raise the calls sent and the money paid to at least these."""
-        self._counts |= {"sent": max(self.sent, sent), "cost": max(self.cost, cost)}
+        spent = {"sent": max(self.sent, usage.sent), "cost": max(self.cost, usage.cost)}
+        self._counts = asdict(usage) | spent
 
     @property
     def sent(self) -> int:
@@ -183,12 +173,8 @@ MILLION = 1_000_000
 class Price:
     """Price of a million tokens."""
 
-    prompt: float = 0.0
-    completion: float = 0.0
-
-    @property
-    def is_given(self) -> bool:
-        return bool(self.prompt or self.completion)
+    prompt: Amount = 0.0
+    completion: Amount = 0.0
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
@@ -201,9 +187,9 @@ FREE = Price()
 class Cap:
     """Limits at which a run pauses."""
 
-    calls: int = 0
+    calls: Annotated[int, Ge(0)] = 0
     """Requests sent, retries included; 0: no cap."""
-    cost: float = 0.0
+    cost: Amount = 0.0
     """Money spent; 0: no cap."""
 
 

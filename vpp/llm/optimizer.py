@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from vpp.data.dataset import Row
 from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.conversation import ASKS, Chat, RoleChat, asked_anew, cut_off_words
+from vpp.llm.conversation import Chat, RoleChat, cut_off_words
+from vpp.llm.guards import fault_of, words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
@@ -41,19 +43,15 @@ class LlmOptimizer:
         count = len(rows)
         while count > 1 and not self._limits.fit(about(count)):
             count //= 2
-        try:
-            while True:
-                shown = count if count < len(rows) else None
-                try:
-                    proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-                    return replace(proposal, shown=shown)
-                except PromptRefused:
-                    if count == 1:
-                        raise
-                    self._counters.add(unparsable=1)
-                    count //= 2
-        except PromptRefused as refusal:
-            return replace(self._refused(refusal, temperature, seed), shown=1)
+        while True:
+            try:
+                proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+                return replace(proposal, shown=count if count < len(rows) else None)
+            except PromptRefused as refusal:
+                refused = self._refused(refusal, temperature, seed)
+                if count == 1:
+                    return replace(refused, shown=1)
+                count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
@@ -68,38 +66,24 @@ class LlmOptimizer:
         return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words)
 
     async def _ask(self, messages: list[Message], parent: str, *, temperature: float, seed: int) -> Proposal:
-        """Ask until an answer is a rule. Repetition n has `seed + n`; one that does not fit ends the attempts."""
-        faults: list[str] = []
-        for attempt in range(ASKS):
-            try:
-                completion = await self._chat.complete(
-                    asked_anew(messages, faults),
-                    temperature=temperature,
-                    seed=seed + attempt,
-                    max_tokens=self._limits.max_tokens,
-                )
-            except PromptRefused:
-                if not attempt:
-                    raise
-                break
-            proposal = self._read(completion, parent, temperature=temperature, seed=seed)
-            if proposal.text is not None:
-                break
-            self._counters.add(**{"refused" if proposal.refused else "unparsable": 1})
-            faults.append(proposal.reason or "")
+        read = partial(self._read, parent, temperature=temperature, seed=seed)
+        options = {"temperature": temperature, "max_tokens": self._limits.max_tokens}
+        proposal, _ = await self._chat.until_read(messages, read, seed=seed, **options)
         return proposal
 
-    def _read(self, completion: Completion, parent: str, *, temperature: float, seed: int) -> Proposal:
+    def _read(self, parent: str, completion: Completion, *, temperature: float, seed: int) -> Proposal:
         """Return the proposal without copies of the seed text, or why it is unreadable or refused by the guard."""
+        seed_text = self._prompts.seed_text
         parsed: Parsed[str] = Parsed(reason=cut_off_words(completion))
         if not completion.cut_off:
             parsed = parse_rule(completion.text)
         rule, reason = self._lead.sub("", parsed.value or "", count=1).strip(), parsed.reason
         if parsed.value is not None and not rule:
             reason = "the new rule only repeats its first sentence"
-        fault = self._prompts.guard.fault(rule, parent=parent) if rule else None
+        is_parent = words(rule) == words(parent.removeprefix(seed_text))
+        fault = fault_of(rule, self._prompts.dataset) if rule and not is_parent else None
         return Proposal(
-            text=f"{self._prompts.seed_text} {rule}" if rule and not fault else None,
+            text=f"{seed_text} {rule}" if rule and not fault else None,
             raw=completion.text,
             temperature=temperature,
             seed=seed,

@@ -18,7 +18,6 @@ from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.llm import rendering
-from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message, Messages, Structure, structure_of
 from vpp.llm.templates import Template, packaged
 from vpp.problem import Prediction
@@ -191,11 +190,6 @@ class OptimizerPrompts:
             answer_form=rendering.rule_form(self.drawing.style, is_draw=True),
         )
         return [*self.drawing.opening, described(self.dataset, prompt)]
-
-    @cached_property
-    def guard(self) -> Guard:
-        """The guard that refuses proposals which are no rule for this table."""
-        return Guard(dataset=self.dataset, seed_text=self.seed_text)
 
 
 # --- the context ----------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """JSON of the chat protocol as servers speak it: answers, lists, failures of any shape, optional fields of requests."""
 
+import codecs
 import json
 import re
 import ssl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -35,26 +36,22 @@ FIX_THOUGHTS = (
     "(--reasoning-effort none); on the page, under Server settings"
 )
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
-LATE = "no answer in time"
-TEXT_LIMIT = 200_000
-"""Characters kept of an answer."""
-REASONING_LIMIT = 20_000
-"""Characters kept of a model's reasoning."""
-REASON_LIMIT = 200
-"""Characters shown of a server's message."""
-WORDS_LIMIT = 20 * REASON_LIMIT
-"""Characters read of a server's message."""
+LATE, STOPPED = "no answer in time", "stopped early"
+TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
+"""Characters kept of an answer, and of a model's reasoning."""
+REASON_LIMIT, WORDS_LIMIT, ID_LIMIT = 200, 4_000, 200
+"""Characters shown of a server's message, read of it, and kept of a model's name."""
 NESTING_LIMIT = 8
 """Nested objects, and items of a list, that are searched for a server's message."""
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
-ID_LIMIT = 200
-"""Characters kept of a model's name."""
 SECRET_LENGTH = 8
 """Length from which a secret cannot be an ordinary word."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
+Ranges = dict[str, tuple[float, float] | None]
+"""Refused fields of a request by name, with the range that the server allows; None: not at all."""
 Message = Mapping[str, str]
 Messages = Sequence[Message]
 
@@ -97,6 +94,8 @@ class Failure(Exception):
     overloaded: bool = False
     completion: Completion | None = None
     """What there is of an answer: it is paid like others."""
+    fields: Ranges = field(default_factory=dict)
+    """Optional fields that the server refuses: the same request without them, or in their ranges, may be accepted."""
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -138,13 +137,6 @@ class _Message(_Object):
     tool_calls: list[Any] = []
 
 
-def _joined(content: str | list[_Part], name: str = "text") -> str:
-    """Return the texts of a content's parts, or those of their thoughts."""
-    if isinstance(content, str):
-        return content if name == "text" else ""
-    return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
-
-
 class _Token(_Object):
     token: str = ""
     logprob: float = 1.0
@@ -153,14 +145,6 @@ class _Token(_Object):
 
 class _Logprobs(_Object):
     content: list[_Token] = []
-
-    @property
-    def first(self) -> tuple[tuple[str, float], ...]:
-        """Alternatives of the first token, or it alone; what is no log-probability is left out."""
-        tokens = [each for token in self.content[:1] for each in token.top_logprobs or [token]]
-        return tuple(
-            (each.token, each.logprob) for each in tokens if each.token and -float("inf") < each.logprob <= ROUNDED_UP
-        )
 
 
 class _Choice(_Object):
@@ -189,15 +173,13 @@ def read_completion(reply: Any) -> Completion:
     content = _joined(message.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
     thoughts = message.reasoning or message.reasoning_content or _joined(message.content, "thinking")
-    if not thoughts and text != content:
-        thoughts = content.removesuffix(text)
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
         finish_reason="length" if finish in CUT else choice.finish_reason[:ID_LIMIT] or None,
         prompt_tokens=read.usage.prompt_tokens,
         completion_tokens=read.usage.completion_tokens,
-        reasoning=thoughts[:REASONING_LIMIT] or None,
-        first_tokens=choice.logprobs.first,
+        reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
+        first_tokens=_first_tokens(choice.logprobs),
     )
     if finish in FILTERED or message.refusal:
         said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
@@ -208,8 +190,21 @@ def read_completion(reply: Any) -> Completion:
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
         words = f"the answer stopped early (finish reason {completion.finish_reason})"
-        raise Failure("stopped early", words, FIX_MODEL, completion=completion)
+        raise Failure(STOPPED, words, FIX_MODEL, completion=completion)
     return completion
+
+
+def _joined(content: str | list[_Part], name: str = "text") -> str:
+    """Return the texts of a content's parts, or those of their thoughts."""
+    if isinstance(content, str):
+        return content if name == "text" else ""
+    return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
+
+
+def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
+    """Return alternatives of the first token, or it alone; what is no log-probability is left out."""
+    tokens = [each for token in logprobs.content[:1] for each in token.top_logprobs or [token]]
+    return tuple((one.token, one.logprob) for one in tokens if one.token and -float("inf") < one.logprob <= ROUNDED_UP)
 
 
 class Props(_Object):
@@ -237,15 +232,22 @@ def read_models(reply: Any) -> dict[str, int]:
     if not isinstance(entries, list):
         raise _other(reply)
     read = [_Listed.model_validate(each) for each in entries if isinstance(each, dict)]
-    listed = {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.meta.n_ctx for each in read}
-    return {name: length for name, length in listed.items() if name}
+    return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.meta.n_ctx for each in read if each.id.strip()}
+
+
+def _other(reply: Any) -> Failure:
+    found = short_reason(json.dumps(reply, ensure_ascii=False))
+    if isinstance(reply, dict) and "choices" in reply:
+        return Failure("no choices", f"answered without a choice: {found}", FIX_BUSY)
+    return Failure("not the protocol", f"{NO_API}: found other JSON, {found}", FIX_ADDRESS)
 
 
 # --- any body -------------------------------------------------------------------------------------------------------
 
 _OPENAI_KEY = re.compile(r"\S*\*{3}\S*|\bsk-\S+")
 """A key, or one that a server has masked."""
-_SECONDS = re.compile(r"\d+(\.\d+)?")
+REFUSABLE = frozenset({400, 422})
+"""Statuses under which a server refuses a field."""
 
 
 def without(body: bytes, secrets: Iterable[str]) -> bytes:
@@ -258,38 +260,44 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
     return body
 
 
-def read_json(body: bytes) -> Any:
-    """Return the JSON value of a body. Raises Failure."""
+def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any]) -> Any:
+    """Return the JSON of an answer. Raises Failure. sent: the body of a chat; empty for another request."""
+    is_page, reply, is_json = body[:1000].lstrip().startswith(b"<"), None, False
     with suppress(ValueError):
-        return from_json(body)
-    if is_web_page(body):
+        reply, is_json = from_json(body.removeprefix(codecs.BOM_UTF8)), True
+    if not 200 <= status < 300:
+        text = WEB_PAGE if is_page else short_reason(body.decode("utf-8", "replace"))
+        complaint = complaint_of(reply) if is_json else Complaint(text)
+    elif is_json:
+        if not (error := _error_in(reply)):
+            return reply
+        complaint = complaint_of(error)
+        status = max((int(code) for code in re.findall(r"\b[45]\d\d\b", complaint.codes)), default=200)
+    elif is_page:
         raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS)
-    if body.lstrip().startswith(b"data:"):
+    elif body.lstrip().startswith(b"data:"):
         raise Failure("streamed", "it streams answers, though asked not to", "switch its streaming off", "server")
-    words = f"answered something that is not complete JSON: {_excerpt(body)}"
-    raise Failure("broken JSON", words, FIX_ADDRESS)
+    else:
+        found = short_reason(body.decode("utf-8", "replace")) or "nothing"
+        raise Failure("broken JSON", f"answered something that is not complete JSON: {found}", FIX_ADDRESS)
+    failure = failure_of(status, complaint, headers)
+    failure.fields = refused_fields(complaint, sent) if status in REFUSABLE else {}
+    raise failure
 
 
-def _other(reply: Any) -> Failure:
-    found = _excerpt(json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
-    if isinstance(reply, dict) and "choices" in reply:
-        return Failure("no choices", f"answered without a choice: {found}", FIX_BUSY)
-    return Failure("not the protocol", f"{NO_API}: found other JSON, {found}", FIX_ADDRESS)
-
-
-def _excerpt(body: bytes) -> str:
-    """Return the beginning of a foreign body."""
-    return short_reason(body[:WORDS_LIMIT].decode("utf-8", "replace")) or "nothing"
-
-
-def is_web_page(body: bytes) -> bool:
-    """Return whether a body is HTML or XML."""
-    return body[:1000].lstrip().startswith(b"<")
+def _error_in(reply: Any) -> Any:
+    """Return the error that stands in the place of an answer, or in its choice; None for another reply."""
+    if not isinstance(reply, dict):
+        return None
+    if choices := reply.get("choices"):
+        return choices[0].get("error") if isinstance(choices, list) and isinstance(choices[0], dict) else None
+    is_error = reply.get("error") or reply.get("detail") or str(reply.get("object")).casefold() == "error"
+    return reply if is_error else None
 
 
 def short_reason(words: str) -> str:
     """Shorten a server's message to one line of 200 characters, without keys."""
-    line = _OPENAI_KEY.sub("[key]", printable(words[:WORDS_LIMIT])).rstrip(".")
+    line = _OPENAI_KEY.sub("[key]", printable(words)).rstrip(".")
     return line if len(line) <= REASON_LIMIT else line[:REASON_LIMIT].rstrip() + "…"
 
 
@@ -312,30 +320,6 @@ class Complaint(NamedTuple):
     """The field of the request that it names."""
     is_of_protocol: bool = False
     """True if it has the form that servers of the protocol use."""
-
-
-def complaint_in(reply: Any) -> tuple[int, Complaint] | None:
-    """Return the status and the error that stand in the place of an answer; None for another reply."""
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    error = choices[0].get("error") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
-    if isinstance(reply, dict) and not choices:
-        is_error = reply.get("error") or reply.get("detail") or str(reply.get("object")).casefold() == "error"
-        error = reply if is_error else None
-    if not error:
-        return None
-    complaint = complaint_of(error)
-    statuses = [int(code) for code in complaint.codes.split() if re.fullmatch("[45][0-9][0-9]", code)]
-    return max(statuses, default=200), complaint
-
-
-def read_error(body: bytes) -> Complaint:
-    """Return the error in a body, whatever its shape."""
-    if is_web_page(body):
-        return Complaint(WEB_PAGE)
-    try:
-        return complaint_of(from_json(body))
-    except ValueError:
-        return Complaint(_excerpt(body) if body.strip() else "")
 
 
 def complaint_of(error: Any) -> Complaint:
@@ -393,8 +377,6 @@ _TOO_LONG = re.compile(
     r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer))",
     re.IGNORECASE,
 )
-_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
-"""Words of a rate limit that the request alone exceeds."""
 _FILTER = re.compile(
     r"content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
     r"|policy.?violation|invalid_prompt|blocked by|inappropriate content|sensitive|敏感|content exists risk",
@@ -428,7 +410,8 @@ def _refusal(status: int, complaint: Complaint, *, location: str) -> tuple[str, 
     said = f"{complaint.words} {complaint.codes}"
     if status == 402 or (status in (403, 429) and "insufficient_quota" in said):
         return "the account has no credit left", "add credit, or give the key of another account"
-    if status == 413 or (status in _OF_PROMPT and _TOO_LONG.search(said)) or _NEVER_FITS.search(said):
+    is_over_rate = "request too large" in said.casefold()  # a rate limit that the request alone exceeds
+    if status == 413 or (status in _OF_PROMPT and _TOO_LONG.search(said)) or is_over_rate:
         return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
     if status in _OF_PROMPT and _FILTER.search(said):
         return PROMPT_FILTERED, FIX_FILTER
@@ -452,7 +435,7 @@ def _refusal(status: int, complaint: Complaint, *, location: str) -> tuple[str, 
 def retry_after_s(headers: Mapping[str, str]) -> float:
     """Return the seconds that the server asks to wait, at most 120; 0 if it names none, or a date."""
     value = headers.get("retry-after", "").strip()
-    return min(float(value), RETRY_AFTER_LIMIT_S) if _SECONDS.fullmatch(value) else 0.0
+    return min(float(value), RETRY_AFTER_LIMIT_S) if re.fullmatch(r"\d+(\.\d+)?", value) else 0.0
 
 
 def connection_failure(error: BaseException, *, base_url: str) -> Failure:
@@ -460,27 +443,23 @@ def connection_failure(error: BaseException, *, base_url: str) -> Failure:
     place = place_of(base_url)
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
-    said = str(error)
+    said = short_reason(f"{type(error).__name__}: {error}".removesuffix(": "))
     if isinstance(error, ssl.SSLError):
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
-        reason = getattr(error, "verify_message", "") or (error.reason or "no secure connection").replace("_", " ")
-        return Failure("TLS failed", f"TLS with {place} failed: {reason.lower()}", fix)
+        return Failure("TLS failed", f"TLS with {place} failed ({said})", fix)
     if isinstance(error, ConnectionRefusedError) or "Connect call failed" in said:
         return Failure("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
     if type(error).__name__ == "gaierror":
         return Failure("name not found", f"no machine is known at {place}", "check how the address is spelled")
-    words = short_reason(f"{type(error).__name__}: {said}" if said else type(error).__name__)
-    return Failure("connection failed", f"the connection with {place} failed ({words})")
+    return Failure("connection failed", f"the connection with {place} failed ({said})")
 
 
 # --- structured answers ---------------------------------------------------------------------------------------------
 # A pydantic model's schema goes with the request (OpenAI, vLLM, llama.cpp, Ollama, LM Studio, SGLang, TGI). Servers
 # ignore fields that they do not know, so every answer is read as if it were free text.
 
-FIELD = "response_format"
-"""The request's field that carries a structure."""
-SCHEMA = "json_schema"
-"""Name under which a run records that its server honours that field."""
+FIELD, SCHEMA = "response_format", "json_schema"
+"""The request's field that carries a structure, and its type, under which a run records that a server honours it."""
 Structure = type[BaseModel]
 """The model that an answer's JSON follows."""
 
@@ -520,12 +499,14 @@ OPTIONAL: dict[str, re.Pattern[str] | None] = {
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
-BOUNDED = ("temperature", "top_logprobs", *MOST_TOKENS)
+RANGED = ("temperature", "top_logprobs")
 """Fields whose value is lowered or raised to a range that a refusal gives."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
-_NO_ROOM = re.compile(r"context|input.?(tokens|length)", re.IGNORECASE)
-_OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
+_OF_SIZE = re.compile(
+    r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
+    re.IGNORECASE,
+)
 _N = r"(-?\d{1,9}(?:\.\d{1,9})?)"
 _RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.{{2,3}} ?{_N}")
 _MOST = re.compile(
@@ -533,20 +514,9 @@ _MOST = re.compile(
     rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
     re.IGNORECASE,
 )
-Range = tuple[float, float]
-Ranges = dict[str, Range | None]
-"""Refused fields by name, with the range that the server allows; None: not at all."""
 
 
-class FieldsRefused(Exception):
-    """The server refuses optional fields: the same request without them, or with other values, may be accepted."""
-
-    def __init__(self, fields: Ranges) -> None:
-        super().__init__(fields)
-        self.fields = fields
-
-
-def range_in(words: str) -> Range | None:
+def range_in(words: str) -> tuple[float, float] | None:
     """Return the lowest and the highest value that a refusal allows: `0..1`, `between 0 and 1`, `at most 5`."""
     if bounds := _RANGE.search(words):
         low, high = (float(each) for each in bounds.groups() if each is not None)
@@ -557,27 +527,17 @@ def range_in(words: str) -> Range | None:
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
     """Return the `sent` optional fields that a 400 or 422 is about.
 
-    A limit of tokens without room in the context is not among them, nor one that is too high by an unknown amount:
-    without a limit an answer could have any length.
+    A limit of tokens is among them only as a name that the server does not know: without one an answer has any length.
     """
-    if _NO_ROOM.search(f"{complaint.words} {complaint.param}"):
-        return {}
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
     if (bounds := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
         named = ["top_logprobs" if name == "logprobs" else name for name in named]
-    refused: Ranges = {}
-    for name in named:
-        is_new = bounds is not None and name in BOUNDED and clamped(sent[name], bounds) != sent[name]
-        if is_new or name not in MOST_TOKENS or not _OUT_OF_BOUNDS.search(complaint.words):
-            refused[name] = bounds if is_new else None
-    return refused
-
-
-def clamped(value: Any, within: Range) -> Any:
-    """Return the value of the range that is nearest to a number, of the number's own type."""
-    return type(value)(min(max(value, within[0]), within[1]))
+    if _OF_SIZE.search(f"{complaint.words} {complaint.param}"):
+        named = [name for name in named if name not in MOST_TOKENS]
+    is_outside = {name: bounds and not bounds[0] <= sent[name] <= bounds[1] for name in named if name in RANGED}
+    return {name: bounds if is_outside.get(name) else None for name in named}
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, Any]:
@@ -586,12 +546,6 @@ def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, An
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
         if name := next((name for name in names if refused.get(name, ()) is not None), ""):
-            within = refused.get(name)
-            fields[name] = clamped(value, within) if within else value
+            low, high = refused.get(name) or (value, value)
+            fields[name] = type(value)(min(max(value, low), high)) if name in RANGED else value
     return fields
-
-
-def is_limit_ignored(sent: Mapping[str, Any], completion: Completion) -> bool:
-    """Return whether an answer is longer than the newer name of its limit allows, which Ollama accepts and ignores."""
-    limit = int(sent.get(MOST_TOKENS[0], COUNT_LIMIT))
-    return completion.completion_tokens > limit + OVERRUN

@@ -2,18 +2,17 @@
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, RoleChat, SharedRequests, complaint
+from vpp.llm.conversation import ASKS, Chat, RoleChat, SharedRequests
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
-from vpp.llm.protocol import Completion
+from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes
 from vpp.programs.source import REFUSAL, Program, ProgramFault, read_program
@@ -24,6 +23,8 @@ CHECKED = CHUNK
 """Most training rows on which a program is checked before it is used."""
 LEAST_TOKENS = 1_024
 """Tokens of a program at least: the limit of an answer about one row is meant for a sentence."""
+REPEATED_LIMIT = 4_000
+"""Characters of an answer that are shown to the model again."""
 NO_PROGRAM = "the model says that no program can follow it"
 NO_RULE_YET = "it holds no rule yet"
 _YES, _NO = re.compile(r"\W*yes\b", re.IGNORECASE), re.compile(r"\W*no\b", re.IGNORECASE)
@@ -59,13 +60,13 @@ class ProgramLearner:
         self._counters = counters
         self._falls_back = falls_back
         self._on_program = on_program
-        chat = RoleChat(endpoint, counters, "learner")
-        self._ask = partial(chat.complete, temperature=0.0, seed=options.seed)
-        self._texts = TextQuestions(self._ask, prompts, options, counters=counters, on_answer=self._on_program)
         self._on_answer = on_answer
         self._columns = prompts.columns
+        chat = RoleChat(endpoint, counters, "learner")
+        self._ask = partial(chat.complete, temperature=0.0, seed=options.seed)
         self._translations: dict[str, Translation] = {}
-        self._answers: dict[tuple[str, int], Prediction] = {}
+        self._texts: dict[tuple[str, str], TextAnswer] = {}
+        self._predictions: dict[tuple[str, int], Prediction] = {}
         self._requests = SharedRequests()
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
@@ -79,7 +80,7 @@ class ProgramLearner:
             if isinstance(entry, Translation):
                 self._translations[entry.hypothesis] = entry
             else:
-                self._texts.keep(entry)
+                self._texts[entry.question, entry.text] = entry
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
@@ -90,14 +91,13 @@ class ProgramLearner:
             if self._falls_back and reason != NO_RULE_YET:
                 return await self.by_row.predict(hypothesis, rows)
             return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
-        new = [row for row in rows if (identity, row.id) not in self._answers]
-        answers = {row.id: self._answers[identity, row.id] for row in rows if (identity, row.id) in self._answers}
-        for prediction in await self._apply(program, new):
-            answers[prediction.row] = prediction
+        known = {row.id: each for row in rows if (each := self._predictions.get((identity, row.id)))}
+        for prediction in await self._apply(program, [row for row in rows if row.id not in known]):
+            known[prediction.row] = prediction
             if len(rows) <= CHECKED:  # the predictions of a large table are not worth their memory
-                self._answers[identity, prediction.row] = prediction
+                self._predictions[identity, prediction.row] = prediction
             self._on_answer(identity, prediction, 0)
-        return tuple(answers[row.id] for row in rows)
+        return tuple(known[row.id] for row in rows)
 
     def needs_model(self, hypothesis: str) -> bool:
         """Return False if the hypothesis has a program already, which asks about no text."""
@@ -123,7 +123,7 @@ class ProgramLearner:
         self._on_program(translation)
 
     async def _translation(self, hypothesis: str) -> Translation:
-        """Ask for a program, and again with its fault, until one passes the check."""
+        """Ask for a program, and again with its code and its fault, until one passes the check."""
         translated = partial(Translation, hypothesis=hypothesis_id(hypothesis))
         if rule_of(self._prompts.dataset, hypothesis) == NO_RULE:
             return translated(code=None, reason=NO_RULE_YET, attempts=0)
@@ -142,8 +142,9 @@ class ProgramLearner:
             except ProgramFault as error:
                 fault = str(error)
             self._counters.add(unparsable=1)
+            code = {"role": "assistant", "content": answer.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
-            messages = [*messages, *complaint(answer, words)]
+            messages = [*messages, code, question(words)]
         return translated(code=None, reason=fault, attempts=ASKS)
 
     async def _check(self, program: Program, *, is_last: bool) -> None:
@@ -164,67 +165,43 @@ class ProgramLearner:
         if not rows:
             return []
         cells = [self._columns.cells(row, program.columns) for row in rows]
-        yes = await self._texts.answers(program, cells) if program.questions else {}
+        yes = await self._answers_about(program, cells) if program.questions else {}
         given = await self._sandbox.run(program, cells, yes)
         return [prediction_of(row, each, program, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
 
-
-class TextQuestions:
-    """Questions of programs about texts. Each is asked once about each text, whichever programs ask it."""
-
-    def __init__(
-        self,
-        complete: Callable[..., Awaitable[Completion]],
-        prompts: ProgramPrompts,
-        options: LearnerOptions,
-        *,
-        counters: Counters,
-        on_answer: OnProgram,
-    ) -> None:
-        self._complete = complete
-        self._prompts = prompts
-        self._options = options
-        self._counters = counters
-        self._on_answer = on_answer
-        self._answers: dict[tuple[str, str], TextAnswer] = {}
-        self._requests = SharedRequests()
-
-    def keep(self, answer: TextAnswer) -> None:
-        self._answers[answer.question, answer.text] = answer
-
-    async def answers(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
-        """Return the answers to all questions of the program, those not asked before in one round.
+    async def _answers_about(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
+        """Return the answers to all questions of a program about texts, those of no earlier program in one round.
 
         rows: (N, columns of the program). A text that is missing, or gets no readable answer, counts as no.
         """
-        asked: dict[str, dict[str, str]] = {}
+        texts: dict[str, dict[str, str]] = {}
         for words, column in program.questions:
             cells = (row[program.columns.index(column)] for row in rows)
-            asked.setdefault(words, {}).update({str(cell): hypothesis_id(str(cell)) for cell in cells if cell})
+            texts.setdefault(words, {}).update({str(cell): hypothesis_id(str(cell)) for cell in cells if cell})
         new = {
-            (f"{words}\n{id_}", 0): partial(self._ask, words, id_, text)
-            for words, texts in asked.items()
-            for text, id_ in texts.items()
-            if (words, id_) not in self._answers
+            (f"{words}\n{id_}", 0): partial(self._ask_about, words, id_, text)
+            for words, ids in texts.items()
+            for text, id_ in ids.items()
+            if (words, id_) not in self._texts
         }
         if new:
             await self._requests.wait(new)
         return {
-            words: {text: bool(self._answers[words, id_].yes) for text, id_ in texts.items()}
-            for words, texts in asked.items()
+            words: {text: bool(self._texts[words, id_].yes) for text, id_ in ids.items()}
+            for words, ids in texts.items()
         }
 
-    async def _ask(self, words: str, id_: str, text: str) -> None:
+    async def _ask_about(self, words: str, id_: str, text: str) -> None:
         said = ""
         with suppress(PromptRefused):
-            asked = self._prompts.about_text(words, text)
-            said = (await self._complete(asked, max_tokens=self._options.max_tokens)).text
+            messages = self._prompts.about_text(words, text)
+            said = (await self._ask(messages, max_tokens=self._options.max_tokens)).text
         yes = True if _YES.match(said) else False if _NO.match(said) else None
         if yes is None:
             self._counters.add(unparsable=1)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
-        self.keep(answer)
-        self._on_answer(answer)
+        self._texts[words, id_] = answer
+        self._on_program(answer)
 
 
 def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:

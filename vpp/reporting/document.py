@@ -3,7 +3,6 @@
 The HTML has the app's own stylesheet and fonts inside, no script, and fetches nothing. Paper is always light and white.
 """
 
-import math
 import re
 import shlex
 from base64 import b64encode
@@ -17,10 +16,10 @@ from pathlib import Path
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.comparison import left_out_text
-from vpp.findings.hypotheses import Hypothesis, hypotheses, merge_ideas, right_words, similarity
+from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
+from vpp.findings.hypotheses import hypotheses_of, weight_cards
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, sure_and_right, tiles
+from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done
@@ -29,27 +28,15 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import write_atomically
+from vpp.runs.group import Group
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight
+from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
-from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import (
-    NOTICEABLE,
-    ROW_OF,
-    capitalised,
-    counted,
-    cut,
-    in_words,
-    integer,
-    percent,
-    short_percent,
-    value_text,
-)
+from vpp.show.words import capitalised, counted, cut, integer
 
-MOST_HYPOTHESES = 8
 MOST_ROWS = 5
 LONGEST_CELL = 160
 HASH = 12
@@ -70,8 +57,13 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     view = snapshot.view
     yield from blocks(run_verdict(reader.directory, view))
     yield from map(Note, filter(None, [view.detail]))
-    yield Heading("Hypotheses by weight")
-    yield from weight_cards(view, dataset)
+    group = Group(reader.directory.path.parent, snapshot.spec.group if snapshot.spec.pooled else "")
+    if group.runs:
+        found = seeds(group)
+        yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
+    else:
+        yield Heading("Hypotheses by weight")
+        yield from weight_cards(hypotheses_of(view, dataset), view, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
         yield from mistakes(rows)
@@ -87,41 +79,12 @@ def two_pages(reader: RunReader) -> Iterator[object]:
     yield citation(snapshot, reader.directory.id)
 
 
-def weight_cards(view: RunView, dataset: Dataset) -> Iterator[object]:
-    """Yield the last hypotheses by weight; those that agree on 95 % of the rows count as one."""
-    ideas = merge_ideas(view, dataset)
-    if ideas is None:
-        yield Note("No population is complete yet.")
-        return
-    every = hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
-    shares = [(each.weight, each.words, tuple(_facts(each))) for each in every[:MOST_HYPOTHESES]]
-    if (constant := constant_weight(view)) >= NOTICEABLE:
-        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
-    shares.sort(key=lambda share: -share[0])
-    yield Deck(
-        tuple(
-            Card(key=place, words=words, value=short_percent(weight), bar=weight, facts=facts)
-            for place, (weight, words, facts) in enumerate(shares)
-        )
-    )
-    if rest := every[MOST_HYPOTHESES:]:
-        others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
-        yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
-
-
-def _facts(each: Hypothesis) -> Iterator[str]:
-    first, copies = each.members[0], len(each.slots)
-    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
-    if first.prior is not None:
-        yield f"prior {percent(first.prior)}"
-    if copies > 1:
-        yield f"{integer(copies)} copies"
-
-
 def method(snapshot: Snapshot) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
     ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
+    if spec.pooled:
+        ran = f"The last hypotheses of {counted(len(spec.pooled), 'run')}, weighed together: {integer(config.size)}"
     if not config.is_weighing:
         steps = f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
         ran += f", {steps} of {counted(config.batch_size, 'row')}, seed {config.seed}"
@@ -182,11 +145,10 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
         "Simple models": simple_models(reader, snapshot.view, dataset),
-        "Calibration and evidence": calibration(snapshot, dataset),
+        "Calibration and evidence": calibration(reader, snapshot, dataset),
         "Slices": by_column(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
-        "Options": options(snapshot),
-        "The table": preparation(dataset),
+        "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
         "The command that repeats the run": command(snapshot.spec),
     }
@@ -206,11 +168,11 @@ def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterato
     yield from map(Note, filter(None, [left_out_text(simple)]))
 
 
-def calibration(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+def calibration(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     view, config = snapshot.view, snapshot.spec.config
     rows = evaluated_rows(view, config, dataset)
     if rows and rows.test.split == "test":
-        yield from (tiles(rows), *sure_and_right(rows), *calibrated(rows))
+        yield from (*trust(rows, run_verdict(reader.directory, view)), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
 
@@ -221,8 +183,8 @@ def by_column(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
         yield from worst_by_column(found)
 
 
-def options(snapshot: Snapshot) -> Iterator[object]:
-    """Yield the options that differ from the defaults, and the words that every hypothesis begins with."""
+def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    """Yield the options that differ from the defaults, how hypotheses begin, and how the table was read."""
     spec, usual = snapshot.spec, Config()
     pairs = [(each.name, getattr(spec.config, each.name), getattr(usual, each.name)) for each in fields(Config)]
     pairs += [("structured answers", spec.endpoint.structured, "auto")]
@@ -231,10 +193,6 @@ def options(snapshot: Snapshot) -> Iterator[object]:
     yield Table(head=("option", "here", "default"), rows=lines) if lines else Note("Every option is as by default.")
     if snapshot.view.started:
         yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))
-
-
-def preparation(dataset: Dataset) -> Iterator[object]:
-    """Yield what was decided while reading the table, and what its columns and labels mean."""
     yield from map(Note, dataset.provenance.notes)
     if dataset.descriptions:
         meanings = dataset.descriptions.named(dataset.target)

@@ -64,7 +64,6 @@ def _content(reader: RunReader, snapshot: Snapshot) -> Json:
 
 
 def _record(finding: Any, *leave_out: str, **more: Any) -> Json:
-    """Return a finding's fields, and others that it does not have."""
     own = {each.name: getattr(finding, each.name) for each in fields(finding) if each.name not in leave_out}
     return {**own, **more}
 

@@ -84,7 +84,7 @@ def _cells(point: Point) -> Line:
             "abstained": abstained,
             **dict(zip(("possible_low", "possible_high"), ends, strict=False)),
         }
-    shares, held, classes = dict(point.shares), possible_labels(point), point.mixture.classes
+    shares, possible, classes = dict(point.shares), possible_labels(point), point.mixture.classes
     return {
         "prediction": point.prediction,
         "decision": point.decision,
@@ -92,7 +92,7 @@ def _cells(point: Point) -> Line:
         "entropy_bits": _tidy(point.doubt),
         "abstained": abstained,
         **{f"share_{label}": _tidy(shares.get(label, 0.0)) for label in classes},
-        **{f"possible_{label}": float(label in held) for label in classes if is_calibrated},
+        **{f"possible_{label}": float(label in possible) for label in classes if is_calibrated},
     }
 
 
@@ -137,7 +137,7 @@ BITS = "information_bits"
 """Last column of a sheet, by which one is recognised."""
 
 
-def sheet_rows(reader: RunReader, view: RunView, *, n: int, made_up: bool = True, draw: int = 0) -> tuple[Row, ...]:
+def sheet_rows(reader: RunReader, *, n: int, made_up: bool = True, draw: int = 0) -> tuple[Row, ...]:
     """Return at most n rows to ask about: of the table in no part first, then made-up ones.
 
     made_up: whether rows that are not in the table may follow. draw: number of the draw.
@@ -163,7 +163,7 @@ async def asked_sheet(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> bytes:
     """Ask every particle about at most n rows, and write the sheet. Raises EndpointError, RunError."""
-    rows = sheet_rows(reader, view, n=n)
+    rows = sheet_rows(reader, n=n)
     answers = await Asking(reader.directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
     dataset, config = reader.dataset(), reader.directory.spec().config
     return sheet_csv(questions(answers, view, config, dataset), dataset)

@@ -107,7 +107,6 @@ def standalone(reader: RunReader) -> Standalone:
 
 
 def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[dict[str, Program], list[LeftOut]]:
-    """The programs by hypothesis id, and the hypotheses without one, heaviest first."""
     weights = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
     found = {identity: _program(reader, identity, columns) for identity in weights}
     left_out = [
@@ -233,7 +232,6 @@ def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
 
 
 def _function(program: Program, name: str) -> str:
-    """The function under a name of its own, without docstring and type hints."""
     function = next(node for node in ast.parse(program.code).body if isinstance(node, ast.FunctionDef))
     function.name, function.returns = name, None
     for argument in function.args.args:

@@ -1,10 +1,9 @@
-"""Questions to a run's models after it: new rows, another wording of a particle, and prompted baselines.
+"""Questions to a run's models after it: new rows, and prompted baselines.
 
 Nothing here changes the run itself. Logarithms are natural.
 """
 
 import asyncio
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,25 +20,18 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
-from vpp.inference.proposing import log_likelihood
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
 from vpp.llm.rendering import render_input, render_rows
-from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
-from vpp.posterior.weights import log_acceptance
-from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
+from vpp.problem import Prediction, Translation, averages_of
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
-from vpp.runs.reader import RunReader
 from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
-from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, last_finished
-from vpp.settings import Config
+from vpp.runs.view import RunView
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -106,16 +98,13 @@ class Asking:
         self._answered: dict[tuple[str, int], Prediction] = {}
         self.total = len(pairs) - len(self._known)
         """Questions. Unreadable answers need more calls."""
-        n_free = sum(hypothesis in self._with_program() for hypothesis, _ in pairs)
+        by_program: set[str] = set()
+        if programs is not None and self._spec.config.has_programs:
+            recorded = AnswerReader(directory.journal).refresh().translations.values()
+            by_program = {each.hypothesis for each in (*recorded, *programs) if each.code is not None}
+        n_free = sum(hypothesis in by_program for hypothesis, _ in pairs)
         self.calls = self._spec.config.learner_samples * max(0, self.total - n_free)
         """Calls needed if every answer can be read, and no program asks about a text."""
-
-    def _with_program(self) -> set[str]:
-        """Ids of hypotheses that a program answers, without a call."""
-        if self._programs is None or not self._spec.config.has_programs:
-            return set()
-        recorded = AnswerReader(self._directory.journal).refresh().translations.values()
-        return {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None}
 
     @property
     def done(self) -> int:
@@ -243,136 +232,7 @@ class Background(Generic[Q]):
         return not self.is_running
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewording:
-    """A text that a person puts beside that of a particle."""
-
-    slot: int
-    old: str
-    new: str
-    """Complete new text, seed sentence included."""
-    rows: tuple[int, ...]
-    """(M,) ids of the training rows that the population was last scored on; a row may repeat."""
-    exponent: float
-    """Power of the likelihood in the run's accept steps; 1 unless its weights are tempered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Scores of both texts on the same rows, and the ratio of an accept step. No random number is drawn."""
-
-    rows: tuple[Row, ...]
-    """(M,) in the order of the score; a row may repeat."""
-    old: tuple[Prediction, ...]
-    new: tuple[Prediction, ...]
-    log_likelihood: float
-    """Of the particle's text, summed over the M rows."""
-    log_likelihood_new: float
-    log_alpha: float
-    won: tuple[int, ...]
-    """Ids of rows on which the new text does better: right where the other is wrong, or with a smaller error."""
-    lost: tuple[int, ...]
-    unread: tuple[int, ...]
-    """Ids of rows to which it gave no readable answer."""
-
-    @property
-    def acceptance(self) -> float:
-        return math.exp(self.log_alpha)
-
-    @property
-    def n_rows(self) -> int:
-        return len({row.id for row in self.rows})
-
-
-def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
-    """Return the new text beside the particle's, with the rows that the particle was last scored on.
-
-    Raises InputError for a text that is empty, too long or not new, or an unknown slot; RunError before the first
-    score.
-    """
-    rows = last_rows(view)
-    if not 0 <= slot < view.size:
-        raise InputError(f"there is no particle {slot}: give one from 0 to {view.size - 1}")
-    new = whole_text(text, view.seed_text, name="the new text")
-    at, old = last_finished(view), view.texts[view.population[slot].hypothesis]
-    if new == old:
-        raise InputError(f"particle {slot} says this already: change a word")
-    if config.is_weighing and new in (view.texts[state.hypothesis] for state in view.population):
-        raise InputError("another particle says this already: change a word")
-    exponent = at.finished.exponent if at.finished and config.is_telescoping else 1.0
-    return Rewording(slot=slot, old=old, new=new, rows=rows, exponent=exponent)
-
-
-def last_rows(view: RunView) -> tuple[int, ...]:
-    """(M,) ids of the rows behind the final weights, else behind the last step. Raises RunError before a score."""
-    scored = view.final_scored if view.final else last_finished(view).scored
-    if not scored:
-        raise RunError("no particle has been scored yet: wait for the first step to end")
-    return next(iter(scored.values())).rows
-
-
-def asking_of(reader: RunReader, reworded: Rewording, view: RunView) -> Asking:
-    """Return the questions that score both texts: one a row and text, but those that the run has answered."""
-    wanted, known = set(reworded.rows), reader.read_answers().by_pair
-    rows = [row for row in reader.dataset().train if row.id in wanted]
-    return Asking(reader.directory, rows, view=view, texts=(reworded.old, reworded.new), known=known)
-
-
-def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, config: Config) -> Comparison | None:
-    """Compare the answers to the questions of `asking_of`; None unless every row is answered."""
-    by_row = {row.id: (row, *both) for row, *both in zip(answers.rows, *answers.predictions, strict=True)}
-    if not set(reworded.rows) <= by_row.keys():
-        return None
-    rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
-    likelihood = likelihood_of(dataset, config)
-    return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
-
-
-def compare(
-    old: Sequence[Prediction],
-    new: Sequence[Prediction],
-    rows: Sequence[Row],
-    *,
-    dataset: Dataset,
-    likelihood: Likelihood,
-    exponent: float = 1.0,
-) -> Comparison:
-    targets = [row.target for row in rows]
-    before, after = (losses_of(dataset, tuple(said.value for said in each), targets) for each in (old, new))
-    log_lik, log_lik_new = (log_likelihood(likelihood, tuple(each), tuple(rows)) for each in (old, new))
-    ids = [row.id for row in rows]
-    return Comparison(
-        rows=tuple(rows),
-        old=tuple(old),
-        new=tuple(new),
-        log_likelihood=log_lik,
-        log_likelihood_new=log_lik_new,
-        # alpha = min(1, (p(rows | new) / p(rows | old))^exponent)                   (Eq. 9)
-        log_alpha=log_acceptance(exponent * log_lik_new, exponent * log_lik),
-        won=_distinct(ids, (after < before).tolist()),
-        lost=_distinct(ids, (after > before).tolist()),
-        unread=_distinct(ids, [said.value is None for said in new]),
-    )
-
-
-def _distinct(ids: Sequence[int], chosen: Sequence[bool]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(each for each, is_chosen in zip(ids, chosen, strict=True) if is_chosen))
-
-
-def reworded_run(
-    spec: RunSpec, dataset: Dataset, view: RunView, reworded: Rewording, *, run: str, name: str = ""
-) -> Preparation:
-    """Prepare a new run from a run's particles, one of them with the new text, on the same rows. run: its id.
-
-    Raises RunError if the particle no longer holds the text that was compared.
-    """
-    slot = reworded.slot
-    plain = going_on(spec, view, run=run, name=name or f"{spec.name}, particle {slot} reworded")
-    if plain.start[slot : slot + 1] != (reworded.old,):
-        raise RunError(f"particle {slot} has another text by now: score the new wording again")
-    start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
-    return Preparation(dataset=dataset, spec=replace(plain, start=start, reworded=slot))
-
+# Prompted baselines
 
 FILE = "prompted.json"
 EXAMPLES = 105
@@ -388,7 +248,6 @@ class Prompted:
     name: Name
     calls: int
     """Learner calls needed, repetitions after unreadable answers included."""
-    questions: int
     examples: int = 0
     """Training rows in a prompt, at least."""
     answers: Votes
@@ -414,14 +273,13 @@ def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
 class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
-    def __init__(self, directory: RunDirectory, *, calls: int | None = None, examples: int | None = None) -> None:
-        """calls: learner calls of the vote; as many as the run's if not given. examples: most in a prompt, or all.
+    def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
+        """calls: learner calls of the vote; as many as the run's if not given.
 
         Raises InputError for a run without calls or test rows.
         """
-        for name, value in (("calls", calls), ("examples", examples)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}: give at least 1")
+        if calls is not None and calls < 1:
+            raise InputError(f"calls is {calls}: give at least 1")
         self._directory, self._spec = directory, directory.spec()
         self._run_calls = JournalReader(directory.journal).read().usage.learner
         n_rows = self._spec.dataset["n_test"]
@@ -430,7 +288,7 @@ class PromptedAsking:
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
         n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * n_rows))
-        self._draws, self._most, self._counters = range(n_draws), examples, Counters()
+        self._draws, self._counters = range(n_draws), Counters()
         self.total = (n_draws + 1) * n_rows
         self.done = 0
 
@@ -476,7 +334,7 @@ class PromptedAsking:
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=dataset.classes)
         calls = self._counters.snapshot().learner - before
-        return Prompted(name=name, calls=calls, questions=len(texts), answers=averages_of(equal, votes))
+        return Prompted(name=name, calls=calls, answers=averages_of(equal, votes))
 
     def _examples(self, draw: int, session: Session, dataset: Dataset, text: str) -> list[Row]:
         """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
@@ -487,7 +345,7 @@ class PromptedAsking:
         room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
         room -= prompt_tokens(prompts.messages(text, longest))
         chosen: list[Row] = []
-        for place in order[: self._most or len(order)]:
+        for place in order:
             row = dataset.train[place]
             room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
             if room < 0:

@@ -5,20 +5,17 @@ Prompts are the real ones: the run's templates over its own rows. The lengths of
 every model has its own tokenizer.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
-from vpp.llm.prompts import prompt_tokens
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.llm.translator import LEAST_TOKENS
 from vpp.problem import Prediction
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
@@ -27,13 +24,7 @@ from vpp.settings import Config
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raise InputError for a price or a cap that is invalid, or that nothing can be measured against."""
-    for what in (prices.learner, prices.optimizer, cap):
-        for field in fields(what) if what is not None else ():
-            value = getattr(what, field.name)
-            if not (math.isfinite(value) and value >= 0):
-                name = {"calls": "max_calls", "cost": "max_cost"}.get(field.name, f"the price of {field.name} tokens")
-                raise InputError(f"{name} is {value}: it must be a number of at least 0")
+    """Raise InputError for a price or a cap that nothing can be measured against."""
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
         raise InputError("a price of the optimizer, and one model for both roles: give --price")
     if cap.cost and not prices.are_given:
@@ -70,59 +61,36 @@ RECENT = 5
 """Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
 """UTF-8 bytes of a token in a typical prompt."""
-_FILLER = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A number that is not known yet: its expected value and its upper bound."""
-
-    about: float = 0.0
-    high: float = 0.0
-
-    def __add__(self, other: "Span") -> "Span":
-        return Span(about=self.about + other.about, high=self.high + other.high)
-
-    def __mul__(self, other: "Span") -> "Span":
-        return Span(about=self.about * other.about, high=self.high * other.high)
-
-
-HYPOTHESIS = Span(about=300, high=1200)
-"""Assumed characters of a hypothesis after its seed sentence."""
+HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. " * 3
+"""Assumed hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
 OPTIMIZER_ANSWER = 250
-"""Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
+"""Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part of the plan, with its tokens."""
+    """A part of the plan: its calls and their tokens."""
 
     what: str
-    calls: Span
-    prompt: Span
-    completion: Span
-
-    def cost(self, prices: Prices) -> Span:
-        price = prices.of_optimizer if self.what in OPTIMIZER else prices.learner
-        ends = ((getattr(self.prompt, end), getattr(self.completion, end)) for end in ("about", "high"))
-        about, high = (price.of(*tokens) for tokens in ends)
-        return Span(about=about, high=high)
+    calls: float
+    most_calls: int
+    prompt: float
+    completion: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A run's plan with its calls, tokens and money: what is expected, and the upper bound.
+    """A run's plan with the tokens and the money that its expected calls take.
 
     Repeats of unreadable answers are not included.
     """
 
     plan: Plan
     lines: tuple[Line, ...]
-    prompt: Span
-    completion: Span
-    cost: Span | None
+    cost: float | None
+    """None without prices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,59 +115,37 @@ def time_s(whole: Plan, pace: Pace) -> float:
 def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
     """Estimate a whole run on these rows."""
     whole, sizes = plan_of(replace(spec, dataset=dataset.sizes)), call_sizes(spec, dataset)
-    lines = []
+    lines, cost = [], 0.0
     for what, n in whole.items:
         kind = "optimizer" if what in OPTIMIZER else "program" if what == TRANSLATIONS else "learner"
-        calls = Span(about=n * (1.0 if kind == "optimizer" else whole.expected_share), high=n)
-        prompt, completion = sizes[kind]
-        lines.append(Line(what=what, calls=calls, prompt=prompt * calls, completion=completion * calls))
-    return Estimate(
-        plan=whole,
-        lines=tuple(lines),
-        prompt=sum((line.prompt for line in lines), Span()),
-        completion=sum((line.completion for line in lines), Span()),
-        cost=sum((line.cost(spec.prices) for line in lines), Span()) if spec.prices.are_given else None,
-    )
+        calls = n * (1.0 if kind == "optimizer" else whole.expected_share)
+        prompt, completion = (calls * tokens for tokens in sizes[kind])
+        lines.append(Line(what=what, calls=calls, most_calls=n, prompt=prompt, completion=completion))
+        cost += (spec.prices.of_optimizer if kind == "optimizer" else spec.prices.learner).of(prompt, completion)
+    return Estimate(plan=whole, lines=tuple(lines), cost=cost if spec.prices.are_given else None)
 
 
-def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[Span, Span]]:
-    """Tokens of a call's prompt and of its answer, by kind of call: on rows of middle length, and on the longest."""
-    by_length = sorted(dataset.labelled, key=lambda row: len(render_input(row)))
-    batch = min(spec.config.batch_size, len(by_length))
-    start = (len(by_length) - batch) // 2
-    middle, longest = by_length[start : start + batch], by_length[-batch:]
+def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]]:
+    """Tokens of a call's prompt and of its answer, by kind of call, on rows of middle length."""
+    rows = sorted(dataset.labelled, key=lambda row: len(render_input(row)))
+    batch = min(spec.config.batch_size, len(rows))
+    start = (len(rows) - batch) // 2
+    middle = rows[start : start + batch]
     learner, optimizer = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
-    programs = program_prompts(spec, dataset)
-    text, long_text = (_hypothesis(optimizer.seed_text, length) for length in (HYPOTHESIS.about, HYPOTHESIS.high))
-
-    def rewrite(hypothesis: str, rows: Sequence[Row]) -> Messages:
-        return optimizer.about_batch(hypothesis, rows, [Prediction(row=row.id, value=row.target) for row in rows])
-
-    draws = [optimizer.about_columns()] if spec.config.is_filtered else []
-    prompts: dict[str, tuple[Messages, list[Messages]]] = {
-        "learner": (learner.messages(text, middle[batch // 2]), [learner.messages(long_text, longest[-1])]),
-        "optimizer": (rewrite(text, middle), [rewrite(long_text, longest), *draws]),
-        "program": (programs.translation(text), [programs.translation(long_text)]),
+    text, known = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
+    prompts: dict[str, Messages] = {
+        "learner": learner.messages(text, middle[batch // 2]),
+        "optimizer": optimizer.about_batch(text, middle, known),
+        "program": program_prompts(spec, dataset).translation(text),
     }
-    most = spec.endpoint.learner_max_tokens
+    endpoint = spec.endpoint
     answers = {
-        "learner": (1, 1) if learner.is_lettered else (LEARNER_ANSWER, most),
-        "optimizer": (OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens),
-        "program": (LEARNER_ANSWER, max(LEAST_TOKENS, most)),
+        "learner": 1 if learner.is_lettered else min(LEARNER_ANSWER, endpoint.learner_max_tokens),
+        "optimizer": min(OPTIMIZER_ANSWER, endpoint.optimizer_max_tokens),
+        "program": min(LEARNER_ANSWER, endpoint.learner_max_tokens),
     }
-    sizes = {}
-    for kind, (typical, long) in prompts.items():
-        tokens = sum(len(turn["content"].encode("utf-8", "replace")) for turn in typical) / BYTES_A_TOKEN
-        usual, limit = answers[kind]
-        prompt = Span(about=tokens, high=max(map(prompt_tokens, long)))
-        sizes[kind] = prompt, Span(about=min(usual, limit), high=limit)
-    return sizes
-
-
-def _hypothesis(seed_text: str, characters: float) -> str:
-    """Return a hypothesis with this many characters after the seed sentence."""
-    count = round(characters)
-    return f"{seed_text} {(_FILLER * (1 + count // len(_FILLER)))[:count]}"
+    sizes = {kind: sum(len(turn["content"].encode("utf-8", "replace")) for turn in prompts[kind]) for kind in prompts}
+    return {kind: (size / BYTES_A_TOKEN, answers[kind]) for kind, size in sizes.items()}
 
 
 # What is left of a run under way

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, InputError, RunError, RunLocked
+from vpp.errors import DataError, InputError, RunError, RunLocked, VppError
 from vpp.events import Usage
-from vpp.runs.disk import inherited_lock, is_locked, locked, obstacle, sync_folder, write_atomically
-from vpp.runs.spec import RunSpec, first_fault
+from vpp.runs.disk import is_locked, locked, sync_folder, write_atomically
+from vpp.runs.spec import RunSpec, adapter, first_fault
+from vpp.runs.spec import to_json as spec_json
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
@@ -24,16 +25,42 @@ if TYPE_CHECKING:
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 NAME_LENGTH = 120
-_SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
+STALLED_AFTER_S = 30.0
+STARTING_S = 10.0
+"""Seconds that may pass until a new worker holds its run."""
 
 
-class RunFiles:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    at: float = field(default_factory=time.time)
+    """Unix time in seconds."""
+    usage: Usage = field(default_factory=Usage)
+    is_launch: bool = False
+    """True if it was written for a worker that is being started."""
+    queued: bool = False
+    """True until it asks models, and while it waits for a slot."""
+    waits: bool = False
+    """True while other runs hold all slots."""
+    loading_s: float | None = None
+    """Seconds for which it has been loading a model file; None if it is not."""
+    in_flight: int = 0
+    """Calls that are sent and not answered."""
+    oldest_at: float = 0.0
+    """Unix time at which the oldest of them was sent."""
+
+
+_HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+class RunDirectory:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.journal = self.path / "events.jsonl"
         self.data = self.path / "data.csv"
         self.summary = self.path / "summary.json"
         self.log = self.path / "worker.log"
+        self.control = self.path / "control"
 
     @property
     def id(self) -> str:
@@ -57,27 +84,20 @@ class RunFiles:
             raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
         try:
             write_atomically(self.data, data)
-            self._write(spec)
-        except RunError:
+            write_atomically(self.path / "run.json", spec_json(spec))
+        except VppError:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
         sync_folder(self.path.parent)
 
     def amend(self, **fields: Any) -> None:
-        """Change fields of the spec in run.json. Raises RunError if there is no run, or the disk refuses."""
-        self._write(replace(self.spec(), **fields))
-
-    def _write(self, spec: RunSpec) -> None:
-        try:
-            content = _SPEC.dump_json(spec, indent=2)
-        except PydanticSerializationError as error:
-            raise RunError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
-        write_atomically(self.path / "run.json", content)
+        """Change fields of the spec in run.json. Raises InputError, RunError without a run, and DiskRefused."""
+        write_atomically(self.path / "run.json", spec_json(replace(self.spec(), **fields)))
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
         try:
-            spec = _SPEC.validate_json((self.path / "run.json").read_bytes())
+            spec: RunSpec = adapter(RunSpec).validate_json((self.path / "run.json").read_bytes())
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
@@ -91,8 +111,57 @@ class RunFiles:
         except OSError:
             return 0
 
+    def send_command(self, command: Command) -> None:
+        """Leave a command for the worker, which deletes it once it is carried out."""
+        write_atomically(self.control, to_json(command))
 
-def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
+    def command(self) -> Command | None:
+        """Return the command that is not carried out yet."""
+        with suppress(OSError, ValueError):
+            return _COMMAND.validate_json(self.control.read_bytes())
+        return None
+
+    def beat(self, beat: Heartbeat) -> None:
+        """Raises DiskRefused."""
+        write_atomically(self.path / "heartbeat", to_json(beat), sync=False)
+
+    def last_beat(self) -> Heartbeat | None:
+        with suppress(OSError, ValueError):
+            return _HEARTBEAT.validate_json((self.path / "heartbeat").read_bytes())
+        return None
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run for one worker. Raises RunLocked if another holds it, RunError if it cannot be held."""
+        with locked(self.path / "lock", wait_s=1.0) as file:
+            if file is None:
+                raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
+            if not self.is_starting():
+                self.control.unlink(missing_ok=True)  # it was for an earlier worker
+            yield
+
+    def is_held(self) -> bool:
+        return is_locked(self.path / "lock")
+
+    def is_starting(self, *, now: float | None = None) -> bool:
+        """True if a worker was launched that does not hold the run yet."""
+        beat = self.last_beat()
+        return beat is not None and beat.is_launch and (now or time.time()) - beat.at < STARTING_S
+
+    def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
+        if view.phase == "finished":
+            return view.phase
+        if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
+            beat = self.last_beat()
+            if beat and (now or time.time()) - beat.at > STALLED_AFTER_S:
+                return "stalled"
+            return "queued" if beat is None or beat.queued else view.phase
+        if self.is_starting(now=now):
+            return "queued"
+        return view.phase if view.has_ended or view.is_at_cap else "interrupted"
+
+
+def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
     """Read the rows as used, with the split.
 
     Raises RunError if data.csv is missing or does not match run.json, DataError if it has changed.
@@ -107,123 +176,9 @@ def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
         raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
 
 
-def known_rows(run: RunFiles) -> Dataset | None:
+def known_rows(run: RunDirectory) -> Dataset | None:
     """Read the rows; None if they cannot be read. Raises RunError if run.json cannot be read."""
     spec = run.spec()
     with suppress(RunError, DataError):
         return load_dataset(run, spec)
-    return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
-    at: float = field(default_factory=time.time)
-    """Unix time in seconds."""
-    usage: Usage = field(default_factory=Usage)
-    queued: bool = False
-    """True until it asks models, and while it waits for a slot."""
-    waits: bool = False
-    """True while other runs hold all slots."""
-    obeying: Command | None = None
-    """The command that it is carrying out."""
-    loading_s: float | None = None
-    """Seconds for which it has been loading a model file; None if it is not."""
-    in_flight: int = 0
-    """Calls that are sent and not answered."""
-    oldest_at: float = 0.0
-    """Unix time at which the oldest of them was sent."""
-
-
-_HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
-STALLED_AFTER_S = 30.0
-STARTING_S = 10.0
-"""Seconds that may pass until a worker holds a new run."""
-
-
-class RunDirectory(RunFiles):
-    """A command is a file that the worker takes."""
-
-    def send_command(self, command: Command) -> None:
-        write_atomically(self.path / "control", to_json(command))
-
-    def take_command(self) -> Command | None:
-        """Return the command that waits, once."""
-        taken = self.path / ".control.taken"
-        with suppress(FileNotFoundError):
-            (self.path / "control").replace(taken)
-            command = _command(taken)
-            taken.unlink()
-            return command
-        return None
-
-    def pending_command(self) -> Command | None:
-        """Return the command that waits for a worker, or that it is carrying out."""
-        if waiting := _command(self.path / "control"):
-            return waiting
-        beat = self.last_beat() if self.is_held() else None
-        return beat.obeying if beat else None
-
-    def beat(self, beat: Heartbeat) -> None:
-        """Raises DiskRefused."""
-        write_atomically(self.path / "heartbeat", to_json(beat), sync=False)
-
-    def last_beat(self) -> Heartbeat | None:
-        with suppress(OSError, ValueError):
-            return _HEARTBEAT.validate_json((self.path / "heartbeat").read_bytes())
-        return None
-
-    @contextmanager
-    def lock(self) -> Iterator[BinaryIO]:
-        """Hold the run for one worker, which may inherit the lock from the process that starts it.
-
-        Raises RunLocked if another worker holds it, RunError if it cannot be held.
-        """
-        path = self.path / "lock"
-        if inherited := inherited_lock(path):
-            with inherited:
-                yield inherited
-            return
-        with locked(path, wait_s=1.0) as file:
-            if file is None:
-                raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            (self.path / "control").unlink(missing_ok=True)  # it was for an earlier worker
-            yield file
-
-    def is_held(self) -> bool:
-        return is_locked(self.path / "lock")
-
-    def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
-        now = now or time.time()
-        if view.phase == "finished":
-            return view.phase
-        if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
-            beat = self.last_beat()
-            if beat and now - beat.at > STALLED_AFTER_S:
-                return "stalled"
-            return "queued" if beat is None or beat.queued else view.phase
-        if view.phase == "queued" and _is_recent(self.data, now):
-            return "queued"
-        return view.phase if view.has_ended or view.is_at_cap else "interrupted"
-
-    def obstacle(self, state: State) -> str:
-        """Return why a worker could not resume the run, in one line with the fix.
-
-        Empty if nothing is in the way, or the run is neither interrupted nor failed.
-        """
-        return obstacle(self.path) if state in ("interrupted", "failed") else ""
-
-
-def _is_recent(path: Path, now: float) -> bool:
-    try:
-        return abs(now - path.stat().st_mtime) < STARTING_S
-    except OSError:
-        return False
-
-
-_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
-
-
-def _command(path: Path) -> Command | None:
-    with suppress(OSError, ValueError):
-        return _COMMAND.validate_json(path.read_bytes())
     return None

@@ -12,18 +12,12 @@ from typing import BinaryIO
 
 from vpp.errors import DiskRefused
 
-LOCK = "_VPP_LOCK"
-"""Variable with the descriptor of the lock that a worker inherits."""
-LEAST_FREE = 128 * 1024
-"""Bytes that a worker needs at least."""
 _FIXES = {
     errno.ENOSPC: ("the disk is full", "free some space"),
     errno.EDQUOT: ("the quota on this disk is used up", "free some space, or have the quota raised"),
     errno.EROFS: ("the disk is read-only", "mount it for writing"),
     errno.EACCES: ("permission denied", "give this user the right to write there"),
-    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n), or set fewer calls in flight"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
-    errno.ENOLCK: ("its file system locks no files", "keep runs on a local disk"),
 }
 
 
@@ -35,19 +29,6 @@ def refusal(error: OSError, path: Path) -> str:
     what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
     where = error.filename if isinstance(error.filename, str) else path
     return f"{where} cannot be written ({what}): {fix}"
-
-
-def obstacle(folder: Path) -> str:
-    """Return why a worker could not write to the folder, worded as by `refusal`; empty if nothing is in the way."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError as error:
-        return refusal(error, folder)
-    if disk.f_flag & os.ST_RDONLY:
-        return refusal(OSError(errno.EROFS, ""), folder)
-    if disk.f_bavail * disk.f_frsize < LEAST_FREE:
-        return refusal(OSError(errno.ENOSPC, ""), folder)
-    return "" if os.access(folder, os.W_OK | os.X_OK) else refusal(OSError(errno.EACCES, ""), folder)
 
 
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
@@ -66,7 +47,7 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
         if sync:
             sync_folder(path.parent)
     except OSError as error:
-        raise DiskRefused(refusal(error, path)) from None
+        raise DiskRefused(refusal(OSError(error.errno, error.strerror), path)) from None  # not by the part's name
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -106,15 +87,6 @@ def locked(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
         time.sleep(0.02)
     with file or nullcontext():
         yield file
-
-
-def inherited_lock(path: Path) -> BinaryIO | None:
-    """Return the lock that this process's parent took for it, if it is this file's; only once."""
-    descriptor = os.environ.pop(LOCK, "")
-    with suppress(OSError, ValueError):
-        if os.path.samestat(os.fstat(int(descriptor)), path.stat()):
-            return os.fdopen(int(descriptor), "ab")
-    return None
 
 
 def is_locked(path: Path) -> bool:

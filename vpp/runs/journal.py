@@ -20,6 +20,7 @@ from pydantic_core import to_json
 from vpp.errors import JournalDamaged
 from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
+from vpp.runs.disk import sync_folder
 from vpp.runs.spec import first_fault
 from vpp.runs.view import RunView
 
@@ -85,6 +86,7 @@ class Journal:
         """Open the journal; a last line that has no end is cut. Only the run's lock holder may do this."""
         self._path = path
         self._file = path.open("a+b", buffering=0)
+        sync_folder(path.parent)
         self._waiting: list[bytes] = []
         self._file.seek(0)
         complete = sum(len(line) for line in self._file if line.endswith(b"\n"))
@@ -146,7 +148,7 @@ class LineReader:
     def new(self) -> Iterator[Record | Entry]:
         """Yield what the lines since the last call hold; an unfinished last line waits.
 
-        Raises JournalDamaged at a line that cannot be read, at each call until the file is another.
+        Raises JournalDamaged at a line that cannot be read, at each call until the line is another.
         """
         try:
             file = self._path.open("rb")
@@ -171,11 +173,11 @@ class LineReader:
             raise JournalDamaged(f"{where}: restore the file from a copy") from None
 
     def is_another(self) -> bool:
-        """True if the file was replaced, removed or shortened since it was read."""
+        """True if the file was replaced or shortened since it was read."""
         with suppress(FileNotFoundError):
             now = self._path.stat()
             return self._inode not in (0, now.st_ino) or now.st_size < self._offset
-        return self._inode != 0
+        return False
 
 
 class JournalReader(LineReader):
@@ -184,14 +186,12 @@ class JournalReader(LineReader):
     def __init__(self, path: Path) -> None:
         super().__init__(path, answers=False)
         self.view = RunView()
-        self.n_records = 0
 
     def new_records(self) -> Iterator[Record]:
         """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
         for record in self.new():
             assert isinstance(record, Record)
             self.view.apply(record)
-            self.n_records += 1
             yield record
 
     def read(self) -> RunView:
@@ -219,15 +219,11 @@ def settled_answers(path: Path) -> list[Entry]:
     return settled
 
 
-class AnswerReader:
+class AnswerReader(LineReader):
     """All recorded answers."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._start_over()
-
-    def _start_over(self) -> None:
-        self._lines = LineReader(self._path, events=False)
+        super().__init__(path, events=False)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
         """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
         self.readings: dict[tuple[str, int], Prediction] = {}
@@ -242,13 +238,8 @@ class AnswerReader:
         return [*self.translations.values(), *self.texts.values()]
 
     def refresh(self) -> "AnswerReader":
-        """Read complete lines added since the last call; start over if the file was replaced or shortened.
-
-        Raises JournalDamaged at an answer that cannot be read.
-        """
-        if self._lines.is_another():
-            self._start_over()
-        for answer in self._lines.new():
+        """Read complete lines added since the last call. Raises JournalDamaged at an answer that cannot be read."""
+        for answer in self.new():
             match answer:
                 case Translation():
                     self.translations[answer.hypothesis] = answer

@@ -2,18 +2,17 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vpp.data.answers import quoted
 from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
 from vpp.llm.answers import LETTERS
-from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED, chosen_templates
+from vpp.llm.choices import PAPER, chosen_templates
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of, set_texts
@@ -22,7 +21,7 @@ from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import check_prompts_fit, fitted_to, learner_template, limits_of
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec, to_json
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -60,10 +59,9 @@ class Preparation:
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
     config, endpoint = spec.config, spec.endpoint
-    if spec.cell_limit < 0:
-        raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)
+    to_json(spec)
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
@@ -120,20 +118,10 @@ def check_endpoint(endpoint: EndpointSpec) -> None:
 
 
 def check_limits(endpoint: EndpointSpec) -> None:
-    """Raise InputError for an invalid address, one with a password, or an invalid option."""
-    for address in (endpoint.base_url, endpoint.optimizer_base_url):
-        if address:
-            checked_address(address)
+    """Raise InputError for an invalid address, one with a password, or fields of requests that are no JSON object."""
+    for address in filter(None, (endpoint.base_url, endpoint.optimizer_base_url)):
+        checked_address(address)
     body_of(endpoint.body)
-    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
-    for name, allowed in choices.items():
-        if getattr(endpoint, name) not in allowed:
-            chosen = ", ".join(filter(None, allowed))
-            raise InputError(f"{name} is {getattr(endpoint, name)!r}: choose one of {chosen}")
-    least_of = {"concurrency": 0, "timeout_s": 0.1, "max_wait_s": 0, "demo_latency_ms": 0, "context_length": 0}
-    for name, least in {**least_of, "learner_max_tokens": 1, "optimizer_max_tokens": 1}.items():
-        if not getattr(endpoint, name) >= least:
-            raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
@@ -159,49 +147,28 @@ def continue_run(
     Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
     """
     spec, view = directory.spec(), JournalReader(directory.journal).read()
-    prepared = continuation(spec, load_dataset(directory, spec), view, answered, run=directory.id, name=name)
-    return replace(prepared, spec=replace(prepared.spec, command=command))
-
-
-def continuation(
-    spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
-) -> Preparation:
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
+    note = f"answered by a person to go on from run {directory.id}"
     return Preparation(
-        dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
-        spec=going_on(spec, view, run=run, name=name or f"{spec.name} + {rows}"),
+        dataset=with_rows(load_dataset(directory, spec), answered, note=note),
+        spec=going_on(spec, view, run=directory.id, name=name or f"{spec.name} + {rows}", command=command),
     )
 
 
-def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
+def going_on(spec: RunSpec, view: RunView, *, run: str, name: str, command: tuple[str, ...] = ()) -> RunSpec:
+    """Return the spec of a run that begins with this one's particles; smc then weighs them on all training rows."""
     if not view.population:
         raise RunError(f"{run} has no particles yet: wait for its first step")
-    texts = tuple(view.texts[state.hypothesis] for state in view.population)
-    return replace(
-        spec,
-        config=config_for(spec.config, size=len(texts)),
-        name=name,
-        command=(),
-        start=texts,
-        started_from=run,
-        reworded=None,
-    )
-
-
-def config_for(config: Config, *, size: int) -> Config:
-    """Return the earlier run's options with a particle for each text, and final weights on all training rows.
-
-    Only smc has final weights.
-    """
-    if not config.draws_initial:
-        return config
-    return replace(config, particles=size, final_weights="train" if config.method == "smc" else config.final_weights)
+    texts, config = tuple(view.texts[state.hypothesis] for state in view.population), spec.config
+    if config.draws_initial:
+        final = "train" if config.method == "smc" else config.final_weights
+        config = replace(config, particles=len(texts), final_weights=final)
+    return replace(spec, config=config, name=name, command=command, start=texts, started_from=run, group="", pooled=())
 
 
 MOST_CHARACTERS = 4_000
 """Longest sentence in characters: a learner's call carries it whole."""
 LEAST_WEIGHT = 1e-100
-A_PRIOR = "a positive number for each sentence, in their order, or a JSON object from sentence to number"
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
@@ -235,8 +202,11 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
             provenance = replace(dataset.provenance, notes=(*dataset.provenance.notes, note))
             dataset = replace(dataset, provenance=provenance)
         spec = replace(spec, start=tuple(dict.fromkeys(whole)))
-    if spec.start_prior:
-        spec = replace(spec, start_prior=shares(spec.start_prior, spec))
+    if weights := spec.start_prior:
+        are_positive = all(LEAST_WEIGHT <= each <= 1 / LEAST_WEIGHT for each in weights)
+        if not (spec.config.is_weighing and len(weights) == len(spec.start) and are_positive):
+            raise InputError("prior: give a positive number for each sentence that is weighed, in their order")
+        spec = replace(spec, start_prior=tuple(each / math.fsum(weights) for each in weights))
     if spec.config.is_weighing:
         # One step on all rows with the likelihood itself: nothing is resampled or rewritten.
         config = replace(spec.config, particles=max(1, len(spec.start)), epochs=1, batch_size=len(dataset.train))
@@ -252,43 +222,6 @@ def whole_text(sentence: str, seed_text: str, *, name: str) -> str:
     if len(body) > MOST_CHARACTERS:
         raise InputError(f"{name} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}")
     return f"{seed_text} {body}"
-
-
-def read_prior(text: str, sentences: Sequence[str]) -> tuple[float, ...]:
-    """Return prior weights in the order of the sentences, from numbers with commas, or a JSON list or object.
-
-    Raises InputError.
-    """
-    try:
-        listed = json.loads(text if text.lstrip().startswith(("[", "{")) else f"[{text}]")
-    except (ValueError, RecursionError):
-        raise InputError(f"prior {quoted(text)} cannot be read: give {A_PRIOR}") from None
-    return prior_weights(listed, sentences)
-
-
-def prior_weights(given: Sequence[float] | Mapping[str, float], sentences: Sequence[str]) -> tuple[float, ...]:
-    """Return positive weights, by sentence or in the order of the sentences, each once. Raises InputError."""
-    different = list(dict.fromkeys(each.strip() for each in sentences))
-    if isinstance(given, Mapping):
-        weights = {sentence.strip(): weight for sentence, weight in given.items()}
-        odd = next((each for each in (*weights, *different) if (each in weights) != (each in different)), None)
-        if odd is not None:
-            why = "has no weight" if odd in different else "is none of the sentences"
-            raise InputError(f"prior: {quoted(odd)} {why}: give {A_PRIOR}")
-        given = [weights[each] for each in different]
-    if len(given) != len(different):
-        raise InputError(f"prior has {len(given)} weights for {len(different)} sentences: give {A_PRIOR}")
-    if not all(type(each) in (int, float) and LEAST_WEIGHT <= each <= 1 / LEAST_WEIGHT for each in given):
-        raise InputError(f"prior has a weight that is no positive number: give {A_PRIOR}")
-    return tuple(map(float, given))
-
-
-def shares(weights: Sequence[float], spec: RunSpec) -> tuple[float, ...]:
-    """Return prior weights divided by their sum. Raises InputError unless each sentence to weigh has one."""
-    if not spec.config.is_weighing or len(weights) != len(spec.start):
-        raise InputError(f"prior weights are for sentences that are only weighed: give {A_PRIOR}")
-    whole = math.fsum(weights)
-    return tuple(each / whole for each in weights)
 
 
 def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> None:

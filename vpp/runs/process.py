@@ -3,18 +3,19 @@
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
 import vpp
-from vpp.errors import DiskRefused, EndpointUnreachable
+from vpp.errors import DiskRefused, EndpointUnreachable, RunLocked
 from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.disk import LOCK, refusal, try_lock
+from vpp.runs.disk import refusal, try_lock
 from vpp.runs.keys import Keys
 
 SLOT_POLL_S = 0.2
@@ -33,27 +34,20 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
 
 
 def start_worker(directory: RunDirectory, environment: Mapping[str, str], *options: str) -> "subprocess.Popen[bytes]":
-    """Start `vpp resume` with the run's lock, so that no other worker can begin meanwhile. options: its own.
-
-    Raises RunLocked, DiskRefused.
-    """
-    words = ("vpp", "resume", str(directory.path), *options)
-    with directory.lock() as lock:
-        try:
-            before = directory.last_beat() or Heartbeat()
-            directory.beat(Heartbeat(usage=before.usage, queued=True))
-            return start(words, directory.log, {**environment, LOCK: str(lock.fileno())}, inherit=lock.fileno())
-        except OSError as error:
-            raise DiskRefused(refusal(error, directory.path)) from None
+    """Start `vpp resume` with options of its own. Raises RunLocked if it has a worker already; DiskRefused."""
+    before = directory.last_beat() or Heartbeat()
+    with directory.lock():
+        if directory.is_starting():
+            raise RunLocked(f"{directory.path} is held by another worker, which is starting: watch it")
+        directory.beat(Heartbeat(usage=before.usage, is_launch=True))
+    try:
+        return start(("vpp", "resume", str(directory.path), *options), directory.log, environment)
+    except OSError as error:
+        raise DiskRefused(refusal(error, directory.path)) from None
 
 
-def start(
-    words: Sequence[str], log: Path, environment: Mapping[str, str], *, inherit: int
-) -> "subprocess.Popen[bytes]":
-    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError.
-
-    inherit: descriptor of a file that it inherits.
-    """
+def start(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError."""
     with log.open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-m", *words],
@@ -62,7 +56,6 @@ def start(
             stderr=output,
             env=child_environment(environment),
             start_new_session=True,
-            pass_fds=[inherit],
         )
 
 
@@ -70,6 +63,19 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a child process that imports `vpp`, whatever folder it is started from."""
     paths = [str(Path(vpp.__file__).parents[1]), environment.get("PYTHONPATH", "")]
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+@contextmanager
+def on_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """Turn signals into calls of `stop`; a closed terminal's too, unless this process was started to ignore it."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    names = (signal.SIGINT, signal.SIGTERM, *(() if ignored else (signal.SIGHUP,)))
+    before = {name: signal.signal(name, lambda *_: stop()) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 def is_secret(name: str) -> bool:

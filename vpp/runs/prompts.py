@@ -1,9 +1,7 @@
-"""Prompts and rows of a run; the optimizer's are not stored: templates, data and journal rebuild them to the letter."""
+"""Prompts and rows of a run, made of its templates and its data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cache
-from itertools import repeat
 from typing import Any, cast
 
 from vpp.data.dataset import Dataset
@@ -19,13 +17,9 @@ from vpp.llm.prompts import (
 )
 from vpp.llm.protocol import SCHEMA, Message
 from vpp.llm.templates import Template, lettered, packaged, template_of
-from vpp.problem import Prediction, Problem, n_pool
+from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
-from vpp.programs.source import read_program
-from vpp.randomness import call_seed
-from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, StepView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
@@ -71,8 +65,8 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         shows_predictions=prompts.shows_predictions(prompts.seed_text),
         start_texts=spec.start,
         start_prior=spec.start_prior,
+        n_written=spec.n_written,
         start_origin="continued" if spec.is_continued else "yours",
-        reworded=spec.reworded,
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
@@ -123,57 +117,6 @@ def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
 
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
     check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
-
-
-class PromptMaker:
-    """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
-
-    def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader]) -> None:
-        """answers: reads the learner's answers; called once, when a prompt is asked for."""
-        self._answers = cache(answers)
-        self._prompts = optimizer_prompts(spec, dataset)
-        self._rows = {row.id: row for row in dataset.train}
-        self._columns = Columns(dataset)
-        self._batches = problem_of(spec, dataset)
-        self._seed = spec.config.seed
-
-    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """Return the prompt of a slot's proposal at a step as text; None if it is not known (yet)."""
-        messages = self.messages(view, step, slot)
-        return None if messages is None else as_text(messages)
-
-    def messages(self, view: RunView, step: int, slot: int) -> list[Message] | None:
-        """Return the first conversation of a slot's proposal at a step; None if it is not known (yet)."""
-        at = view.steps.get(step)
-        if at is None or slot not in at.proposed:
-            return None
-        proposed = at.proposed[slot]
-        if proposed.origin == "prior":
-            return self._prompts.about_columns()
-        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
-        rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
-        known = self._known(at, proposed.parent)
-        if any(row.id not in known for row in rows):
-            return None
-        predictions = [known[row.id] for row in rows]
-        seed = call_seed(self._seed, "propose", step, slot)
-        return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
-
-    def _known(self, at: StepView, hypothesis: str) -> dict[int, Prediction]:
-        """Predictions by row id: from the step's scores, else as the learner answered."""
-        answers = self._answers()
-        translation, program = answers.translations.get(hypothesis), None
-        if translation and translation.code is not None:
-            program = read_program(translation.code, self._columns.aliases, self._columns.texts)
-        known: dict[int, Prediction] = {}
-        for scored in (each for each in at.scored.values() if each.hypothesis == hypothesis):
-            values = zip(scored.rows, scored.predictions, scored.branches or repeat(None), strict=False)
-            for row, value, branch in values:
-                words = program.words(branch) if program and branch is not None else ""
-                known[row] = Prediction(row=row, value=value, branch=branch, explanation=words)
-        if program is None:
-            known = {row: each for (text, row), each in answers.by_pair.items() if text == hypothesis} | known
-        return known
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

@@ -5,26 +5,23 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
-from vpp.errors import DataError, DiskRefused, RunError
+from vpp.errors import DiskRefused, RunError
 from vpp.events import Scored, Usage
-from vpp.posterior.metric import label_figures
 from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
 from vpp.runs.disk import write_atomically
 from vpp.runs.journal import AnswerReader, JournalReader
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import Phase, RunView
-
-_EDITIONS = count(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +35,6 @@ class Snapshot:
     """Calls so far, those of an unfinished round included."""
     beat: Heartbeat | None = None
     """The worker's last heartbeat."""
-    edition: int = 0
-    """Changes with the spec or the view, and differs between readers; use as a cache key."""
-
-    @property
-    def loading_s(self) -> float | None:
-        """Seconds for which the worker has been loading a model file; None if it is not."""
-        return self.beat.loading_s if self.beat and self.state == "queued" else None
 
 
 class RunReader:
@@ -52,23 +42,31 @@ class RunReader:
 
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
-        self._start_over()
-        self.answers = AnswerReader(directory.journal)
         self._lock = threading.Lock()
-        self._spec: tuple[object, RunSpec] | None = None
         self._dataset: Dataset | None = None
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.answers = AnswerReader(self.directory.journal)
+        self._journal = JournalReader(self.directory.journal)
+        self._view = RunView()
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
         with self._lock:
             try:
-                spec, state = self._read(), self.directory.state(self._shown)
+                spec = self.directory.spec()
+                if self._journal.is_another():
+                    self._start_over()
+                if deque(self._journal.new_records(), maxlen=1):
+                    self._view = self._journal.view.copy()
+                state = self.directory.state(self._view)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
-            beat, usage = self.directory.last_beat(), self._shown.usage
+            beat, usage = self.directory.last_beat(), self._view.usage
             if beat and state == "running" and beat.usage.calls >= usage.calls:
                 usage = beat.usage
-            return Snapshot(spec=spec, state=state, view=self._shown, usage=usage, beat=beat, edition=self._edition)
+            return Snapshot(spec=spec, state=state, view=self._view, usage=usage, beat=beat)
 
     def dataset(self) -> Dataset:
         if self._dataset is None:
@@ -77,30 +75,9 @@ class RunReader:
 
     def read_answers(self) -> AnswerReader:
         with self._lock:
+            if self.answers.is_another():
+                self._start_over()
             return self.answers.refresh()
-
-    def _start_over(self) -> None:
-        self._journal = JournalReader(self.directory.journal)
-        self._shown = RunView()
-        self._edition = next(_EDITIONS)
-
-    def _read(self) -> RunSpec:
-        """Read what is new in the journal and in run.json, whose content is parsed again only after it was written."""
-        written = None  # if there is none, `spec` says so
-        with suppress(OSError):
-            file = (self.directory.path / "run.json").stat()
-            written = (file.st_ino, file.st_mtime_ns)
-        if self._spec is None or self._spec[0] != written:
-            self._spec = (written, self.directory.spec())
-            self._edition = next(_EDITIONS)
-        if self._journal.is_another():
-            self._start_over()
-        n_records = self._journal.n_records
-        view = self._journal.read()
-        if self._journal.n_records != n_records:
-            self._shown = view.copy()
-            self._edition = next(_EDITIONS)
-        return self._spec[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +91,6 @@ class Summary:
     metric: Literal["accuracy", "mse"] | None = None
     train: float | None = None
     test: float | None = None
-    balanced_accuracy: float | None = None
-    is_unread: bool = False
-    """True if most answers, or all proposals, could not be read."""
     sent: int = 0
     cost: float = 0.0
     verdict: dict[str, Any] | None = None
@@ -144,7 +118,7 @@ def read_summary(directory: RunDirectory) -> Summary:
         view = JournalReader(directory.journal).read()
     except OSError as error:
         raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
-    return write_summary(directory, view, lambda: load_dataset(directory, directory.spec()), journal=size)
+    return write_summary(directory, view, journal=size)
 
 
 def _written(directory: RunDirectory) -> Summary | None:
@@ -160,12 +134,7 @@ def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
 
 
 def write_summary(
-    directory: RunDirectory,
-    view: RunView,
-    rows: Callable[[], Dataset],
-    *,
-    journal: int,
-    verdict: dict[str, Any] | None = None,
+    directory: RunDirectory, view: RunView, *, journal: int, verdict: dict[str, Any] | None = None
 ) -> Summary:
     """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
 
@@ -182,8 +151,6 @@ def write_summary(
         metric=either.metric if either else None,
         train=train.value if train else None,
         test=test.value if test else None,
-        balanced_accuracy=balanced_accuracy(view, rows),
-        is_unread=unread(view) is not None,
         sent=view.usage.sent,
         cost=view.usage.cost,
         verdict=verdict,
@@ -191,21 +158,6 @@ def write_summary(
     with suppress(DiskRefused):
         write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
     return summary
-
-
-def balanced_accuracy(view: RunView, rows: Callable[[], Dataset]) -> float | None:
-    """Balanced accuracy of the averaged prediction on the test rows, from 0 to 1.
-
-    None for regression, before the rows are evaluated, and if they are no longer readable.
-    """
-    test = view.evaluated.get("test")
-    if test is None or test.metric != "accuracy":
-        return None
-    with suppress(RunError, DataError, LookupError):
-        targets = {row.id: row.target for row in rows().labelled}
-        due = [target for row in test.rows if (target := targets[row]) is not None]
-        return label_figures(test.averaged, due).balanced.value
-    return None
 
 
 # Unreadable answers

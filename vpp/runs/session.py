@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 
 from vpp import __version__
 from vpp.demo import VERSION as DEMO_VERSION
-from vpp.errors import EndpointError, InputError
+from vpp.errors import EndpointError, EndpointRefused, InputError
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
-from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
@@ -81,7 +81,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
     spec, counters = directory.spec(), access.counters
     budget = Budget(counters, access.cap)
-    warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
         cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
@@ -107,7 +106,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         if spec.config.has_programs:
             learner = await _programs(stack, directory, spec, (ends[0], by_row, options), access)
             problem = replace(problem, learner=learner, reader=by_row)
-        await warming
         yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
 
 
@@ -187,12 +185,14 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
         return spec
     endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
     try:
-        test = await unless_at_cap(try_schema(endpoint), budget)
+        outcome, answer = await unless_at_cap(try_schema(endpoint), budget) or ("", "")
+    except EndpointRefused:
+        return spec
     finally:
         await endpoint.aclose()
-    if test is None or not test.is_answered:
+    if not answer:
         return spec
-    carrier = SCHEMA if test.outcome == "honoured" else "off"
+    carrier = SCHEMA if outcome == "honoured" else "off"
     directory.amend(structured_as=carrier)
     return replace(spec, structured_as=carrier)
 
@@ -307,7 +307,6 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
                 concurrency=spec.in_flight,
                 learner_max_tokens=spec.learner_max_tokens,
                 optimizer_max_tokens=spec.optimizer_max_tokens,
-                structured="off" if spec.is_demo else spec.structured,
             )
             async for finding in check(endpoint, trial):
                 yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationError
+from annotated_types import Ge
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
+from vpp.errors import InputError
 from vpp.llm.choices import Role
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.settings import Config
 
+Count = Annotated[int, Ge(0)]
 MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
 
@@ -30,7 +35,7 @@ class EndpointSpec:
 
     demo: bool = False
     """True if the worker starts the built-in demo model."""
-    demo_latency_ms: int = 0
+    demo_latency_ms: Count = 0
     gguf: str = ""
     """Path of a model file that the worker serves itself; empty for a running server."""
     base_url: str = ""
@@ -39,17 +44,17 @@ class EndpointSpec:
     """Empty: the learner's."""
     optimizer_model: str = ""
     """Empty: the learner's."""
-    concurrency: int = 0
+    concurrency: Count = 0
     """Calls in flight at most; 0: as many as one round needs (`RunSpec.ceiling`)."""
-    timeout_s: float = 120
-    max_wait_s: float = 3600
+    timeout_s: Annotated[float, Ge(0.1)] = 120
+    max_wait_s: Annotated[float, Ge(0)] = 3600
     """Seconds a run waits for an endpoint that does not answer, before it fails."""
     cache: bool = True
-    learner_max_tokens: int = 512
-    optimizer_max_tokens: int = 1536
-    context_length: int = 0
+    learner_max_tokens: Annotated[int, Ge(1)] = 512
+    optimizer_max_tokens: Annotated[int, Ge(1)] = 1536
+    context_length: Count = 0
     """Tokens of prompt and answer together; 0 asks the servers, which may not know."""
-    structured: str = "off"
+    structured: Literal["auto", "off"] = "off"
     """Whether the server enforces the form of the learner's answers: off, or auto, if it honours a field for that.
 
     The command line, the app and `vpp.fit` with an address use auto."""
@@ -57,8 +62,8 @@ class EndpointSpec:
     """Further fields of each request, as a JSON object."""
     header_names: tuple[str, ...] = ()
     """Names of the headers that the run was started with; their values are secret and stored nowhere."""
-    reasoning_effort: str = ""
-    """Effort of a thinking model, one of `choices.EFFORTS`; empty leaves it to the model."""
+    reasoning_effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""
+    """Effort of a thinking model; empty leaves it to the model."""
 
     @property
     def in_flight(self) -> int:
@@ -91,7 +96,7 @@ class Prices:
 
     @property
     def are_given(self) -> bool:
-        return self.learner.is_given or self.of_optimizer.is_given
+        return self.learner != FREE or self.of_optimizer != FREE
 
 
 NO_PRICES = Prices()
@@ -118,13 +123,17 @@ class RunSpec:
     """Prior probability of each hypothesis, in a run that only weighs; empty if all are equal."""
     started_from: str = ""
     """Id of the run that these come from; empty if they are a person's own."""
-    reworded: int | None = None
-    """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
+    group: str = ""
+    """Name that runs of one setting with different seeds share (vpp/runs/group.py); empty for a run alone."""
+    pooled: tuple[str, ...] = ()
+    """Ids of the group's runs whose sentences this run weighs together; empty in any other run."""
+    n_written: int = 0
+    """Distinct sentences that the pooled runs wrote, which share the prior."""
 
     structured_as: str = ""
     """`json_schema` if the server holds answers to a schema, `off` if not; empty until it has been tested."""
 
-    cell_limit: int = 0
+    cell_limit: Count = 0
     """Characters that prompts show of a cell; 0: all that the models' contexts hold."""
 
     @property
@@ -144,4 +153,22 @@ class RunSpec:
 
     @property
     def is_continued(self) -> bool:
-        return bool(self.started_from)
+        return bool(self.started_from or self.pooled)
+
+
+@cache
+def adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def to_json(spec: RunSpec | EndpointSpec) -> bytes:
+    """Return the JSON of a spec. Raises InputError for a value that is no text or out of its range."""
+    kind: type = type(spec)
+    try:
+        content = adapter(kind).dump_json(spec, indent=2, warnings="none")
+        adapter(kind).validate_json(content)
+    except PydanticSerializationError as error:
+        raise InputError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
+    except ValidationError as error:
+        raise InputError(first_fault(error)) from None
+    return content

@@ -1,16 +1,20 @@
-"""The runs folder: its runs, newest first, and the shipped examples that are copied into it."""
+"""The runs folder: its runs, the shipped examples that are copied into it, and the users of a shared app."""
 
+import json
 import re
 import secrets
 import shutil
 import tempfile
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
+from vpp.runs.disk import refusal, write_atomically
 from vpp.runs.spec import RunSpec
 
 EXAMPLE = "example-penguins"
@@ -22,9 +26,6 @@ REAL_EXAMPLE = "example-titanic"
 TEXT_EXAMPLE = "example-messages"
 """Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
-SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "summary.json")
-"""Files of every shipped run; one may have results of later commands beside them."""
-FILES = frozenset({*SHIPPED_FILES, "control", "heartbeat", "lock", "worker.log"})
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
@@ -47,7 +48,7 @@ class RunStore:
         """Return the runs, newest first."""
         paths = self.folder.iterdir() if self.folder.is_dir() else ()
         runs = [run for run in map(RunDirectory, paths) if run.exists]
-        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
+        return sorted(runs, key=lambda run: (made_at(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
@@ -58,18 +59,11 @@ class RunStore:
 
 
 def made_at(run: RunDirectory) -> datetime:
-    """Return the minute in the run's id, or the time its rows were written; local time."""
+    """Return when its rows were written, in local time."""
     try:
-        return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
-    except ValueError:
-        return datetime.fromtimestamp(_written_at(run))
-
-
-def _written_at(run: RunDirectory) -> float:
-    try:
-        return run.data.stat().st_mtime
+        return datetime.fromtimestamp(run.data.stat().st_mtime)
     except OSError:
-        return 0.0
+        return datetime.min
 
 
 def rename(directory: RunDirectory, name: str) -> None:
@@ -108,3 +102,63 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
                 f"the example cannot be copied to {target.path} ({error.strerror}): choose another runs folder"
             ) from None
     return target
+
+
+# Users of a shared app
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A logged-in user, as named by their provider."""
+
+    issuer: str
+    subject: str
+    email: str = ""
+
+    @classmethod
+    def of(cls, claims: Mapping[str, object]) -> "User":
+        """Read an identity token's claims. Raises RunError if they identify nobody."""
+        issuer, subject, email = (claims.get(name) for name in ("iss", "sub", "email"))
+        if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
+            raise RunError("the login names nobody (no iss and sub): its provider must send an OpenID identity token")
+        is_verified = claims.get("email_verified") is True and isinstance(email, str)
+        return cls(issuer=issuer, subject=subject, email=str(email).lower() if is_verified else "")
+
+    @property
+    def folder(self) -> str:
+        """Folder name, a hash, so that no claim can choose a path."""
+        return f"user-{sha256(json.dumps([self.issuer, self.subject]).encode()).hexdigest()[:24]}"
+
+    def may_enter(self, allowed: Sequence[str]) -> bool:
+        """True if the owner's list names the user: by verified e-mail address, its domain (*@domain) or issuer#sub."""
+        addresses = {name.lower() for name in allowed if "@" in name and "#" not in name}
+        mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
+        return not allowed or bool(mine & addresses) or f"{self.issuer}#{self.subject}" in allowed
+
+    def home(self, runs_dir: Path) -> Path:
+        """Return the user's folder of runs, created if missing; user.json in it names the user."""
+        home = runs_dir / self.folder
+        try:
+            home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not (home / "user.json").is_file():
+                claims = {"issuer": self.issuer, "subject": self.subject, "email": self.email}
+                write_atomically(home / "user.json", json.dumps(claims, indent=2).encode())
+        except (OSError, DiskRefused):
+            raise RunError(f"{home} cannot be made: its owner must fix the runs folder") from None
+        return home
+
+
+def check_runs(
+    directories: Iterable[RunDirectory], *, most: int, more: int = 1, but: RunDirectory | None = None
+) -> None:
+    """Raise RunError if the user would have more running runs than allowed.
+
+    most: 0 for any number. more: runs about to begin. but: not counted.
+    """
+    if not most:
+        return
+    going = sum(one.is_held() or one.is_starting() for one in directories if but is None or one.id != but.id)
+    if going + more > most:
+        runs = "1 run goes on" if going == 1 else f"{going} runs go on"
+        new = f"{more} runs are to begin, " if more > 1 else ""
+        raise RunError(f"{new}{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

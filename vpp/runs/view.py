@@ -288,10 +288,10 @@ def _step(view: RunView, step: int) -> StepView:
     return view.steps.setdefault(step, StepView(step=step))
 
 
-def n_candidates(view: RunView) -> int:
-    """Count the distinct texts that were written up to the last finished step."""
+def candidates(view: RunView) -> set[str]:
+    """Return the ids of the texts that were written up to the last finished step."""
     proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
-    return len({*(drawn.hypothesis for drawn in view.drawn.values()), *proposed})
+    return {*(drawn.hypothesis for drawn in view.drawn.values()), *proposed}
 
 
 def settling_of(view: RunView, dataset: Dataset) -> Settling:
@@ -322,5 +322,5 @@ def population_of(view: RunView) -> Population | None:
         particles=particles,
         exponent=last.finished.exponent,
         log_evidence=last.finished.log_evidence,
-        n_candidates=n_candidates(view),
+        n_candidates=len(candidates(view)),
     )

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vpp.show.words import integer
-
 Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "live", "done", ""]
 """Shape of a badge; empty for none."""
 
@@ -88,13 +86,6 @@ class Fold:
     blocks: tuple[object, ...]
     name: str = ""
     mark: Mark = ""
-    wanted: int | None = None
-    """Slot whose prompt the page is asked for once the fold is open (assets/deck.js)."""
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold
-
-
-def count_metric(name: str, n: int, of: int, words: str) -> Metric:
-    """Return a metric such as `3 of 60`."""
-    return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)

@@ -3,7 +3,7 @@
 Sorted by weight, a deck is the posterior's bar chart. Markdown has the cards without their folds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vpp.show import markup
@@ -11,6 +11,7 @@ from vpp.show.blocks import Fold, Mark
 from vpp.show.markup import (
     badge,
     block_html,
+    block_lines,
     block_markdown,
     html,
     hypothesis,
@@ -88,7 +89,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A text on one line, and why; opened, it has blocks too."""
+    """A text on one line, and why; it opens to the whole text and to blocks."""
 
     key: int
     mark: Mark
@@ -115,6 +116,12 @@ def _(block: Deck, level: int) -> str:
         f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
         for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
     )
+
+
+@block_lines.register
+def _(block: Deck) -> Iterator[str]:
+    for card in block.cards:
+        yield one_line(" · ".join(filter(None, (card.value, *card.facts, card.words))))
 
 
 @block_html.register
@@ -186,12 +193,9 @@ def _(block: Lines) -> str:
 
 @block_html.register
 def _(line: Line) -> str:
-    details = f"<div>{html(line.details)}</div>" if line.details else ""
-    words = line.words if details else cut(one_line(line.words), LONGEST_LINE)
     return (
-        f'<li class="out" data-key="{line.key}">'
-        f'<button type="button" data-pick="{line.key}" aria-expanded="{str(bool(details)).lower()}">'
-        f"{badge(line.mark, line.status)}"
-        f'<span class="hyp">{text(words)}</span>'
-        f'<span class="cap">{text(line.reason)}</span></button>{details}</li>'
+        f'<li class="out" data-key="{line.key}"><details><summary>{badge(line.mark, line.status)}'
+        f'<span class="hyp">{text(cut(one_line(line.words), LONGEST_LINE))}</span>'
+        f'<span class="cap">{text(line.reason)}</span></summary>'
+        f"<div>{hypothesis(line.words)}{html(line.details)}</div></details></li>"
     )

@@ -78,7 +78,6 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 
 
 def markdown_code(text: str) -> str:
-    """Return a fenced block that `text` cannot close."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{plain(text)}\n{fence}"
@@ -359,10 +358,9 @@ def _(block: Code) -> str:
 
 @block_html.register
 def _(block: Fold) -> str:
-    wanted = "" if block.wanted is None else f' data-wanted="{block.wanted}"'
     title = badge(block.mark, block.title) if block.mark else text(block.title)
     name = text(block.name or block.title)
-    return f'<details data-fold="{name}"{wanted}><summary>{title}</summary>{html(block.blocks)}</details>'
+    return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
 
 
 # Markdown
@@ -413,6 +411,11 @@ def _(block: Code, level: int) -> str:
 @block_lines.register
 def _(block: Say | Note) -> Iterator[str]:
     yield from filter(None, [one_line(block.words)])
+
+
+@block_lines.register
+def _(block: Heading) -> Iterator[str]:
+    yield one_line(f"{block.title}:")
 
 
 @block_lines.register

@@ -1,37 +1,29 @@
-"""Rows with the answers of the hypotheses as a table, a row in brief, its inputs, and rival hypotheses side by side."""
+"""Rows with their votes as a table, a row in brief, its inputs, and rival hypotheses side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from vpp.show import markup
 from vpp.show.blocks import Table
-from vpp.show.figures import VoteBar, hue
+from vpp.show.figures import VoteBar
 from vpp.show.markup import CUE, aligned, badge, block_html, block_markdown, html, is_rewritten, scrolling, text
-from vpp.show.words import counted, cut, percent
+from vpp.show.words import counted, cut
 
 Cells = tuple[tuple[str, str], ...]
 """Names and values; the name of a text that is the only input is empty."""
 LONG = 80
 """Characters from which a value is a text that is read, not looked up."""
 MOST_RIVALS = 4
+MOST_VALUES = 6
+"""Inputs of an opened row before the others are folded, unless these are few."""
 LONGEST_CELL = 60
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerHead:
-    """A column of hypotheses with the same answers to all rows."""
-
-    share: float
-    title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLine:
     row: int
     inputs: tuple[str, ...]
-    answers: tuple[tuple[str, bool], ...]
-    """Words, empty for an answer that could not be read; and whether a number is far from the mean."""
     vote: VoteBar | str
     truth: str
     mark: Literal["", "wrong", "I don’t know"] = ""
@@ -41,9 +33,7 @@ class RowLine:
 class RowTable:
     columns: tuple[str, ...]
     """Inputs; a single one may be a text."""
-    heads: tuple[AnswerHead, ...]
     lines: tuple[RowLine, ...]
-    labels: tuple[str, ...] = ()
     vote: str = "vote"
     """Head of the column with the vote, or with the mean."""
     opens: bool = True
@@ -51,40 +41,27 @@ class RowTable:
     open_row: int | None = None
     inside: tuple[object, ...] = ()
 
-    @property
-    def has_text(self) -> bool:
-        return len(self.columns) == 1 and any(len(line.inputs[0]) >= LONG for line in self.lines)
-
 
 @block_html.register
 def _(block: RowTable) -> str:
-    peak = max((head.share for head in block.heads), default=1.0) or 1.0
-    answers = "".join(
-        f'<th class="col" scope="col"><span class="wb" style="--w:{head.share / peak:.3f}"></span>'
-        f'<abbr title="{text(head.title)}">{percent(head.share)}</abbr></th>'
-        for head in block.heads
-    )
     inputs = "".join(f'<th class="in" scope="col" title="{text(name)}">{text(name)}</th>' for name in block.columns)
     ends = f'<th class="tail" scope="col">{text(block.vote)}</th><th class="truth" scope="col">true</th>'
-    head = f'<tr><th scope="col">row</th>{inputs}{answers}{ends}</tr>'
+    head = f'<tr><th scope="col">row</th>{inputs}{ends}</tr>'
     body = "".join(_line(line, block) for line in block.lines)
-    size = f"--n:{len(block.heads)};--m:{len(block.columns)}"
-    kind = "mx reads" if block.has_text else "mx"
-    table = f'<table class="{kind}" style="{size}"><thead>{head}</thead><tbody>{body}</tbody></table>'
-    return CUE + scrolling(table, "Answers, row by row", "mx-wrap")
+    has_text = len(block.columns) == 1 and any(len(line.inputs[0]) >= LONG for line in block.lines)
+    table = f'<table class="{"mx reads" if has_text else "mx"}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    return CUE + scrolling(table, "Rows and their votes", "scroll")
 
 
 def _line(line: RowLine, block: RowTable) -> str:
     row, is_open = line.row, line.row == block.open_row
     inputs = "".join(f'<td class="in" title="{text(cell)}"><span>{text(cell)}</span></td>' for cell in line.inputs)
-    answers = "".join(_answer(*cell, block.labels) for cell in line.answers)
-    vote = line.vote if isinstance(line.vote, str) else ""
+    vote = text(line.vote) if isinstance(line.vote, str) else html([line.vote])
     mark = badge("rej" if line.mark == "wrong" else "uns", line.mark) if line.mark else ""
     under = ""
     if is_open:
-        width = len(block.columns) + len(block.heads) + 3
-        inside = html(block.inside)
-        under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
+        inside = f'<td colspan="{len(block.columns) + 3}"><div>{html(block.inside)}</div></td>'
+        under = f'<tr class="under" data-under="under {row}">{inside}</tr>'
     number = (
         f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
         f'aria-label="Row {row}">{row}</button>'
@@ -93,16 +70,9 @@ def _line(line: RowLine, block: RowTable) -> str:
     )
     return (
         f'<tr data-row="{row}"{" class=now" if is_open else ""}><th scope="row">{number}</th>'
-        f'{inputs}{answers}<td class="tail">{text(vote) or html([line.vote])}</td>'
+        f'{inputs}<td class="tail">{vote}</td>'
         f'<td class="truth" title="{text(line.truth)}">{text(line.truth)} {mark}</td></tr>{under}'
     )
-
-
-def _answer(words: str, is_far: bool, labels: Sequence[str]) -> str:
-    if not words:
-        return '<td class="x ab"><span class="sr">no readable answer</span></td>'
-    kind = " ".join(filter(None, ("x", hue(words, labels), "far" if is_far else "")))
-    return f'<td class="{kind}" title="{text(words)}">{text(words)}</td>'
 
 
 @block_markdown.register
@@ -131,7 +101,11 @@ class Inputs:
 def _(block: Inputs) -> str:
     values = [(name, value) for name, value in block.cells if len(value) < LONG]
     texts = [(name, value) for name, value in block.cells if len(value) >= LONG]
-    line = f'<p class="in">{_cells(values)}</p>' if values else ""
+    n = MOST_VALUES if len(values) > MOST_VALUES + 2 else len(values)
+    line = f'<p class="in">{_cells(values[:n])}</p>' if values else ""
+    if more := values[n:]:
+        fold = f"<summary>{counted(len(more), 'more input')}</summary>"
+        line += f'<details>{fold}<p class="in">{_cells(more)}</p></details>'
     read = "".join(f'<p class="read">{_named(name)}{text(value)}</p>' for name, value in texts)
     return line + (scrolling(read, "Texts of the row", "reading") if read else "")
 
@@ -184,10 +158,10 @@ class Rivals:
 @block_html.register
 def _(block: Rivals) -> str:
     first, *others = block.all
-    words, _, _ = marked(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
+    words, _, _ = mark_differences(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
     parts = [_rival(first, words)]
     for rival in others[:MOST_RIVALS]:
-        _, words, note = marked(first.hypothesis, rival.hypothesis)
+        _, words, note = mark_differences(first.hypothesis, rival.hypothesis)
         parts.append(_rival(rival, words, note))
     rest = counted(len(others) - 1, "lighter answer")
     lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
@@ -203,7 +177,7 @@ def _rival(rival: Rival, words: str, note: str = "") -> str:
     )
 
 
-def marked(one: str, other: str) -> tuple[str, str, str]:
+def mark_differences(one: str, other: str) -> tuple[str, str, str]:
     """Return two hypotheses as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the model read them in two ways."

@@ -87,14 +87,11 @@ def fixed(value: float, decimals: int = 2) -> str:
 
 
 def p_text(p: float) -> str:
-    """`0.45`, `0.012`, `under 0.001`."""
-    if p < 0.001:
-        return "under 0.001"
-    return fixed(p, 3 if p < 0.1 else 2)
+    """`= 0.45`, `= 0.012`, `< 0.001`."""
+    return "< 0.001" if p < 0.001 else f"= {fixed(p, 3 if p < 0.1 else 2)}"
 
 
 def prior_text(prior: float | None) -> str:
-    """Return `, prior 1 %`; empty without one."""
     return "" if prior is None else f", prior {percent(prior)}"
 
 
@@ -111,17 +108,12 @@ def shortest(value: float) -> str:
 
 
 def percent(fraction: float, decimals: int = 0) -> str:
-    """`22 %`. Only exact values read as 0 or 100 %: 0.9996 is `over 99.9 %`."""
+    """`22 %`. Only exact values read as 0 or 100 %: others are `< 0.1 %` or `> 99.9 %`."""
     shown = f"{100 * fraction:.{decimals}f}"
     if float(shown) in (0, 100) and fraction not in (0, 1):
-        end = "under 0.1" if fraction < MAJORITY else "over 99.9"
+        end = "< 0.1" if fraction < MAJORITY else "> 99.9"
         return f"{end}{NBSP}%" if decimals else percent(fraction, decimals=1)
     return f"{shown}{NBSP}%"
-
-
-def short_percent(fraction: float) -> str:
-    """`62 %`, `< 0.1 %` or `> 99.9 %`: a share in little space."""
-    return percent(fraction).replace("under", "<").replace("over", ">")
 
 
 def share_words(share: float) -> str:

@@ -1,4 +1,4 @@
-"""vLLM, built for the processor, with a model that answers noise."""
+"""A model that answers noise, in vLLM and in transformers serve, which answers 422 to a field that it does not know."""
 
 import pytest
 
@@ -8,12 +8,32 @@ from tests.servers.whole import ask, finished, graded, settled, votes
 from vpp.errors import EndpointRefused
 
 
-def test_a_whole_run_of_noise_ends_in_order(vllm: Served, desk: Desk) -> None:
-    view = finished(desk, "noise", *vllm.options, "--structured", "off")
+@pytest.fixture(scope="module", params=["vllm", "transformers"])
+def server(request: pytest.FixtureRequest) -> Served:
+    found: Served = request.getfixturevalue(request.param)
+    return found
+
+
+def test_a_whole_run_of_noise_ends_in_order(server: Served, desk: Desk) -> None:
+    free_text = ("--structured", "off") if server.model == "tiny" else ()
+    view = finished(desk, "noise", *server.options, *free_text)
     assert view.usage.unparsable > 0.9 * view.usage.calls
     assert view.usage.failed == 0
-    assert view.usage.prompt_tokens > 10_000
     assert votes(view).count(None) > 0.9 * len(votes(view))
+
+
+def test_a_run_of_an_unknown_model_ends_with_3_and_names_it(server: Served, desk: Desk) -> None:
+    outcome = settled(desk, "unknown", "--base-url", server.base_url, "--model", "nobody/nothing")
+    assert outcome.code == 3
+    assert "nobody/nothing" in outcome.complaint
+
+
+def test_check_endpoint_of_transformers_says_what_is_true(transformers: Served, desk: Desk) -> None:
+    outcome = desk.start("check-endpoint", *transformers.options).finish(within_s=300)
+    assert outcome.code == 0, outcome.out
+    assert "works  answers" in outcome.out
+    assert "response_format is" in outcome.out
+    assert ask(transformers, "Tell a story.", max_tokens=1).completion_tokens <= 1
 
 
 def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
@@ -24,18 +44,12 @@ def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, des
     assert graded(desk, *vllm.options) == [], "no letter is among the likeliest tokens"
 
 
-def test_check_endpoint_says_what_is_true(vllm: Served, desk: Desk) -> None:
+def test_check_endpoint_names_the_context_and_the_models_there_are(vllm: Served, desk: Desk) -> None:
     outcome = desk.start("check-endpoint", *vllm.options).finish(within_s=300)
     assert all(words in outcome.out for words in ("tiny", "2,048", "honoured"))
     outcome = desk.start("check-endpoint", "--base-url", vllm.base_url, "--model", "nobody").finish(within_s=300)
     assert outcome.code == 3
     assert "tiny" in outcome.out
-
-
-def test_a_run_of_an_unknown_model_ends_with_3_and_names_it(vllm: Served, desk: Desk) -> None:
-    outcome = settled(desk, "unknown", "--base-url", vllm.base_url, "--model", "nobody")
-    assert outcome.code == 3
-    assert "nobody" in outcome.complaint
 
 
 def test_the_same_seed_gives_the_same_answer(vllm: Served) -> None:
@@ -53,4 +67,5 @@ def test_a_run_outlives_a_full_queue(crowded_vllm: Served, desk: Desk) -> None:
     view = finished(desk, "crowded", *crowded_vllm.options, "--batch-size", "60", "--train-size", "120")
     assert "503 Service Unavailable" in crowded_vllm.log.read_text()
     assert view.usage.retried > 0
+    assert view.usage.prompt_tokens > 10_000
     assert view.usage.failed == 0

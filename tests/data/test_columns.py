@@ -1,0 +1,194 @@
+"""Kinds of columns, dates, words for a missing cell, and numbers as people write them."""
+
+import math
+import re
+from datetime import datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.columns import (
+    DateForm,
+    find_form,
+    is_date,
+    is_identifier,
+    is_number,
+    read_columns,
+    read_notation,
+    read_number,
+    sequence_items,
+    write_number,
+)
+
+
+def kind_of(cells: list[str], name: str = "x") -> str:
+    return read_columns([name], [cells])[0][0].kind
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "-2.5", "+.5", "3.", "1e-3"], "number"),
+        (["0", "1", "2"], "number"),
+        (["0", "1", "0"], "category"),
+        (["[3, 4, 0, 7]", "(1, -2)", "[1 2 3]", "3;4;0;7", "3|4"], "sequence"),
+        (["3-4-0-7", "1-2"], "sequence"),
+        (["[3, 4", "5, 6"], "text"),
+        (["yes", "no", "yes", ""], "category"),
+        (["a long day", "a short one", "no day at all"], "text"),
+        (["1e999", "2", "2"], "category"),
+        (["2024-13-01", "2024-02-30", "12"], "text"),
+        (["2024-01-31T12:30:00Z", "1999/1/2"], "date"),
+        (["31.01.2024", "1.2.24"], "date"),
+        (["31 Jan 2024", "1 February 2024"], "date"),
+        (["20240131", "20240201"], "number"),
+        (["31.01.2024", "2024-01-31"], "text"),
+        (["007", "008", "007"], "category"),
+        (["555-1234", "555-9876"], "text"),
+        (["", "NA"], "text"),
+        ([f"the parcel number {i} was {word}" for i in range(21) for word in ("late", "late")], "text"),
+        ([f"strongly {i} agree" for i in range(21)] * 2, "category"),
+        (["I do agree with that", "I do not agree at all"] * 9, "category"),
+    ],
+)
+def test_a_kind_is_what_every_present_cell_is(cells, kind):
+    assert kind_of(cells) == kind
+
+
+@pytest.mark.parametrize("name", ["zip", "Postal code", "home phone", "ISBN"])
+def test_integers_under_the_name_of_a_code_are_no_numbers(name):
+    assert kind_of(["94103", "10115", "20095"], name) == "text"
+    assert kind_of(["94103", "10115", "20095"], "price") == "number"
+    assert kind_of(["1", "2", "3"], name) == "number"
+
+
+@settings(deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_finite_float_python_writes_is_a_number(value):
+    assert is_number(repr(value))
+    assert float(repr(value)) == value
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "1_000", "1,000", "١", "0x1f", "", "1 2", "9" * 400, "--1", "e5"])
+def test_other_texts_are_no_plain_numbers(text):
+    assert not is_number(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "is_id"),
+    [
+        ("n", ["3", "1", "2"], True),
+        ("customer_id", ["48213", "977", "5120"], True),
+        ("PassengerId", ["10", "30", "20"], True),
+        ("n", ["9" * 5000, "8" * 5000], True),
+        ("mail", ["ann@example.org", "bo+x@example.org", "cy@example.org"], True),
+        ("seen", ["2024-01-31 12:30", "2024-02-01 08:15", "2024-02-01 09:00"], True),
+        ("step", ["1.0", "2.0", "3.0"], False),
+        ("mass", ["3750", "3800", "3250"], False),
+        ("id", ["1", "2", "2"], False),
+        ("id", ["1", None, "3"], False),
+        ("review", ["a good 1", "a bad 2", "so so 3"], False),
+        ("steps", ["3-4-0-7", "1-2", "5-6"], False),
+        ("word", ["pear" * 5000, "plum" * 5000], False),
+    ],
+)
+def test_an_index_and_codes_only_name_their_rows_and_measurements_words_and_repeats_do_not(name, cells, is_id):
+    assert is_identifier(name, cells, kind_of([cell or "" for cell in cells], name)) == is_id
+
+
+def test_a_sequence_is_its_integers():
+    items = {"[3, -4; 0|7]": (3, -4, 0, 7), "(+1 -2)": (1, -2), "3-4-0-7": (3, 4, 0, 7), "7": None, "3 four": None}
+    assert {text: sequence_items(text) for text in items} == items
+    assert sequence_items(f"1 {'9' * 400}") is None
+
+
+def test_two_orders_of_day_and_month_are_doubtful_only_if_they_differ():
+    assert find_form(["03/04/2024"]) == DateForm("month/day/year", "day/month/year")
+    assert find_form(["03/03/2024"]) == DateForm("month/day/year")
+    assert find_form(["13/04/2024", "5/6/2024"]) == DateForm("day/month/year")
+    assert find_form([]) is None
+
+
+@given(st.datetimes(min_value=datetime(1970, 1, 1), max_value=datetime(2069, 12, 31)))
+def test_a_moment_is_read_back_from_each_form(moment):
+    moment = moment.replace(microsecond=0)
+    for name, form in {
+        "year-month-day": "%Y-%m-%dT%H:%M:%S",
+        "day/month/year": "%d.%m.%y %H:%M:%S",
+        "month/day/year": "%m/%d/%Y %I:%M:%S %p",
+        "month day, year": "%B %d, %Y %H:%M:%S",
+    }.items():
+        assert DateForm(name).read(moment.strftime(form)) == moment
+        assert is_date(moment.strftime(form))
+    assert DateForm("year-month-day").read(moment.strftime("%Y-%m-%d %H:%M:%S+00:00")) == moment
+
+
+def test_a_zone_is_converted_to_utc_and_other_text_is_refused():
+    form = DateForm("year-month-day")
+    assert form.read("2024-01-31T12:30:00+02:00") == datetime(2024, 1, 31, 10, 30)
+    with pytest.raises(ValueError, match="not a date"):
+        form.read("soon")
+
+
+MARKS = [(".", ""), (",", ""), *map(tuple, (".,", ",.", ".'", ".’", ", ", ".\u202f", ",\xa0"))]
+UNITS = ["", "€", "$", "CHF", "%", "kr", "US$"]
+MINUS = re.compile("[(\\-−–‒﹣－]")
+NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=2)
+
+
+def written(number: Decimal, marks: tuple[str, str], unit: str, *, before: bool, minus: str) -> str:
+    """With two decimals, as a person would."""
+    decimal, grouping = marks
+    digits = f"{abs(number):,.2f}".replace(",", "\0").replace(".", decimal).replace("\0", grouping)
+    sign = "" if number >= 0 else minus
+    if not unit:
+        return f"({digits})" if sign == "(" else f"{sign}{digits}"
+    told = f"{unit} {digits}" if before else f"{digits} {unit}"
+    return f"({told})" if sign == "(" else f"{sign}{told}"
+
+
+def digits(text: str) -> str:
+    """The digits of a number without zeros before them."""
+    return re.sub("[^0-9]", "", text).lstrip("0")
+
+
+@settings(deadline=None)
+@given(
+    numbers=st.lists(NUMBERS, min_size=1, max_size=6),
+    marks=st.sampled_from(MARKS),
+    unit=st.sampled_from(UNITS),
+    before=st.booleans(),
+    minus=st.sampled_from(["-", "−", "("]),
+)
+def test_every_notation_reads_back_to_the_same_numbers(numbers, marks, unit, before, minus):
+    numbers = [*numbers, Decimal("0.25")]
+    before = before and unit not in ("%",)
+    cells = [written(number, marks, unit, before=before, minus=minus) for number in numbers]
+    read, notation = read_notation(cells)
+    assert list(map(Decimal, read)) == numbers
+    assert notation is None or (notation.unit, notation.decimal) == (unit, marks[0])
+    assert [read_number(cell, notation) for cell in cells] == list(read)
+    assert [Decimal(read_number(write_number(number, notation), notation) or "") for number in read] == numbers
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(
+        st.lists(st.text(max_size=12), max_size=5),
+        st.lists(st.from_regex(r"-?[1-9][0-9]{0,2}[.,' ][0-9]{1,3}( [€%])?", fullmatch=True), max_size=3),
+    ),
+    st.sampled_from([None, ".", ","]),
+)
+def test_any_cells_are_read_or_unchanged(cells, decimal):
+    read, notation = read_notation(cells, decimal=decimal)
+    if notation is None:
+        assert list(read) == cells
+    else:
+        assert list(read) == [read_number(cell, notation) for cell in cells]
+        for cell, number in zip(cells, read, strict=True):
+            assert math.isfinite(float(number))
+            assert digits(number) == digits(cell)
+            assert number.startswith("-") or not cell.startswith("-")
+            assert not number.startswith("-") or MINUS.search(cell)
