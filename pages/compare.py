@@ -23,6 +23,8 @@ from vpp.findings.comparison import (
     standings,
     state_words,
 )
+from vpp.findings.rows import evaluated_rows
+from vpp.findings.slices import Slices, side_by_side, slices
 from vpp.findings.status import labels
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.group import Group, start_open
@@ -44,7 +46,8 @@ AT_FIRST = 6  # runs of the same rows, the open one among them, that are set sid
 
 def baselines_of(run: Candidate) -> Baselines:
     dataset = run.snapshot.spec.dataset
-    simple = blocks.remembered("compare.simple", dataset["fingerprint"], lambda: baselines(run.dataset))
+    made_from = dataset["fingerprint"], run.dataset.inputs
+    simple = blocks.remembered("compare.simple", made_from, lambda: baselines(run.dataset))
     return with_prompted(simple, run.directory, run.dataset)
 
 
@@ -198,6 +201,24 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group |
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [None if group else settings_block(comparison, names)])
     blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
+    draw_slices(comparison)
+
+
+def draw_slices(comparison: Comparison) -> None:
+    """Draw how often each run is right by the values of a column, once one is chosen."""
+    places = sorted(comparison.comparable, key=lambda place: place != comparison.reference)
+    state = tuple((place, comparison.runs[place].id, comparison.runs[place].view.last_at) for place in places)
+
+    def make() -> dict[str, Slices]:
+        runs = {CODES[place]: comparison.runs[place] for place in places}
+        rows = {code: evaluated_rows(run.view, run.config, run.dataset) for code, run in runs.items()}
+        return {code: slices(each) for code, each in rows.items() if each}
+
+    found = blocks.remembered("compare.slices", state, make)
+    if columns := list(next(iter(found.values())).by_column) if found else []:
+        field = {"index": None, "placeholder": "Choose a column", **blocks.lasting("compare.column")}
+        if (column := st.selectbox("By the values of a column", columns, **field)) in columns:
+            blocks.draw(side_by_side(found, column))
 
 
 frame.enter()

@@ -21,6 +21,7 @@ from vpp.findings.rows import (
     timing_words,
     trust,
 )
+from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import Snapshot
 from vpp.show.blocks import Heading, Note
@@ -51,8 +52,23 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
     when = timing_words(rows.test, snapshot)
     notes = [Note(when)] if when else []
     blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, run_verdict(run.directory, snapshot.view)))
+    draw_slices(run, snapshot, rows)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
+
+
+def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows) -> None:
+    """Draw the worst slice, and the slices of a column, in a fold."""
+    found = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
+    if not found.by_column:
+        return
+    with st.expander(title(found), key="disagreement.by_column", on_change="rerun") as fold:
+        if fold.open:
+            blocks.draw(Note(worst_words(found)))
+            first = found.worst.column if found.worst else next(iter(found.by_column))
+            key = blocks.begun(f"disagreement.column.{run.id}", first)
+            column = st.selectbox("Column", list(found.by_column), **key, label_visibility="collapsed")
+            blocks.steady(html(slice_table(found, column)), key="disagreement.slice_table")
 
 
 def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Constant, Votes
+from vpp.posterior.disagreement import closeness, share_alike
 from vpp.posterior.likelihood import (
     GaussianLikelihood,
     IntegratedGaussian,
@@ -316,6 +317,11 @@ def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Consta
     counts, n = Counter(row.target for row in dataset.train), len(dataset.train) + len(dataset.classes)
     shares = tuple((counts[label] + 1) / n for label in dataset.classes)
     return Constant(answer=answer, shares=shares, log_likelihood=labels_alone(targets, dataset.classes))
+
+
+def similarity_of(dataset: Dataset, answers: Sequence[Votes]) -> Floats:
+    """(n, n) similarity of hypotheses, between 0 and 1. answers: (n, N)."""
+    return share_alike(answers) if dataset.classes else closeness(answers, span=dataset.target_range)
 
 
 def averages_of(mixture: Mixture, answers: Sequence[Sequence[Answer]]) -> Votes:

@@ -55,6 +55,7 @@ SERVER_DOCS: Mapping[str, str] = {
     "max_wait_s": "seconds of retrying a lost endpoint (3600)",
     "calls": "requests, retries included, after which the run pauses (none)",
     "cost": "money after which it pauses (none)",
+    "patience": "steps in a row without a change after which the run is settled and ends; 0: never (5; paper: 0)",
     "cell_limit": "characters shown of a cell (all that the models' contexts hold)",
 }
 """Meaning of what a run says about its server and its limits, for the command line and the form."""
@@ -87,6 +88,9 @@ class Config:
     particles: int = _option(10, "K, the number of particles; vml always has one, vml5 five", least=1)
     epochs: int = _option(2, "passes over the training rows", least=1)
     batch_size: int = _option(10, "M, rows a step", least=1)
+    patience: int = _option(
+        5, "steps in a row without a change after which the run is settled and ends; 0: never", least=0
+    )
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
     reading: Reading = _option(
         "auto",
@@ -203,6 +207,12 @@ class Config:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
+    def can_settle(self) -> bool:
+        """True if rewrites pass an accept step, steps share rows, and the likelihood is whole before the last step."""
+        is_late = self.method == "smc" and self.schedule == "incremental"
+        return self.is_filtered and self.scored_on != "batch" and not is_late
+
+    @property
     def seeks_mistakes(self) -> bool:
         """True if a text without a mistake on its batch is not rewritten from that batch, as it is in the paper."""
         return self.is_filtered and self.mutate == "filtered"
@@ -271,7 +281,14 @@ def preset(name: Preset) -> Config:
     if name == "recommended":
         return Config()
     return replace(
-        Config(), reading="rows", mutate="every", buffer_size=40, final_weights="paper", tau="1.0", epsilon="0.05"
+        Config(),
+        patience=0,
+        reading="rows",
+        mutate="every",
+        buffer_size=40,
+        final_weights="paper",
+        tau="1.0",
+        epsilon="0.05",
     )
 
 

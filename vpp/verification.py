@@ -199,8 +199,11 @@ def _with_programs(problem: Problem, config: Config, answers: AnswerReader, sand
 
 async def _replay(
     problem: Problem, config: Config, answers: AnswerReader, reader: JournalReader, events: list[Event]
-) -> None:
-    """Add the sampler's events up to the last finished step, and those of the end of a run that has ended."""
+) -> bool:
+    """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
+
+    Return True if the run is finished, and the sampler goes on after that step.
+    """
     async with AsyncExitStack() as stack:
         if config.has_programs:
             sandbox = await stack.enter_async_context(Sandbox())
@@ -210,10 +213,12 @@ async def _replay(
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
+        goes_on = reader.view.phase == "finished" and await anext(sampled, None) is not None
         view = fold(Record(at=0.0, usage=Usage(), event=event) for event in events)
         if _has_ended(reader) and (population := population_of(view)):
             async for event in conclude(problem, config, population):
                 events.append(event)
+    return goes_on
 
 
 def _check(
@@ -221,9 +226,9 @@ def _check(
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
-    end = NOTHING
+    end, goes_on = NOTHING, False
     try:
-        asyncio.run(_replay(problem, config, answers, reader, events))
+        goes_on = asyncio.run(_replay(problem, config, answers, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}
@@ -235,7 +240,7 @@ def _check(
             yield from _faults(line, event, follows)
     if reader.view.phase == "finished":
         last, line = reader.view.last_step, reader.n_lines
-        if last != problem.steps - 1:
+        if goes_on:
             yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
         if due:
             yield Fault(line=line, what="missing records", written=[], follows=list(map(_named, due.values())))

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vpp.llm.rendering import render_input
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
@@ -73,7 +74,20 @@ def test_changed_rows_are_refused(change):
 
 def test_others_read_it_as_csv():
     header, *lines = csv.reader(io.StringIO(rows_csv(DATASET).decode(), newline=""))
-    assert header == ["row", "split", "row", "note", "kind"]
+    assert header == ["row", "split", "row", "note", "kind", "mass"]
     rows = [(row, part) for part in ("train", "test") for row in DATASET.part(part)]
     assert [line[:2] for line in lines] == [[str(row.id), part] for row, part in rows]
     assert all(line[2:4] == [str(int(line[0]) % 7), f'=cmd, "{line[0]}"'] for line in lines)
+    assert all(line[5] == f"{line[0]}.50" for line in lines), "no input, and kept for slices"
+
+
+def test_columns_that_are_no_inputs_come_back_beside_them_and_reach_no_prompt():
+    back = dataset_from_csv(rows_csv(DATASET), header=spec(DATASET))
+    assert back == DATASET
+    assert {row.beside for row in back.test} == {(("mass", f"{row.id}.50"),) for row in back.test}
+    assert "mass" not in render_input(back.test[0])
+    texts = Table.read(
+        "".join(["a,y,words,id\n", *(f"{i % 3},{i % 2},{'w ' * 9}{i},r{i}\n" for i in range(40))]).encode(), name="t"
+    )
+    kept = build_dataset(texts, target="y", columns=ColumnChoice(inputs=["a"]))
+    assert kept.train[0].beside == (), "neither texts nor the names of rows"

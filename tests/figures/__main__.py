@@ -14,9 +14,9 @@ from vpp.settings import Config
 
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "calibration.svg"
 SAMPLERS = {
-    "adaptive": Config(),
+    "adaptive": Config(patience=0),
     "incremental": Config(tempering="incremental", beta_start=100.0),
-    "filtered": Config(tempering="paper"),
+    "filtered": Config(tempering="paper", patience=0),
 }
 N_COMPARED = 40
 """Tables on which the samplers are compared."""

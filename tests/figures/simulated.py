@@ -22,11 +22,12 @@ from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
-from vpp.findings.hypotheses import NEAR, groups_at, share_alike
+from vpp.findings.hypotheses import groups_at
 from vpp.findings.points import points
 from vpp.inference import sample
 from vpp.inference.population import Population
 from vpp.inference.sampling import conclude
+from vpp.posterior.disagreement import NEAR, share_alike
 from vpp.posterior.likelihood import IntegratedZeroOne
 from vpp.posterior.weights import normalise
 from vpp.problem import Prediction, Problem, Proposal

@@ -25,11 +25,11 @@ from vpp.findings.hypotheses import (
     hypotheses,
     merge_ideas,
     order_words,
-    share_alike,
     shares_words,
     similarity,
     with_ranges,
 )
+from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView

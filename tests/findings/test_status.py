@@ -8,9 +8,9 @@ import pytest
 
 from tests.inspected import labels
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, scored, started, view_of
-from vpp.events import RunPaused
+from vpp.events import RunFinished, RunPaused
 from vpp.findings.progress import activity_words
-from vpp.findings.status import Listed, distinguished, listed, pending_words, retry_words, verdict
+from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.directory import State
 from vpp.runs.reader import read_summary
@@ -25,6 +25,14 @@ def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
     stopped = listed("r", spec, "stopped", summary, "09:05")
     assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
+
+
+def test_a_settled_run_says_so_and_one_with_all_its_steps_says_nothing() -> None:
+    begun = started(Config(patience=4, reading="rows"), YES_NO, steps=2), *drawn("A"), finished(0, ("A",))
+    end = RunFinished(outcome="finished")
+    settled = view_of(*begun, end)
+    assert finish_words(settled) == " (settled: 4 steps in a row changed neither the hypotheses nor their vote)"
+    assert finish_words(view_of(*begun, finished(1, ("A",)), end)) == finish_words(view_of(*begun)) == ""
 
 
 def test_runs_that_read_alike_have_the_end_of_their_id() -> None:

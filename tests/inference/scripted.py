@@ -253,9 +253,9 @@ async def collect(events):
     return [event async for event in events]
 
 
-def run(problem, config, *, resume_from=None):
+def run(problem, config, **resume):
     """Every event of the sampler."""
-    return asyncio.run(collect(sample(problem, config, resume_from=resume_from)))
+    return asyncio.run(collect(sample(problem, config, **resume)))
 
 
 def run_conclusion(problem, config, population):

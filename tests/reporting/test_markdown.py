@@ -35,6 +35,7 @@ PAGES = ["Hypotheses by weight", "Right and wrong", "Rows in doubt or wrong", "M
 APPENDIX = [
     "Simple models",
     "Calibration and evidence",
+    "Slices",
     "How far to trust this",
     "Options and table",
     "Versions and hashes",

@@ -102,6 +102,23 @@ def test_a_resume_voids_what_came_after_its_step(
     assert shown(view(*kept, *void, RunResumed(step=last))) == shown(view(*kept))
 
 
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ((*FIRST, *STEP_0), None),
+        ((*FIRST, *STEP_0, RunPaused(reason="user")), None),
+        ((*FIRST, *STEP_0, *STEP_1, *END, RunFinished(outcome="finished")), "completed"),
+        ((*FIRST, *STEP_0, *END, RunFinished(outcome="finished")), "settled"),
+        ((*FIRST, *STEP_0, RunFinished(outcome="stopped")), "stopped"),
+        ((*FIRST, *STEP_0, RunPaused(reason="budget")), "limit"),
+        ((*FIRST, *STEP_0, RunFailed(reason="endpoint", detail="gone")), "endpoint"),
+        ((*FIRST, *STEP_0, RunFailed(reason="disk", detail="full"), RunResumed(step=0)), None),
+    ],
+)
+def test_a_run_says_why_it_makes_no_further_step(events: tuple[Event, ...], reason: str | None) -> None:
+    assert view(*events).finish_reason == reason
+
+
 def test_a_run_that_was_only_held_loses_nothing() -> None:
     held = view(*FIRST, *STEP_0, scored(1), RunPaused(reason="user"), RunResumed(step=2))
     assert shown(held) == shown(view(*FIRST, *STEP_0, scored(1)))

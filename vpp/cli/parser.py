@@ -33,6 +33,7 @@ READ_AS: Mapping[str, Callable[[str], Any]] = {
 LIMITS = {
     "calls": "calls",
     "cost": "cost",
+    "patience": "patience",
     "learner": "learner_max_tokens",
     "optimizer": "optimizer_max_tokens",
     "context": "context_length",
@@ -41,10 +42,10 @@ LIMITS = {
     "cell": "cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
-CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "cell")
+CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "patience", "cell")
 DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
-INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *FOR_EXPERTS}
-"""Options of `Config` that have no option of their own: --noise, --likelihood and --calibration-size set some."""
+INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", *FOR_EXPERTS}
+"""Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
     Table,
+    beside_columns,
     check_numbers,
     check_readable,
     choose_inputs,
@@ -69,10 +71,9 @@ def build_dataset(
         tables = with_number_labels(tables, target)
     elif test_table is not None:
         check_numbers(tables[1], target)
-    files = [
-        Examples(table=each, inputs=inputs, target=target, task=task, needed=rule.column, first_id=first_id)
-        for each, first_id in zip(tables, (0, table.n_rows), strict=False)
-    ]
+    beside = beside_columns(table, (*inputs, target))
+    examples = Examples(table=tables[0], inputs=inputs, target=target, task=task, needed=rule.column, beside=beside)
+    files = [examples, *(replace(examples, table=each, first_id=table.n_rows) for each in tables[1:])]
     places = split_rows(files, split)
     train, test = files[0].rows(places.train), files[-1].rows(places.test)
     calibration = files[-1].rows(places.calibration)

@@ -123,6 +123,13 @@ class Row:
     """(column, cell) in file order; None is a missing cell."""
     target: Value | None
     """Label for classification, finite number for regression; None for a row without a target."""
+    beside: tuple[tuple[str, str | None], ...] = ()
+    """(column, cell) of columns that are no inputs: no model and no program sees them."""
+
+    @property
+    def cells(self) -> dict[str, str | None]:
+        """Cells of the inputs and of the columns beside them, by column."""
+        return dict((*self.inputs, *self.beside))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,20 +281,20 @@ _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def rows_csv(dataset: Dataset) -> bytes:
-    """Write the rows as CSV: columns `row`, `split`, then the inputs and the target in file order.
+    """Write the rows as CSV: columns `row`, `split`, then the inputs, those beside and the target in file order.
 
     Training rows come first, rows in no part (`unlabelled` and `unused`) last. UTF-8, commas, `\\n` after each line.
     The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
     is empty; numeric targets are written in their shortest form.
     """
-    used = {*dataset.inputs, dataset.target}
+    used = {*dataset.inputs, dataset.target, *(name for row in dataset.train[:1] for name, _ in row.beside)}
     names = tuple(column.name for column in dataset.columns if column.name in used)
-    lines = [("row", "split", *names)]
+    lines: list[tuple[str | None, ...]] = [("row", "split", *names)]
     for part in _PARTS:
         for row in getattr(dataset, part):
             truth = repr(row.target).removesuffix(".0") if isinstance(row.target, float) else row.target
-            cells = {**dict(row.inputs), dataset.target: truth}
-            lines.append((str(row.id), part, *(cells[name] for name in names)))
+            cells = {**row.cells, dataset.target: truth}
+            lines.append((str(row.id), part, *(cells.get(name) for name in names)))
     return "".join(",".join(map(_written, line)) + "\n" for line in lines).encode()
 
 
@@ -330,7 +337,9 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         truth = cells[header["target"]]
         target = None if truth is None else target_value(truth, header["task"])
         inputs = tuple((name, cells[name]) for name in header["inputs"])
-        parts[part].append(Row(id=int(row_id), inputs=inputs, target=target))
+        used = {header["target"], *header["inputs"]}
+        beside = () if target is None else tuple((name, cell) for name, cell in cells.items() if name not in used)
+        parts[part].append(Row(id=int(row_id), inputs=inputs, target=target, beside=beside))
     described = recorded(header.get("descriptions", {}))
     dataset: Dataset = _adapter().validate_python({**header, **parts, "descriptions": described})
     return dataset

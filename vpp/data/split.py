@@ -144,6 +144,8 @@ class Examples:
     task: Task
     first_id: int = 0
     needed: str = ""
+    beside: tuple[str, ...] = ()
+    """Columns that are no inputs, of which another table may lack some."""
 
     @cached_property
     def labelled(self) -> list[int]:
@@ -177,12 +179,14 @@ class Examples:
 
     def rows(self, positions: Sequence[int]) -> tuple[Row, ...]:
         columns = [(name, self.table.cells(name)) for name in self.inputs]
+        others = [(name, self.table.cells(name) if name in self.table.names else None) for name in self.beside]
         targets = self.table.cells(self.target)
         return tuple(
             Row(
                 id=self.first_id + row,
                 inputs=tuple((name, cells[row]) for name, cells in columns),
                 target=target_value(targets[row] or "", self.task),
+                beside=tuple((name, cells[row] if cells else None) for name, cells in others),
             )
             for row in (self.places[position] for position in positions)
         )

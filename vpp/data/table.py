@@ -316,6 +316,18 @@ def choose_inputs(
     return tuple(name for name in table.names if name in inputs), tuple(notes)
 
 
+def beside_columns(table: Table, used: Collection[str]) -> tuple[str, ...]:
+    """Return the columns that are not used but part the rows, for slices of the result."""
+    return tuple(
+        column.name
+        for column in table.columns
+        if column.name not in used
+        and column.kind in ("number", "category", "date")
+        and column.n_distinct > 1
+        and not table.id_like(column.name)
+    )
+
+
 def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
     """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
     columns = {",".join(part.strip() for part in name.split(",")): name for name in names}

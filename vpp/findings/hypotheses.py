@@ -34,9 +34,10 @@ from vpp.findings.scores import (
     score,
     totals,
 )
+from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
-from vpp.problem import is_final_on_train
+from vpp.problem import is_final_on_train, similarity_of
 from vpp.runs.view import RunView, StepView, constant_weight, priors
 from vpp.settings import Config
 from vpp.show.blocks import Fold, Note, Quote
@@ -60,8 +61,6 @@ Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
 """Most ideas whose similarity is compared; the heaviest are."""
-NEAR = 0.95
-"""Agreement from which ideas count as one explanation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,29 +211,7 @@ def similarity(ideas: Ideas, dataset: Dataset) -> Floats | None:
     """(n, n) between 0 and 1, of the heaviest ideas, at most `MOST`; None if only texts were compared."""
     if not ideas.rows:
         return None
-    answers = [idea.answers for idea in ideas.all[:MOST]]
-    return share_alike(answers) if dataset.classes else closeness(answers, span=dataset.target_range)
-
-
-def share_alike(answers: Sequence[Votes]) -> Floats:
-    """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
-    _, flat = np.unique([repr(answer) for votes in answers for answer in votes], return_inverse=True)
-    codes = flat.reshape(len(answers), -1)
-    return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
-
-
-def closeness(answers: Sequence[Votes], *, span: float) -> Floats:
-    """(n, n) 1 minus the root mean squared difference in units of `span`, at least 0. answers: n of N numbers each.
-
-    An abstention is a span off any answer. With a span of 0 it is 1 for no difference and else 0.
-    """
-    f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
-    silent = np.isnan(f)
-    with np.errstate(over="ignore", invalid="ignore"):
-        apart = (np.where(silent | own, span * (silent != own), f - f[i]) for i, own in enumerate(silent))
-        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
-        d = np.array([np.sqrt(np.mean(np.square(each), axis=1)) for each in apart])
-        return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
+    return similarity_of(dataset, [idea.answers for idea in ideas.all[:MOST]])
 
 
 def groups_at(similarity: Floats, *, threshold: float = NEAR) -> tuple[tuple[int, ...], ...]:

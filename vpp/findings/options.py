@@ -47,6 +47,7 @@ OPTIONS: Mapping[str, Option] = {
     "particles": Option("Particles K", needs=lambda c: c.draws_initial),
     "epochs": Option("Epochs", needs=lambda c: not c.is_weighing),
     "batch_size": Option("Batch M", needs=lambda c: not c.is_weighing),
+    "patience": Option("Patience", needs=lambda c: c.can_settle),
     "seed": Option("Seed"),
     "reading": Option("How hypotheses are read", needs=lambda c: replace(c, reading="auto").has_programs, values=_READ),
     "prior": Option("What you already believe, in plain words (optional)"),

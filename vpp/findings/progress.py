@@ -1,18 +1,17 @@
 """A run while it goes: its phase, pace, calls and health."""
 
 from collections import Counter
-from itertools import takewhile
 from statistics import mean, pstdev
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import Accuracy, accuracies
-from vpp.findings.status import loading_words, model_name, server_sentences
+from vpp.findings.status import loading_words, model_name, server_sentences, steps_text
 from vpp.findings.step import Names
 from vpp.runs.budget import cap_words, ending_share, money, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
 from vpp.show.words import capitalised, counted, in_words, integer, number, percent, seconds
@@ -36,6 +35,8 @@ def phase(snapshot: Snapshot, *, ahead: int = 0) -> str:
         return "Stopped before it began"
     if not view.began_at or state in GOING_ON:
         return state.capitalize()
+    if view.finish_reason == "settled":
+        return f"Settled after {steps_text(view)}, in {seconds(view.wall_s)}"
     return f"{state.capitalize()} {'in' if state == 'finished' else 'after'} {seconds(view.wall_s)}"
 
 
@@ -45,7 +46,7 @@ def activity_words(view: RunView, config: Config) -> str:
     if last is None:
         return f"writing the first hypotheses: {len(view.drawn)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
-    if last == view.total_steps - 1:
+    if last == view.total_steps - 1 or view.final_scored:
         return "final weights and evaluation"
     if at.reweighted or at.proposed:
         return f"rewriting: {len(at.proposed)} of {size}"
@@ -126,8 +127,8 @@ ALL_WEIGHT = 0.99
 """Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
 """Steps before which there is nothing to say."""
-SETTLED = 3
-"""Steps in a row with the same best score and the same heaviest hypothesis that count as settled."""
+SETTLED = 2
+"""Steps in a row without a change from which a run is called settled."""
 
 
 def health(view: RunView, dataset: Dataset, names: Names) -> str:
@@ -137,12 +138,10 @@ def health(view: RunView, dataset: Dataset, names: Names) -> str:
         return ""
     if words := _no_better(scores[-1], dataset):
         return words
-    heaviest, share = names.heaviest(scores[-1].step)
+    _, share = names.heaviest(scores[-1].step)
     if share > ALL_WEIGHT and len(set(names.at((scores[-1].step, "weigh")).numbers.values())) > 1:
         return "One hypothesis has all the weight"
-    last = (scores[-1].best, heaviest)
-    same = takewhile(lambda each: (each.best, names.heaviest(each.step)[0]) == last, reversed(scores))
-    n = sum(1 for _ in same)
+    n = settling_of(view, dataset).n
     return f"Settled for {counted(n, 'step')}" if n >= SETTLED else ""
 
 

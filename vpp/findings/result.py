@@ -15,6 +15,7 @@ from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
 from vpp.findings.points import calibration_result, undecided_result
 from vpp.findings.programs import program_readings
+from vpp.findings.rows import evaluated_rows
 from vpp.findings.scores import (
     averaged_score,
     final_answers,
@@ -26,7 +27,8 @@ from vpp.findings.scores import (
     totals,
     weighed_log_likelihoods,
 )
-from vpp.findings.status import cut_cells_text, is_key_refused, server_sentences, steps_text
+from vpp.findings.slices import slices, slices_result
+from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -69,6 +71,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     dataset = known_rows(directory) if view.evaluated else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
     constant = constant_answer(view, spec.config, dataset) if dataset else None
+    rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -76,6 +79,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "grade": ending.grade if ending else None,
         "dir": str(directory.path),
         "status": directory.state(view),
+        "finish_reason": view.finish_reason,
         "method": spec.config.method,
         "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {"limit": spec.cell_limit, "shown_in_part": cut_cells(dataset, spec.cell_limit) if dataset else None},
@@ -115,6 +119,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "noise": _noise_by_slot(view, dataset) if dataset else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
+        "slices": slices_result(slices(rows)) if rows else None,
         "individual": {"test": _metrics_by_slot(test, dataset), "train": _metrics_by_slot(train, dataset)},
         "reading": spec.config.reading,
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
@@ -337,7 +342,7 @@ def target_words(config: Config) -> str:
 def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     view, config, n_train = snapshot.view, snapshot.spec.config, len(dataset.train)
     if view.phase != "finished":
-        yield f"The run is incomplete: {steps_text(view)} are done."
+        yield f"The run is incomplete: {steps_text(view)} are done{finish_words(view)}."
     test = view.evaluated.get("test")
     if test and test.step != view.last_step:
         yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
@@ -392,7 +397,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     spec, dataset, usage = directory.spec(), known_rows(directory), view.usage
     yield from blocks(run_verdict(directory, view))
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
-    yield Note(f"{view.phase} after {seconds(view.wall_s)}, {calls}")
+    yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")
     for split, name in (("test", "test rows"), ("train", "training rows")):
         evaluated = view.evaluated.get(split)
         if dataset and evaluated and evaluated.rows:

@@ -19,7 +19,7 @@ from vpp.runs.directory import Command, State
 from vpp.runs.reader import Summary
 from vpp.runs.session import Checked
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import FinishReason, RunView
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
 from vpp.show.words import capitalised, counted, integer, number, percent, seconds
 from vpp.show.words import listed as named
@@ -104,6 +104,23 @@ def steps_done(view: RunView | Summary) -> int:
 
 def steps_text(view: RunView | Summary) -> str:
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
+
+
+REASONS: Mapping[FinishReason, str] = {
+    "settled": "settled: {patience} steps in a row changed neither the hypotheses nor their vote",
+    "stopped": "stopped by a person",
+    "limit": "the limit of calls or money is reached",
+    "endpoint": "the endpoint was lost",
+    "input": "the data or an option is wrong",
+    "error": "the program failed",
+    "disk": "the disk refused",
+}
+
+
+def finish_words(view: RunView) -> str:
+    """Return why the run ended: ` (the endpoint was lost)`; empty if all steps are done, or while it goes on."""
+    words = REASONS.get(view.finish_reason or "completed", "")
+    return f" ({words.format(**view.started.config)})" if words and view.started else ""
 
 
 def task_sentence(dataset: Dataset) -> str:

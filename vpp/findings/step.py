@@ -17,13 +17,14 @@ from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
 from vpp.findings.hypotheses import compare
 from vpp.findings.scores import answers_of, grouped, scored_rows, totals
+from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Code, Fold, Mark, Note, Quote
 from vpp.show.cards import StepCard
-from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
+from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
@@ -433,7 +434,7 @@ def _end(view: RunView, config: Config) -> Iterator[str]:
     if last is None:
         return
     if last < view.total_steps - 1:
-        yield f"The run ended after {integer(last + 1)} of {counted(view.total_steps, 'step')}."
+        yield f"The run ended after {steps_text(view)}{finish_words(view)}."
     if config.is_weighing:
         yield "Each hypothesis was weighed on all training rows."
     elif view.final is not None:

@@ -1,14 +1,17 @@
 """The particle set {(theta^(k), w_k)}, k = 1..K, between two steps (Section 3.1)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vpp.data.dataset import Row
-from vpp.events import INITIAL_STEP, Event, ParticleState, StepFinished, hypothesis_id
+from vpp.data.dataset import Dataset, Row
+from vpp.events import INITIAL_STEP, Event, ParticleState, Scored, StepFinished, Votes, hypothesis_id
+from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Likelihood
+from vpp.posterior.prediction import average
 from vpp.posterior.weights import Floats, normalise
-from vpp.problem import Prediction, Problem, likelihood_of
+from vpp.problem import Prediction, Problem, likelihood_of, similarity_of
 from vpp.settings import Config
 
 
@@ -135,3 +138,56 @@ def chains(problem: Problem, config: Config, population: Population, *, step: in
         Chain(problem=problem, config=config, likelihood=likelihood, step=step, slot=k, particle=particle)
         for k, particle in enumerate(population.particles)
     ]
+
+
+SAME_VOTE = 0.99
+"""Similarity from which two votes on numbers are the same; votes on labels must be equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settling:
+    """The rule when a run is settled, after a step: how many steps in a row have changed nothing.
+
+    A step changes nothing if every hypothesis before and after it is alike with one on the other side on 95 % of the
+    rows, and the weighted vote is the same. Rows are those that both steps scored, at least half of a step's.
+    """
+
+    n: int = 0
+    rows: tuple[int, ...] = ()
+    """(N,) empty unless the step scored all of its texts, and was not tempered."""
+    answers: tuple[Votes, ...] = ()
+    """(n, N) of its distinct texts."""
+    vote: Votes = ()
+
+    def after(self, events: Iterable[Event], dataset: Dataset) -> "Settling":
+        """The rule one step later. events: those of the step."""
+        known: dict[str, Scored] = {}
+        shares: dict[str, float] = {}
+        for event in events:
+            if isinstance(event, Scored):
+                known[event.hypothesis] = event
+            elif isinstance(event, StepFinished) and not 0 < event.exponent < 1:
+                weights = normalise([state.log_weight for state in event.population])
+                for state, weight in zip(event.population, weights.tolist(), strict=True):
+                    shares[state.hypothesis] = shares.get(state.hypothesis, 0.0) + weight
+        if not shares or not shares.keys() <= known.keys():
+            return Settling()
+        answers, weights_of = tuple(known[text].predictions for text in shares), tuple(shares.values())
+        vote = tuple(average(each, weights_of, is_label=bool(dataset.classes)) for each in zip(*answers, strict=True))
+        now = Settling(rows=next(known[text].rows for text in shares), answers=answers, vote=vote)
+        return replace(now, n=self.n + 1) if now._is_like(self, dataset) else now
+
+    def _is_like(self, before: "Settling", dataset: Dataset) -> bool:
+        places = {row: at for at, row in enumerate(before.rows)}
+        common = [(at, places[row]) for at, row in enumerate(self.rows) if row in places]
+        if 2 * len(common) < len(self.rows) or not common:
+            return False
+        own = [tuple(votes[at] for at, _ in common) for votes in (self.vote, *self.answers)]
+        others = [tuple(votes[at] for _, at in common) for votes in (before.vote, *before.answers)]
+        similarity = similarity_of(dataset, [*own, *others])[: len(own), len(own) :]
+        near = similarity[1:, 1:] >= NEAR
+        same = similarity[0, 0] >= (1 if dataset.classes else SAME_VOTE)
+        return bool(same and near.any(axis=0).all() and near.any(axis=1).all())
+
+
+UNSETTLED = Settling()

@@ -13,7 +13,17 @@ from vpp.data.dataset import Part, Row
 from vpp.events import INITIAL_STEP, Certified, Constant, Evaluated, Event, ParticleDrawn, hypothesis_id, mixture_of
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered
 from vpp.inference.ahead import Ahead, Chains, Round, completed, together
-from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
+from vpp.inference.population import (
+    NOBODY,
+    UNSETTLED,
+    Outcome,
+    Particle,
+    Population,
+    Settling,
+    Yielded,
+    chains,
+    in_order,
+)
 from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import weigh_once
 from vpp.posterior.prediction import Mixture
@@ -40,19 +50,29 @@ class Phase(Protocol):
     ) -> AsyncGenerator[Yielded, None]: ...
 
 
-async def sample(problem: Problem, config: Config, *, resume_from: Population | None = None) -> AsyncIterator[Event]:
-    """Yield every event of the run in order, to the last step's population; resume after `resume_from.step`."""
+async def sample(
+    problem: Problem, config: Config, *, resume_from: Population | None = None, settling: Settling = UNSETTLED
+) -> AsyncIterator[Event]:
+    """Yield every event of the run in order, to the last step's population; resume after `resume_from.step`.
+
+    The last step is the last one planned, or that with which the run is settled. settling: after `resume_from.step`.
+    """
     population = resume_from or NOBODY
     async with Ahead() as ahead:
         move = _move(config, ahead)
         for step in range(population.step + 1, problem.steps):
+            if 0 < config.patience <= settling.n:
+                return
+            events: list[Event] = []
             for phase in phases(step, move):
                 async with aclosing(ahead.guard(phase(problem, config, population, step=step))) as yielded:
                     async for each in yielded:
                         if isinstance(each, Population):
                             population = each
                         else:
+                            events.append(each)
                             yield each
+            settling = settling.after(events, problem.dataset) if config.can_settle else settling
 
 
 def phases(step: int, move: Phase) -> Sequence[Phase]:

@@ -15,7 +15,7 @@ from vpp.inference.proposing import decide, propose, score
 from vpp.posterior.weights import ess, ess_of_sentences, normalise, systematic_resample, tempered_log_weights
 from vpp.problem import Problem, constant_of
 from vpp.randomness import rng
-from vpp.settings import BOLD_TEMPERATURE, CAUTIOUS_TEMPERATURE, ESS_SHARE, Config
+from vpp.settings import BETA_END, BOLD_TEMPERATURE, CAUTIOUS_TEMPERATURE, ESS_SHARE, Config
 
 
 async def step(
@@ -30,7 +30,8 @@ async def step(
         async for event in scoring:
             yield event
     # line 7: w_t^(k) ∝ exp(log p(D_buffer | theta_{t-1}^(k)) / beta_t)             (Eq. 10)
-    reweighted, particles = reweight(scoring.particles, config, step=step, steps=problem.steps)
+    beta = config.beta(step, steps=problem.steps)
+    reweighted, particles = reweight(scoring.particles, beta=beta, step=step)
     yield reweighted
     # lines 8 to 10: if ESS(w_t) < K/2, resample by w_t and reset w_t^(k) <- 1/K
     if reweighted.ess < ESS_SHARE * population.size and population.size > 1:
@@ -44,11 +45,8 @@ async def step(
     yield replace(population, step=step, particles=_as_weighed(mutating.particles, particles))
 
 
-def reweight(
-    particles: tuple[Particle, ...], config: Config, *, step: int, steps: int
-) -> tuple[Reweighted, tuple[Particle, ...]]:
+def reweight(particles: tuple[Particle, ...], *, beta: float, step: int) -> tuple[Reweighted, tuple[Particle, ...]]:
     """Tempered weights of scored particles (Eq. 10). Return the event, and the (K,) particles with their weights."""
-    beta = config.beta(step, steps=steps)
     log_w = tempered_log_weights(log_likelihoods(particles), beta=beta)
     w = normalise(log_w)
     event = Reweighted(step=step, beta=beta, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=ess(w))
@@ -65,11 +63,9 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
     Copies of a sentence share its weight: the population's law is already near prior times likelihood, so weights of
     copies would count both twice. scored: its particles' log-likelihoods are of the final rows.
     """
-    event, _ = reweight(scored.particles, config, step=scored.step, steps=problem.steps)
-    if scored.exponent:
-        # a tempered posterior: of a run that was stopped, the one it had reached
-        log_w = scored.exponent * log_likelihoods(scored.particles)
-        event = replace(event, beta=1 / scored.exponent, log_weights=tuple(log_w.tolist()))
+    # of carried weights that a stop left tempered, the posterior they had reached; else the likelihood itself
+    beta = 1 / scored.exponent if scored.exponent else BETA_END
+    event, _ = reweight(scored.particles, beta=beta, step=scored.step)
     constant = constant_of(problem.dataset, config, problem.final_rows(config, scored.step))
     texts = [p.text for p in scored.particles]
     copies = Counter(texts)

@@ -16,6 +16,30 @@ from vpp.posterior.likelihood import RowLikelihood
 from vpp.posterior.prediction import Answer, Value, vote_shares, weighted_mean
 from vpp.posterior.weights import Floats
 
+NEAR = 0.95
+"""Similarity from which hypotheses count as one."""
+
+
+def share_alike(answers: Sequence[Sequence[Value | None]]) -> Floats:
+    """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
+    _, flat = np.unique([repr(answer) for votes in answers for answer in votes], return_inverse=True)
+    codes = flat.reshape(len(answers), -1)
+    return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
+
+
+def closeness(answers: Sequence[Sequence[Value | None]], *, span: float) -> Floats:
+    """(n, n) 1 minus the root mean squared difference in units of `span`, at least 0. answers: n of N numbers each.
+
+    An abstention is a span off any answer. With a span of 0 it is 1 for no difference and else 0.
+    """
+    f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
+    silent = np.isnan(f)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = (np.where(silent | own, span * (silent != own), f - f[i]) for i, own in enumerate(silent))
+        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+        d = np.array([np.sqrt(np.mean(np.square(each), axis=1)) for each in apart])
+        return np.asarray(1 - np.minimum(1.0, d / span) if span > 0 else d == 0, dtype=np.float64)
+
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
     """True if the particles that answered are not unanimous, whatever their weights (Section 5.3).

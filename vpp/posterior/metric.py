@@ -17,7 +17,6 @@ from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import Floats
 
-TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 CHANCE = 0.05
 """The customary level of p. By chance, one of twenty comparisons falls below it."""
 
@@ -160,14 +159,15 @@ def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:
     return min(1.0, best_of * 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
+def wilson(successes: int, n: int, *, best_of: int = 1) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, as fractions; exactly 0 or 1 at an end if none or all succeed.
 
-    Raises ValueError unless 0 <= successes <= n and n >= 1.
+    best_of: number of shares whose intervals are to hold together (Bonferroni). Raises ValueError unless
+    0 <= successes <= n and n >= 1.
     """
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"{successes} of {n} is no share")
-    z, p = TWO_SIDED_95, successes / n
+    z, p = NormalDist().inv_cdf(1 - CHANCE / 2 / best_of), successes / n
     # (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                      (Wilson 1927)
     centre = p + z**2 / (2 * n)
     margin = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))

@@ -21,7 +21,8 @@ from vpp.findings.hypotheses import hypotheses_of, weight_cards
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
-from vpp.findings.status import rows_sentence, steps_done
+from vpp.findings.slices import slices, worst_by_column
+from vpp.findings.status import finish_words, rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -95,7 +96,7 @@ def method(snapshot: Snapshot) -> Table:
     if config.has_programs:
         reading = "Once: the model writes the hypothesis as a program where it can, and reads row by row where not."
     rows = (
-        ("what ran", f"{ran}. The run is {snapshot.state}."),
+        ("what ran", f"{ran}. The run is {snapshot.state}{finish_words(view)}."),
         ("models", f"{capitalised(roles)}; {counted(usage.calls, 'call')}, {tokens} tokens."),
         ("reading", reading),
         ("likelihood", _likelihood(config, spec.dataset["task"])),
@@ -145,6 +146,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     sections: Mapping[str, Iterable[object]] = {
         "Simple models": simple_models(reader, snapshot.view, dataset),
         "Calibration and evidence": calibration(reader, snapshot, dataset),
+        "Slices": by_column(snapshot, dataset),
         "How far to trust this": map(Note, caveats(snapshot, dataset)),
         "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
@@ -173,6 +175,12 @@ def calibration(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iter
         yield from (*trust(rows, run_verdict(reader.directory, view)), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
+
+
+def by_column(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    rows = evaluated_rows(snapshot.view, snapshot.spec.config, dataset)
+    if rows and (found := slices(rows)).by_column:
+        yield from worst_by_column(found)
 
 
 def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:

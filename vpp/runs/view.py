@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
+from vpp.data.dataset import Dataset
 from vpp.events import (
     INITIAL_STEP,
     Certified,
@@ -23,7 +25,7 @@ from vpp.events import (
     StepFinished,
     Usage,
 )
-from vpp.inference.population import Particle, Population
+from vpp.inference.population import UNSETTLED, Particle, Population, Settling
 from vpp.posterior.weights import ess_of_sentences as weights_ess
 from vpp.posterior.weights import normalise
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
+Failure = Literal["endpoint", "input", "error", "disk"]
+FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +89,7 @@ class RunView:
     retry_at: float | None = None
     """Unix time of the next try, of a run that waits for its endpoint."""
     gives_up_at: float | None = None
-    failure: Literal["endpoint", "input", "error", "disk"] | None = None
+    failure: Failure | None = None
     texts: dict[str, str] = field(default_factory=dict)
     drawn: dict[int, ParticleDrawn] = field(default_factory=dict)
     steps: dict[int, StepView] = field(default_factory=dict)
@@ -184,6 +188,15 @@ class RunView:
     def has_ended(self) -> bool:
         return self.phase in ("finished", "stopped", "failed")
 
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """Why no further step is made; None while the run goes on, is held by a person, or lost its worker."""
+        if self.phase == "finished":
+            return "completed" if self.last_step == self.total_steps - 1 else "settled"
+        if self.phase == "failed":
+            return self.failure
+        return "stopped" if self.phase == "stopped" else "limit" if self.is_at_cap else None
+
 
 def priors(view: RunView) -> tuple[float, ...]:
     """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
@@ -279,6 +292,15 @@ def candidates(view: RunView) -> set[str]:
     """Return the ids of the texts that were written up to the last finished step."""
     proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
     return {*(drawn.hypothesis for drawn in view.drawn.values()), *proposed}
+
+
+def settling_of(view: RunView, dataset: Dataset) -> Settling:
+    found = UNSETTLED
+    for at in view.finished_steps:
+        assert at.finished is not None
+        events: list[Event] = [*at.scored.values(), *at.proposals_scored.values(), at.finished]
+        found = at.once("settling", partial(found.after, events, dataset))
+    return found
 
 
 def population_of(view: RunView) -> Population | None:

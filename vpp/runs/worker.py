@@ -25,7 +25,7 @@ from vpp.runs.process import Slots
 from vpp.runs.prompts import start_of
 from vpp.runs.reader import write_summary
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.view import RunView, last_finished, population_of
+from vpp.runs.view import RunView, last_finished, population_of, settling_of
 from vpp.runtime import cancel, rare_collecting
 
 POLL_S = 0.1
@@ -312,7 +312,9 @@ class Worker:
 
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""
-        events = sample(session.problem, self.spec.config, resume_from=population_of(self.view))
+        problem, population = session.problem, population_of(self.view)
+        settling = settling_of(self.view, problem.dataset)
+        events = sample(problem, self.spec.config, resume_from=population, settling=settling)
         try:
             await self._consume(session, events)
         except _Stopped:

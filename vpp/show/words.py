@@ -159,9 +159,9 @@ def capitalised(sentence: str) -> str:
 # Sentences
 
 
-def interval_text(successes: int, n: int) -> str:
+def interval_text(successes: int, n: int, *, best_of: int = 1) -> str:
     """`94 % to 100 %`: Wilson's 95 % interval."""
-    low, high = wilson(successes, n)
+    low, high = wilson(successes, n, best_of=best_of)
     return f"{percent(low)} to {percent(high)}"
 
 
