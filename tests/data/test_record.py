@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vpp.llm.rendering import render_input
+from vpp.llm.prompts import render_input
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
