@@ -29,7 +29,7 @@ def opened(app: AppTest, run: str = "", **query: str) -> str:
     if run:
         app.session_state["run"] = run
     app.run()
-    for name, value in query.items():
+    for name, value in {**query, **({"run": run} if run else {})}.items():
         app.query_params[name] = value
     app.switch_page("pages/compare.py").run()
     assert not app.exception
