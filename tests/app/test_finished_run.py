@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
-from tests.hostile.opening import ENDED
+from tests.app.survey import ENDED
 from tests.live import Replay, replaying
 from tests.processes import wait_until
 from tests.reporting.builders import SEED, YES_NO, dataset, drawn, reweighted, run, scored, started
