@@ -12,7 +12,7 @@ from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
-from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
+from vpp.events import Event, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.limits import Cap, Price
 from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
@@ -164,10 +164,9 @@ class Hostile:
         command = ("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n")
         return {
             "finished": self.write(1),
-            "stopped": self.write(2, RunFinished(outcome="stopped")),
-            "at_cap": self.write(5, paused, cap=Cap(calls=9, cost=2.5)),
+            "at_cap": self.write(2, paused, cap=Cap(calls=9, cost=2.5)),
             "continued": self.write(
-                6, start=("a", "b", "c", "d"), started_from=self.harm("from"), command=command
+                3, start=("a", "b", "c", "d"), started_from=self.harm("from"), command=command
             ),
         }  # fmt: skip
 

@@ -1,18 +1,126 @@
-"""Tables against cells made by hand."""
+"""A sweep's cells, their options and data; and its tables, against cells made by hand."""
 
 import csv
 import io
 import json
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 from scipy.stats import chi2
 
 from tests.processes import ROOT
-from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.sweep import NOT_IN_CSV, Outcome, Setting, SweepSpec, best_of_five, results_csv
+from vpp.bench.sweep import (
+    METHODS,
+    NOT_IN_CSV,
+    SWEPT_TASKS,
+    Cell,
+    Outcome,
+    Setting,
+    SweepSpec,
+    best_of_five,
+    config_of,
+    dataset_of,
+    results_csv,
+)
 from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
+from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
-from vpp.settings import Reading, choices
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Reading, choices, preset
+
+DEMO = EndpointSpec(demo=True, model="demo", cache=False)
+
+
+def spec(**changed: Any) -> SweepSpec:
+    """One task, every method of the paper, three seeds."""
+    given: dict[str, Any] = {"tasks": ("linear",), "methods": ("vml", "vml5", "mh", "smc"), "seeds": 3, **changed}
+    return SweepSpec(**{"endpoint": DEMO, **given})
+
+
+def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> Outcome:
+    """A cell that came to `test`."""
+    is_error = TASKS[task].task == "regression"
+    usual: dict[str, Any] = {
+        "metric": "mse" if is_error else "accuracy",
+        "train": test,
+        "calls": 110,
+        "learner_calls": 100,
+        "optimizer_calls": 10,
+        "cached": 0,
+        "failed": 0,
+        "unparsable": 0,
+        "rounds": 4,
+        "wall_s": 1.0,
+        "prompt_tokens": 1,
+        "completion_tokens": 1,
+        "K": 1,
+        "n_unique": 1,
+        "n_ideas": 1,
+        "ess": [],
+        "acceptance_rate": None,
+        "log_evidence": None,
+        "uncertain": None if is_error else 0,
+        "uncertain_of": 60,
+        "individual_test": [test],
+        "individual_train": [test],
+        "oracle_best_test": None,
+        "best_on_train": None,
+        "last_text": "",
+        "versions": (("vpp", "0"),),
+    }
+    return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}
+
+
+# Cells
+
+
+SETTING = Setting()
+
+
+def cell_of(task: str, method: str, seed: int = 0) -> Cell:
+    return Cell(task=task, method=method, seed=seed)
+
+
+def test_a_method_is_the_papers_preset_with_its_own_options() -> None:
+    paper = asdict(preset("paper"))
+    for name, method in METHODS.items():
+        config = asdict(config_of(cell_of(method.tasks[0], name, seed=7), SETTING))
+        changed = {option for option, value in config.items() if value != paper[option]}
+        assert changed - {"seed"} <= set(method.options), name
+
+
+@pytest.mark.parametrize("reading", ["program", "auto"])
+def test_cells_by_programs_keep_the_papers_schedule(reading: Reading) -> None:
+    setting = Setting(reading=reading)
+    for method in METHODS:
+        config = config_of(cell_of("linear", method), setting)
+        assert (config.has_programs, config.schedule) == (True, "paper")
+        rows = config_of(cell_of("linear", method), SETTING)
+        assert replace(config, reading="rows", tempering=rows.tempering) == rows
+
+
+def test_a_cell_has_the_papers_rows_and_the_tasks_prior() -> None:
+    for task, info in TASKS.items():
+        data = dataset_of(cell_of(task, "smc"), SETTING)
+        assert (len(data.train), len(data.test)) == (100, 60), task
+        assert data.task == info.task, task
+        assert config_of(cell_of(task, "smc"), SETTING).prior == (info.prior or ""), task
+
+
+def test_seeds_have_data_of_their_own() -> None:
+    first, again, second = (dataset_of(cell_of("linear", "vml", seed), SETTING) for seed in (0, 0, 1))
+    assert first == again
+    assert {row.inputs for row in first.train} != {row.inputs for row in second.train}
+
+
+def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particles() -> None:
+    cells = spec(tasks=tuple(TASKS), methods=tuple(METHODS)).cells
+    assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
+    assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)
+
+
+# Tables
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:

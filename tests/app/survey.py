@@ -1,12 +1,42 @@
-"""A place looked at once: from 1440 px in the light to 390 px in the dark, by keyboard and by axe-core."""
+"""A page opened whole and looked at: from 1440 px in the light to 390 px in the dark, by keyboard and by axe-core."""
 
 from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.access.axe import faults
-from tests.access.places import FOLDS, SETTLED, Place, settle
+from tests.app import axe
 
+ENDED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+SETTLED = """() => {
+    const app = document.querySelector('[data-testid="stApp"]')
+    const main = document.querySelector('[data-testid="stMain"]')
+    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
+    return app?.dataset.testScriptState === 'notRunning' && main?.querySelector('.vpp') &&
+        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]') &&
+        charts.every((chart) => chart.querySelector('.main-svg'))
+}"""
+OPEN_FOLDS = """() => {
+    let opened = 0
+    for (const fold of document.querySelectorAll('[data-testid="stMain"] details:not([open])')) {
+        if (fold.closest('[data-testid="stExpander"]') === fold.parentElement) fold.querySelector('summary').click()
+        else fold.open = true
+        opened += 1
+    }
+    return opened
+}"""
+SWITCHES = """() => {
+    const off = [...document.querySelectorAll('[data-testid="stMain"] [data-testid="stCheckbox"] input:not(:checked)')]
+    for (const one of off) if (!one.disabled && !one.dataset.tried) { one.dataset.tried = 'yes'; one.click() }
+    return off.length
+}"""
+TEXT = """() => {
+    const within = (root) => [...root.querySelectorAll('*')].reduce(
+        (all, e) => e.shadowRoot ? all + ' ' + e.shadowRoot.textContent + within(e.shadowRoot) : all, '')
+    const fields = [...document.querySelectorAll('input, textarea')].map((each) => `${each.value} ${each.placeholder}`)
+    const words = document.body.textContent + ' ' + within(document.body) + ' ' + fields.join(' ')
+    return words.replaceAll('\\u2060', '').replaceAll(/\\s+/g, ' ')
+}"""
+"""All characters of a page, fields included; white space as one blank, word joiners left out."""
 MIDDLE = {False: 1024, True: 720}
 """Between a desk's screen and a phone's; 720 is a screen of 1440 px with the page at 200 %."""
 FONTS = """() => [...document.querySelectorAll("body *")].filter(element => {
@@ -22,7 +52,7 @@ SCROLLERS = """() => [...document.querySelectorAll("*")].filter(element => {
         && element.clientHeight > innerHeight / 2 && !element.closest("[data-testid=stSidebar]")
 }).map(element => element.dataset.testid ?? element.tagName)"""
 SIDEWAYS = """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
-    .filter((place) => place.scrollWidth > place.clientWidth)
+    .filter((place) => place && place.scrollWidth > place.clientWidth)
     .map((place) => `${place.tagName} ${place.scrollWidth} > ${place.clientWidth}`)"""
 SMALL = """(least) => [...document.querySelectorAll(
         '.vpp :is(a[href], button, summary, input, select, textarea, [role="button"])')]
@@ -60,26 +90,37 @@ STRUCTURE = """() => {
 }"""
 
 
-def survey(page: Page, url: str, place: Place, *, is_dark: bool) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """Go there and look; return what is wrong, by what should be, and the page's structure.
+def settled(page: Page) -> None:
+    """Wait until the page's script has ended; twice, since a click begins it a moment later."""
+    for _ in range(2):
+        page.wait_for_timeout(120)
+        page.wait_for_selector(ENDED)
+
+
+def open_whole(page: Page) -> None:
+    """Open folds within folds, switches, then each tab."""
+    for _ in range(3):
+        moved = page.evaluate(OPEN_FOLDS) + page.evaluate(SWITCHES)
+        settled(page)
+        if not moved:
+            break
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+    page.evaluate(OPEN_FOLDS)
+    settled(page)
+
+
+def survey(page: Page, *, is_dark: bool) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """Return what is wrong with the page, by what should be, and its structure.
 
     is_dark: axe-core checks the narrow dark page, else the wide light one. The sizes are sampled likewise: each page at
     1440 and 390 px, and at one of the widths between.
     """
-    page.set_viewport_size({"width": 1440, "height": 1000})
-    page.emulate_media(color_scheme="light")
-    page.goto(url + place.path)
-    settle(page, place)
-    if place.is_walked:
-        check_tab(page)
-    place.act(page)
-    page.wait_for_function(SETTLED)
-    page.evaluate(FOLDS)
     wrong = {
         "text is in the product's fonts": page.evaluate(FONTS),
         "one scroll bar": [each for each in page.evaluate(SCROLLERS) if each != "stMain"],
         "nothing is wider than 1440 px": page.evaluate(SIDEWAYS),
-        "axe-core finds nothing": [] if is_dark else faults(page),
+        "axe-core finds nothing": [] if is_dark else axe.faults(page),
     }
     structure = page.evaluate(STRUCTURE)
     resize(page, MIDDLE[is_dark])
@@ -89,7 +130,7 @@ def survey(page: Page, url: str, place: Place, *, is_dark: bool) -> tuple[dict[s
     wrong["nothing is wider than 390 px"] = page.evaluate(SIDEWAYS)
     wrong["targets are 24 px high, but for what is part of a line of text (WCAG 2.2, 2.5.8)"] = page.evaluate(SMALL, 24)
     if is_dark:
-        wrong["axe-core finds nothing"] = faults(page)
+        wrong["axe-core finds nothing"] = axe.faults(page)
     return wrong, structure
 
 
