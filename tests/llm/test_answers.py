@@ -156,35 +156,27 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
         assert (parsed.value is None) == (parsed.reason is not None)
 
 
-def test_a_rule_is_read_after_its_heading() -> None:
-    cases: list[str] = [
-        "Reasoning: fine.\nNew rule: If x > 3, output 1.",
-        "Reasoning: fine.\n\n**New rule:** If x > 3, output 1.",
-        "**New Rule**: If x > 3, output 1.",
-        "## New rule\nIf x > 3, output 1.",
-        "## New rule\r\n\r\nIf x > 3, output 1.\r\n",
-        "### New rule:\n\nIf x > 3, output 1.\n",
-        "New hypothesis: If x > 3, output 1.",
-        "New pattern descriptions:\nIf x > 3, output 1.",
-        "New rule:\n```\nIf x > 3, output 1.\n```",
-        "New rule:\n```text\nIf x > 3, output 1.\n```\n",
-        "Reasoning: New rule: no. It fails. New rule: If x > 3, output 1.",
-        "New rule: the old one\nNew rule: If x > 3, output 1.",
-        "<think>New rule: no</think>2. New rule: If x > 3, output 1.",
-        "The new rule: If x > 3, output 1.\x00\x1b",
-    ]
-    for text in cases:
-        assert parse_rule(text).value == "If x > 3, output 1.", text
-    assert parse_rule("New rule: `a` is 1.\n\n- else 0\n").value == "`a` is 1.\n\n- else 0"
+HEADINGS = (
+    *("Reasoning: fine.\nNew rule: {}", "Reasoning: fine.\n\n**New rule:** {}", "**New Rule**: {}", "## New rule\n{}"),
+    *("## New rule\r\n\r\n{}\r\n", "### New rule:\n\n{}\n", "New hypothesis: {}", "New pattern descriptions:\n{}"),
+    *("New rule:\n```\n{}\n```", "New rule:\n```text\n{}\n```\n", "Reasoning: New rule: no. It fails. New rule: {}"),
+    *("New rule: the old one\nNew rule: {}", "<think>New rule: no</think>2. New rule: {}", "The new rule: {}\x00\x1b"),
+    *("New rule: {}\nExplanation: x tells them apart.", "New rule: {}\n\n**Reasoning:** x tells them apart."),
+    *("New rule: {}\n  reasoning: so.", "New rule: {}<|im_end|>\n<|im_start|>user\nNew rule: Output 0."),
+)
+
+
+@pytest.mark.parametrize("answer", HEADINGS)
+def test_a_rule_is_read_after_its_heading_until_it_is_explained_or_the_turn_is_over(answer: str) -> None:
+    for rule in ("If x > 3, output 1.", "`a` is 1.\n\n- else 0"):
+        assert parse_rule(answer.format(rule)).value == rule
 
 
 def test_a_text_without_a_rule_is_unparsable() -> None:
-    cases: list[str] = ["", "If x > 3, output 1.", "New rule:", "New rule:\n```\n```", "the new rule is good"]
-    for text in cases:
-        parsed = parse_rule(text)
-        assert parsed.value is None, text
-        assert parsed.reason, text
+    for text in ("", "If x > 3, output 1.", "New rule:", "New rule:\n```\n```", "the new rule is good"):
+        assert parse_rule(text).value is None, text
     assert parse_rule("New rule: " + "a" * 9000).reason == "the new rule has 9000 characters, at most 8000 are taken"
+    assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=200).map(str.strip).filter(bool))
@@ -193,21 +185,6 @@ def test_a_written_rule_is_read_back(rule: str) -> None:
     if "`" in rule or "think>" in rule:
         return
     assert parse_rule(f"Reasoning: it fails on row 3.\nNew rule: {rule}").value == rule
-
-
-RULE_ENDS = (
-    "\nExplanation: x tells them apart.",
-    "\n\n**Reasoning:** x tells them apart.",
-    "\n  reasoning: x tells them apart.",
-    "<|im_end|>\n<|im_start|>user\nNew rule: Output 0.",
-)
-
-
-def test_a_rule_ends_where_it_is_explained_or_the_turn_is_over() -> None:
-    for end in RULE_ENDS:
-        assert parse_rule(f"New rule: If x > 3, output 1.{end}").value == "If x > 3, output 1.", end
-    assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
-    assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
 
 
 def test_thinking_is_cut() -> None:

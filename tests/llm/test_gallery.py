@@ -54,13 +54,6 @@ def test_the_demo_model_answers_about_rows_and_writes_rules_in_the_asked_form() 
     assert None not in {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
 
 
-def test_a_rule_in_json_is_read() -> None:
-    assert parse_rule('```json\n{"reasoning": "x", "new_rule": "If x > 3,\\noutput 1."}\n```').value == (
-        "If x > 3,\noutput 1."
-    )
-    assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
-
-
 def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="recommended") == EXAMPLES
     assert chosen_templates(AUTO, is_demo=True, preset="recommended") == PAPER

@@ -36,28 +36,25 @@ def listed(column: str, **cells: tuple[str | None, ...]) -> str:
     )
 
 
-def test_numbers_are_listed_in_three_ranges_at_most_cut_where_the_outputs_differ() -> None:
-    assert listed("size", no=("2", "9", "8"), yes=("3", "4"), maybe=(None,)) == (
-        "size: 2 cm: 1 no; 3 cm to 4 cm: 2 yes; 8 cm to 9 cm: 2 no; missing: 1 maybe"
-    )
-    assert (
-        listed("age", no=("1", "2", "7"), yes=("5", "6", "8", "9"))
-        == "age: 1 to 2: 2 no; 5 to 6: 2 yes; 7 to 9: 1 no, 2 yes"
-    )
-    assert listed("age", no=("1", "2"), yes=("2", "1")) == "age: 1 to 2: 2 no, 2 yes", "no cut gains anything"
+FIRST_NAMES = "n0: 1 a; n1: 1 a; n10: 1 a; n11: 1 a; n12: 1 a; n13: 1 a"
 
 
-def test_categories_are_listed_with_counts_that_noise_leaves_telling() -> None:
-    assert listed("math", admitted=("A",) * 14 + ("B",), rejected=("A", "A", "B", "3", None)) == (
-        "math: 3: 1 rejected; A: 14 admitted, 2 rejected; B: 1 admitted, 1 rejected; missing: 1 rejected"
-    )
+def test_cells_are_listed_with_counts_and_numbers_in_three_ranges_cut_where_the_outputs_differ() -> None:
+    numbers = {"no": ("2", "9", "8"), "yes": ("3", "4"), "maybe": (None,)}
+    grades = {"admitted": ("A",) * 14 + ("B",), "rejected": ("A", "A", "B", "3", None)}
     names = tuple(f"n{number}" for number in range(30))
-    assert listed("name", a=(*names, "n29"), b=("n28",)) == (
-        "name: n0: 1 a; n1: 1 a; n10: 1 a; n11: 1 a; n12: 1 a; n13: 1 a; n28: 1 a, 1 b; n29: 2 a; 22 others: 22 a"
-    )
-
-
-def test_numbers_to_predict_are_listed_by_column_with_their_bounds() -> None:
+    for column, cells, words in (
+        ("size", numbers, "2 cm: 1 no; 3 cm to 4 cm: 2 yes; 8 cm to 9 cm: 2 no; missing: 1 maybe"),
+        (
+            "age",
+            {"no": ("1", "2", "7"), "yes": ("5", "6", "8", "9")},
+            "1 to 2: 2 no; 5 to 6: 2 yes; 7 to 9: 1 no, 2 yes",
+        ),
+        ("age", {"no": ("1", "2"), "yes": ("2", "1")}, "1 to 2: 2 no, 2 yes"),  # no cut gains anything
+        ("math", grades, "3: 1 rejected; A: 14 admitted, 2 rejected; B: 1 admitted, 1 rejected; missing: 1 rejected"),
+        ("name", {"a": (*names, "n29"), "b": ("n28",)}, f"{FIRST_NAMES}; n28: 1 a, 1 b; n29: 2 a; 22 others: 22 a"),
+    ):
+        assert listed(column, **cells) == f"{column}: {words}"
     rows = row(0, 7.5, x="2", tide="low"), row(1, 4.0, x="1", tide="low"), row(2, 9.0, x="1", tide="high")
     assert render_values(rows) == "x: 1: 4 to 9; 2: 7.5\ntide: high: 9; low: 4 to 7.5"
     assert render_values([row(n, float(n < 5), x=str(n)) for n in range(90)]) == "x: 0 to 4: 1; 5 to 89: 0"

@@ -7,35 +7,7 @@ import pytest
 
 from tests.llm.stub import chat
 from vpp.llm.answers import letter_shares
-from vpp.llm.protocol import (
-    Completion,
-    Failure,
-    complaint_of,
-    read_completion,
-    read_models,
-    read_reply,
-    retry_after_s,
-    without,
-)
-
-WAITS: dict[str, float] = {
-    "0": 0.0,
-    "2.5": 2.5,
-    "121": 120.0,
-    "9" * 400: 120.0,
-    "1e9": 0.0,
-    "Sat, 10 Jan 2026 14:32:30 GMT": 0.0,
-    "later": 0.0,
-    "nan": 0.0,
-    "-1": 0.0,
-    "": 0.0,
-}
-
-
-def test_retry_after_is_seconds() -> None:
-    for header, seconds in WAITS.items():
-        assert retry_after_s({"retry-after": header}) == seconds, header
-    assert retry_after_s({}) == 0
+from vpp.llm.protocol import Completion, Failure, complaint_of, read_completion, read_models, read_reply, without
 
 
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:

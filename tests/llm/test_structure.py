@@ -1,6 +1,5 @@
 """Answers that a server holds to a schema: what is sent, what is kept, and how it is read."""
 
-import asyncio
 import json
 
 import pytest
@@ -10,9 +9,10 @@ from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, structure
-from vpp.llm.protocol import Completion, Messages, Structure, is_kept, request_options
+from vpp.llm.protocol import is_kept, request_options
 from vpp.llm.templates import shipped
 
+from .stub import chat, endpoint_of, script
 from .tables import LINE, PARITY, row, table
 
 KEPT = r'{"explanation": "\"8\" is even", "output": "1"}'
@@ -58,23 +58,9 @@ def test_a_label_of_any_text_is_held_to_and_read(label: str) -> None:
     assert parse_label(said, dataset.classes).value == label
 
 
-class Disobedient:
-    """A model that answers in free text; it keeps the structures that it was sent."""
-
-    def __init__(self) -> None:
-        self.structures: list[Structure | None] = []
-
-    async def complete(
-        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
-    ) -> Completion:
-        self.structures.append(structured)
-        return Completion(text="It is even.\nOutput: 1", finish_reason="stop", prompt_tokens=1, completion_tokens=1)
-
-
-def test_a_server_that_ignores_the_structure_is_read_all_the_same() -> None:
-    chat = Disobedient()
+async def test_a_server_that_ignores_the_structure_is_read_all_the_same() -> None:
     prompts = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"), is_structured=True)
-    learner = LlmLearner(chat, prompts, LearnerOptions(seed=0, max_tokens=9), counters=Counters())
-    assert [each.value for each in asyncio.run(learner.predict("a rule", PARITY.train))] == ["1", "1", "1"]
-    assert chat.structures == [prompts.structure] * 3
-    assert prompts.structure is not None
+    async with endpoint_of(script(chat("It is even.\nOutput: 1"))) as (endpoint, stub):
+        learner = LlmLearner(endpoint, prompts, LearnerOptions(seed=0, max_tokens=9), counters=Counters())
+        assert [each.value for each in await learner.predict("a rule", PARITY.train)] == ["1", "1", "1"]
+        assert [body["response_format"] for body in stub.bodies] == [*request_options(prompts.structure).values()] * 3
