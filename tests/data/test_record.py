@@ -7,12 +7,12 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vpp.llm.prompts import render_input
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import DataError
+from vpp.llm.prompts import render_input
 
 SIGNS = st.sampled_from(list(',"\r\n =a'))
 CELLS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.text(SIGNS, min_size=1)
