@@ -52,7 +52,8 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
     assert "Not significant: better on 1 row, worse on 0 (p = 1.00)." in html
     assert app.query_params["compare"] == f"{OLD},{NEW}"
     assert "1 setting that may explain the difference" in html
-    assert "worse than B" in opened(app, run=NEW)
+    app.query_params["run"] = NEW
+    assert "worse than B" in opened(app)
 
 
 def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:

@@ -38,7 +38,7 @@ from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
 from vpp.runs.directory import RunDirectory
-from vpp.runs.group import Group, begin, start_open
+from vpp.runs.group import Group, begin, goes_on, start_open
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.reader import RunReader
@@ -329,6 +329,8 @@ def worked(prepared: Preparation, *, seeds: int = 1, progress: bool | None = Non
         for run in runs:
             run.send_command("stop")
         raise
+    while any(map(goes_on, runs)):  # a worker that has written its last line still holds its run for a moment
+        time.sleep(POLL_S)
     directory = runs[0] if seeds == 1 else Group(folder, runs[0].spec().group).pool()
     if directory is None:
         raise RunError(f"no run of these seeds was evaluated: see {folder}")
