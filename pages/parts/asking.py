@@ -104,21 +104,13 @@ def model_words(run: OpenRun) -> str:
     return "the demo model" if endpoint.is_demo else endpoint.model
 
 
-def served_words(run: OpenRun, calls: int) -> str:
-    """Return who answers and when, as in `to the demo model, about 4 s at this run’s pace`."""
-    view = run.now().view
-    uncached = view.usage.calls - view.usage.cached
-    pace = view.wall_s / uncached * calls if uncached > view.usage.cached and view.wall_s else 0.0
-    return f"to {model_words(run)}{f', about {seconds(pace)} at this run’s pace' if pace >= 1 else ''}"
-
-
 def calls_of(run: OpenRun, n_rows: int) -> int:
     return run.now().view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
 
 
 def plan_words(run: OpenRun, n_rows: int) -> str:
     calls = calls_of(run, n_rows)
-    return f"{counted(calls, 'call')} {served_words(run, calls if n_rows > 1 else 0)}"
+    return f"{counted(calls, 'call')} to {model_words(run)}"
 
 
 def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
@@ -365,7 +357,7 @@ def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
         blocks.captions(str(error))
         return
     allowed = job.consent()
-    cost = f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}."
+    cost = f"{counted(asking.calls, 'call')} to {model_words(run)}."
     label, words = "Test again" if is_again else "Test the hypotheses", cost if is_again else f"{ABOUT_TRIAL} {cost}"
     if blocks.button_before(words, label, key="posterior.trial", disabled=not allowed):
         with opening.refusals(REFUSED):

@@ -6,7 +6,7 @@ from hashlib import sha256
 import streamlit as st
 
 from pages.parts import blocks, opening
-from pages.parts.asking import Job, calls_of, describe_next, served_words
+from pages.parts.asking import Job, calls_of, describe_next, model_words
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
@@ -75,7 +75,7 @@ def ask(run: OpenRun, job: Job) -> None:
         return
     allowed, calls = job.consent(), calls_of(run, len(rows))
     words = f"Ask about {counted(len(rows), 'row')}: {counted(calls, 'call')}"
-    if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=served_words(run, calls)):
+    if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=f"to {model_words(run)}"):
         st.session_state[_key(run, "draw")] = draws + 1
         job.ask_rows(rows)
         st.rerun()

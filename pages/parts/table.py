@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -153,7 +153,7 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     """
     left, right = st.columns(2)
     with columns.expander(COLUMNS, key="new.columns_fold"):
-        table, wanted = choose_kinds(source)
+        table = choose_kinds(source)
         meanings = st.container()
     names, guess = list(table.names), target_guess(table)
     first = names.index(guess) if guess else 0
@@ -169,14 +169,13 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     notes = [f"A guess, {guess_reason(table)}. Choose another column if it is wrong."] if target == guess else []
     left.html(markup.block(*map(markup.caption, notes)))
     right.html(markup.block(*map(markup.caption, map(blocks.sentence, (*left_out, *hints)))))
-    task = resolve_task(table, target, wanted)
     with meanings:
         descriptions = choose_meanings(table, target)
     inputs = tuple(name for name in others if name not in unused)
     return Choice(
         table=table,
         target=target,
-        task=task,
+        task=resolve_task(table, target, "auto"),
         inputs=inputs,
         split=plan,
         test_table=test_table,
@@ -185,24 +184,21 @@ def choose_columns(source: Table, *, columns: DeltaGenerator, split: DeltaGenera
     )
 
 
-def choose_kinds(table: Table) -> tuple[Table, Task | Literal["auto"]]:
-    """Return the table with the types chosen here, and the task. Raises DataError if a cell does not fit its type."""
+def choose_kinds(table: Table) -> Table:
+    """Return the table with the types chosen here. Raises DataError if a cell does not fit its type."""
     keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
     kinds: dict[str, Kind] = {name: st.session_state.get(key, AUTOMATIC) for name, key in keys.items()}
     choices = {name: kind for name, kind in kinds.items() if kind != AUTOMATIC}
-    left, middle, right = st.columns(3)
+    left, right = st.columns(2)
     name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
     words = {AUTOMATIC: f"{AUTOMATIC} ({table.column(name).kind})", **{kind: kind for kind in get_args(Kind)}}
-    middle.selectbox("Its type", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
-    tasks = {"auto": AUTOMATIC, **{task: task.capitalize() for task in get_args(Task)}}
-    field: dict[str, Any] = {"format_func": tasks.__getitem__, **blocks.lasting("new.kind_of_task")}
-    task: Any = right.selectbox("Task", list(tasks), **field)
+    right.selectbox("Its type", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
     about = "A category or text is taken as it is written; a number needs every cell to be one."
     blocks.captions(about, *(f"{column}: {kind}" for column, kind in choices.items()))
     if not choices:
-        return table, task
+        return table
     made_from = (table.sha256, table.read_as, tuple(choices.items()))
-    return blocks.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices)), task
+    return blocks.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices))
 
 
 def kind_words(column: Column) -> str:

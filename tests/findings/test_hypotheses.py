@@ -1,6 +1,5 @@
 """Hypotheses merged where they nearly agree, their cards, and what their weights say."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ from vpp.findings.hypotheses import (
     groups_at,
     hypotheses,
     merge_ideas,
-    order_words,
     shares_words,
     similarity,
     with_ranges,
@@ -118,18 +116,6 @@ def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> No
 
 
 # What the weights say
-
-
-def test_a_heavier_hypothesis_that_fits_worse_is_explained(labels: RunReader) -> None:
-    """BIG loses two training rows here, ODD one: BIG is heavier by its copies."""
-    every = found_in(labels)
-    config = replace(inspected.LABEL_CONFIG, final_weights="paper")
-    assert order_words(every, config) == "heaviest first"
-    train = every[0].members[0].train
-    assert train
-    worse = replace(every[0].members[0], train=replace(train, n_correct=2))
-    explained = order_words((replace(every[0], members=(worse,)), *every[1:]), config)
-    assert explained == "heaviest first; the second fits the training rows better, but has fewer copies"
 
 
 def test_shares_are_said_with_the_constant_answer_and_without_weights(labels: RunReader, tmp_path: Path) -> None:

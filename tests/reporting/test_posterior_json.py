@@ -19,7 +19,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 
 Json = dict[str, Any]
-MAPS = ("config", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance",
+MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "dataset.provenance",
         "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
 """Objects whose keys are names from elsewhere, or documented as one."""
 
@@ -50,25 +50,9 @@ def test_hypotheses_and_particles_have_their_weights_and_what_made_them(content:
     assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
     assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
     assert [p["hypothesis"] for p in content["particles"]] == [0, 1, 0, 2]
-    assert content["weights_are"] == "rescored"
     assert content["config"]["particles"] == 4
     assert content["dataset"]["provenance"]["sha256"] == "ab" * 32
     assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
-
-
-def test_every_particle_has_its_way_from_a_first_hypothesis(content: Json) -> None:
-    ways = [
-        (way["founder"], [(each["step"], each["slot"], each["happened"]) for each in way["path"]])
-        for way in content["lineage"]
-    ]
-    assert ways == [
-        (0, [(-1, 0, "first")]),
-        (0, [(-1, 0, "first"), (1, 1, "accepted")]),
-        (1, [(-1, 1, "first"), (0, 1, "accepted")]),
-        (2, [(-1, 2, "first")]),
-    ]
-    texts = [content["texts"][each["id"]] for each in content["lineage"][2]["path"]]
-    assert texts == [f"{inspected.LUCK} Or yes.", inspected.PAIR]
 
 
 def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json) -> None:

@@ -37,7 +37,7 @@ from vpp.findings.scores import (
 from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
-from vpp.problem import is_final_on_train, similarity_of
+from vpp.problem import similarity_of
 from vpp.runs.view import RunView, StepView, constant_weight, priors
 from vpp.settings import Config
 from vpp.show.blocks import Fold, Note, Quote
@@ -492,21 +492,9 @@ def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
 
 
 def order_words(every: Sequence[Hypothesis], config: Config) -> str:
-    """`heaviest first; the second fits the training rows better, but has fewer copies`."""
     if len(every) == 1:
         return ""
-    first, second, *_ = every
-    if not config.is_weighted:
-        return "most chains first" if len(first.slots) > 1 else "best fit first"
-    is_better = second.fit and first.fit and second.fit.error < first.fit.error - EQUAL
-    if not is_better or first.weight - second.weight < EQUAL:
-        return "heaviest first"
-    # Rescored weights count each text once, the others each copy.
-    counts = [len(each.texts) if config.is_rescored else len(each.slots) for each in (second, first)]
-    why = "" if is_final_on_train(config) else ", but not on the last rows, which weigh"
-    if counts[0] < counts[1]:
-        why = f", but has fewer {'texts' if config.is_rescored else 'copies'}"
-    return f"heaviest first; the second fits the training rows better{why}"
+    return "heaviest first" if config.is_weighted else "most chains first"
 
 
 def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> str:

@@ -6,13 +6,13 @@ infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from vpp.findings.hypotheses import Ideas, Node, ancestry, merge_ideas, similarity
+from vpp.findings.hypotheses import Ideas, merge_ideas, similarity
 from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.findings.result import finite, result
 from vpp.findings.ruled_out import RuledOut, ruled_out
@@ -20,7 +20,6 @@ from vpp.findings.scores import weighed_log_likelihoods
 from vpp.findings.verdict import run_verdict
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView, priors
-from vpp.settings import Config
 
 SCHEMA_VERSION = 3
 MOST_ROWS = 10
@@ -39,7 +38,7 @@ def posterior_json(reader: RunReader) -> bytes:
 def _content(reader: RunReader, snapshot: Snapshot) -> Json:
     view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
     ideas, test = merge_ideas(view, dataset), view.evaluated.get("test")
-    near, lines = similarity(ideas, dataset) if ideas else None, [ancestry(view, slot) for slot in range(view.size)]
+    near = similarity(ideas, dataset) if ideas else None
     reject = reject_option(view, spec.config, dataset, of=test)
     return {
         "schema": SCHEMA_VERSION,
@@ -47,14 +46,11 @@ def _content(reader: RunReader, snapshot: Snapshot) -> Json:
         "verdict": str(found) if (found := run_verdict(reader.directory, view)) else None,
         "step": view.last_step,
         "seed_text": started.seed_text if started else None,
-        "weights_are": _weights_are(view, spec.config),
         "compared_by": ideas.by if ideas else None,
         "rows_compared": ideas.n_rows if ideas else 0,
         "hypotheses": [_record(each, "answers", "compared", text=each.text) for each in ideas or ()],
         "similarity": [] if near is None else near.round(DIGITS).tolist(),
         "particles": list(_particles(view, ideas)) if ideas else [],
-        "lineage": [_lineage(slot, line) for slot, line in enumerate(lines)],
-        "texts": {node.hypothesis: node.text for line in lines for node in line if node.changed},
         "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
         "disagreement": [_point(point) for point in points(test, dataset, reject)] if test else [],
         **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
@@ -81,20 +77,6 @@ def _particles(view: RunView, ideas: Ideas) -> Iterator[Json]:
             "parent": state.parent,
             "log_likelihood": log_likelihoods[slot],
         }
-
-
-def _weights_are(view: RunView, config: Config) -> str | None:
-    if not view.population:
-        return None
-    if view.final:
-        return config.final_weights
-    return "carried" if config.is_telescoping else "after_last_step" if config.is_weighted else "equal"
-
-
-def _lineage(slot: int, line: Sequence[Node]) -> Json:
-    unused = ("hypothesis", "text", "changed", "parent")
-    path = [_record(node, *unused, id=node.hypothesis) for node in line if node.changed]
-    return {"slot": slot, "founder": line[0].slot, "path": path}
 
 
 def _ruled_out(entry: RuledOut) -> Json:
