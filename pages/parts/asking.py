@@ -238,8 +238,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
     parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
-    took = new_rows.timing_words(answers.step, answers.weights, snapshot.view, job.seconds)
-    blocks.draw(*parts, *([Note(took)] if took else []), label="what the hypotheses say")
+    blocks.draw(*parts, label="what the hypotheses say")
 
 
 def votes_of(run: OpenRun, job: Background[Asking]) -> tuple[Point, ...]:

@@ -10,11 +10,10 @@ from pages.parts.asking import Job, calls_of, describe_next, model_words
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
-from vpp.data.table import Table
 from vpp.findings import new_rows
 from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
-from vpp.reporting.predictions import filled_rows, sheet_csv, sheet_rows
+from vpp.reporting.predictions import sheet_rows
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continue_run
 from vpp.show import markup
@@ -49,7 +48,6 @@ def section(job: Job) -> None:
             job.ask_key()
         if job.now.asking.whole().rows:
             list_questions(run, job.now.asking.whole())
-    take_sheet(run)
     if answers_of(run):
         go_on(run)
 
@@ -102,10 +100,6 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         left.html(markup.block(html([new_rows.question_row(question, columns, dataset, name)])))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
-    st.download_button(
-        "Labelling sheet (CSV)", lambda: sheet_csv(every, dataset), file_name=f"{run.id}-sheet.csv",
-        mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
-    )  # fmt: skip
 
 
 def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
@@ -123,18 +117,6 @@ def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str],
         answers_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=truth)
     else:
         answers_of(run).pop(place, None)
-
-
-def take_sheet(run: OpenRun) -> None:
-    """Take a filled sheet: its answers are noted once, so that a field may correct them."""
-    file = st.file_uploader("A filled labelling sheet", type=None, key=_key(run, "filled"))
-    if file is None or st.session_state.get(_key(run, "taken")) == file.file_id:
-        return
-    with opening.refusals("This sheet cannot be used"):
-        answers = filled_rows(Table.read(file.getvalue(), name=file.name), run.reader.dataset())
-        rows = (Row(id=0, inputs=tuple(each.inputs.items()), target=None) for each in answers)
-        answers_of(run).update(zip(map(input_key, rows), answers, strict=True))
-        st.session_state[_key(run, "taken")] = file.file_id
 
 
 def answers_of(run: OpenRun) -> dict[Key, Answered]:

@@ -21,7 +21,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Say, Table
 from vpp.show.matrix import RowBrief
-from vpp.show.words import counted, cut, fixed, integer, seconds
+from vpp.show.words import counted, cut, fixed, integer
 
 MOST_INPUTS = 6
 MOST_NOTES = 4
@@ -62,15 +62,6 @@ def outside_words(fields: Sequence[Field], row: Row) -> str:
         for field, name, cell in outside[:MOST_NOTES]
     ]
     return " ".join(("Outside the data:", *notes)) if notes else ""
-
-
-def timing_words(step: int | None, weights: Sequence[float], view: RunView, took_s: float) -> str:
-    """Return how long it took, and the step if the run has gone on since. step, weights: of the answers."""
-    took = f"Answered in {seconds(took_s)}." if took_s >= 1 else ""
-    if step is None or (view.last_step == step and tuple(weights) == view.weights):
-        return took
-    when = "the first hypotheses" if step < 0 else f"step {step + 1}"
-    return f"{took} As of {when}; the run has gone on: ask again.".strip()
 
 
 # A table of rows
