@@ -1,6 +1,6 @@
 """Compare: runs side by side, against one of them and against simple models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -115,7 +115,7 @@ def draw_page() -> None:
             is_group = bool(members) and {*choice} >= {*members}
             if is_group:
                 steer(group, [run.snapshot for run in now if run.id in members])
-            draw_result(runs.labels, comparison_of(now, reference), group if is_group else None)
+            draw_result(comparison_of(now, reference), group if is_group else None)
 
     was_live = is_live()
     blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
@@ -184,8 +184,8 @@ def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison
     return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group | None) -> None:
-    """Draw what came out, and which settings differ. names: of runs, by id. group: its runs are all here."""
+def draw_result(comparison: Comparison, group: Group | None) -> None:
+    """Draw what came out, and which settings differ. group: its runs are all here."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     notes = [f"As things stand now: {listed(live)}. This page updates by itself."] if live else []
@@ -200,7 +200,7 @@ def draw_result(names: Mapping[str, str], comparison: Comparison, group: Group |
         words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(found())))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
-    parts += filter(None, [None if group else settings_block(comparison, names)])
+    parts += filter(None, [None if group else settings_block(comparison)])
     blocks.steady(markup.CUE + markup.html(parts), key="compare.result")
     draw_slices(comparison)
 

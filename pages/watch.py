@@ -82,16 +82,8 @@ def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> st
     words = pending_words(waiting, snapshot.state) if waiting and snapshot.state in opening.LIVE else ""
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
-    badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot, ahead=queue_before(run, snapshot)))
+    badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot))
     return f'<p class="cap phase">{badge}</p>'
-
-
-def queue_before(run: OpenRun, snapshot: Snapshot) -> int:
-    """Count this person's runs that wait for a slot and were made before."""
-    if snapshot.state != "queued" or snapshot.beat is None or not snapshot.beat.waits:
-        return 0
-    beats = ((other, other.last_beat()) for other in person.store().runs() if other.id < run.id)
-    return sum(beat is not None and beat.waits and other.is_held() for other, beat in beats)
 
 
 def draw(run: OpenRun, snapshot: Snapshot) -> None:

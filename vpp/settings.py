@@ -213,11 +213,6 @@ class Config:
         return self.is_filtered and self.scored_on != "batch" and not is_late
 
     @property
-    def seeks_mistakes(self) -> bool:
-        """True if a text without a mistake on its batch is not rewritten from that batch, as it is in the paper."""
-        return self.is_filtered and self.mutate == "filtered"
-
-    @property
     def starts_from_prior(self) -> bool:
         """True if first hypotheses are drawn from the prior, as all proposals are."""
         return self.is_filtered and self.restart == 1

@@ -141,12 +141,8 @@ def draw(run: OpenRun) -> None:
         Job(run, ROW).draw(ask_row)
     with many:
         Job(run, ROWS).draw(ask_table)
-    if asks_key(run):
+    if not snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in (ROW, ROWS)):
         person.ask_keys(snapshot.spec.endpoint)
-
-
-def asks_key(run: OpenRun) -> bool:
-    return not run.snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in (ROW, ROWS))
 
 
 def _key(run: OpenRun, what: str) -> str:

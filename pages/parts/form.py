@@ -162,7 +162,8 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
     expected = estimate(fitted, dataset)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset, model.pace))
-    words, bound, n = cost_line(expected, fitted, model.pace), bound_words(expected), n_seeds(spec.config)
+    words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
+    n = 1 if spec.config.is_weighing else int(st.session_state.get(SEEDS, 1))
     words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
@@ -170,10 +171,6 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
         with opening.refusals("The run cannot start"):
             if ask_for_model(model):
                 opening.start_new(Preparation(dataset=dataset, spec=spec), n)
-
-
-def n_seeds(config: Config) -> int:
-    return 1 if config.is_weighing else int(st.session_state.get(SEEDS, 1))
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:

@@ -21,7 +21,7 @@ from vpp.findings import verdict
 from vpp.findings.cost import demo_time_words
 from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
-from vpp.findings.status import labels, when_words
+from vpp.findings.status import when_words
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
@@ -190,7 +190,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
         f"K = {config.size}" if config.size != Config().size else "",
         f"seed {config.seed}" if config.seed else "",
         *changed_words(config, dataset["task"]),
-        f"goes on from {label(spec.started_from)}" if spec.started_from else "",
+        f"goes on from {spec.started_from}" if spec.started_from else "",
         f"run {run.id}",
     )
     meanings = recorded(dataset.get("descriptions", {})).named(dataset["target"])
@@ -217,16 +217,6 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
 @st.cache_data(max_entries=200, show_spinner=False)
 def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: RunView) -> verdict.Verdict | None:
     return verdict.record_verdict(_directory, _view)
-
-
-def label(run: str) -> str:
-    """Return `Penguins · SMC · 25 Nov 17:40` for a run of this person; its id if it is not there."""
-    try:
-        directory = person.store().get(run)
-    except VppError:
-        return run
-    spec = settings(directory)
-    return labels({run: (spec, made(directory))})[run] if spec else run
 
 
 def made(directory: RunDirectory) -> str:

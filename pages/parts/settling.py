@@ -97,7 +97,7 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
         row = own.get(question.row.id)
         name = f"row {question.row.id}" if row else f"made-up row {number}"
         left, right = st.columns([4, 1], vertical_alignment="center")
-        left.html(markup.block(html([new_rows.question_row(question, columns, dataset, name)])))
+        left.html(markup.block(html(new_rows.question_row(question, columns, dataset, name))))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
 
@@ -140,10 +140,3 @@ def go_on(run: OpenRun) -> None:
             answers_of(run).clear()
             st.session_state[_key(run, "next")] = prepared
             st.rerun()
-    st.button("Forget these answers", key="disagreement.settle.forget", on_click=forget, args=(run,))
-
-
-def forget(run: OpenRun) -> None:
-    for place in answers_of(run):
-        st.session_state.pop(_field_key(run, place), None)
-    answers_of(run).clear()

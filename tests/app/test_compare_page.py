@@ -82,7 +82,7 @@ def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, t
         html = opened(app, OLD)
     assert picked(app) == [OLD, NEW, name]
     assert "As things stand now: C running, 2 of 2 steps." in html
-    assert "Test rows not evaluated yet: C (running, 2 of 2 steps)." in html
+    assert "Without evaluated test rows: C (running, 2 of 2 steps)." in html
 
 
 def test_the_runs_of_a_group_are_stopped_and_resumed_as_one(app: AppTest, runs: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_runs_with_other_rows_or_none_stand_apart(folder: Path) -> None:
         other(folder / "e"),
     )
     assert list(found.comparable) == [0, 4]
-    assert [note.words[:15] for note in others(found)] == ["B and C have ot", "Test rows not e"]
+    assert [note.words[:15] for note in others(found)] == ["B and C have ot", "Without evaluat"]
     waiting = side_by_side(inspected.labels(folder / "f"), other(folder / "g", asked=False), reference=1)
     assert not waiting.comparable
 
@@ -125,7 +125,7 @@ def test_runs_without_test_rows_and_with_others_are_named(folder: Path) -> None:
     runs = side_by_side(inspected.labels(folder / "a"), all_right(folder / "b", YES_NO), run(folder / "c", data=whole))
     assert [note.words for note in others(runs)] == [
         "B has other test rows than A (another table, or another split of it) and is not compared with it.",
-        "C has no test rows.",
+        "Without evaluated test rows: C (interrupted).",
     ]
 
 

@@ -111,5 +111,5 @@ def comparison(reader: RunReader, _: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = candidate(reader)
     found = compare([run, run], reference=0)
-    parts = [outcome(found, None), *others(found), settings_block(found, {})]
+    parts = [outcome(found, None), *others(found), settings_block(found)]
     yield html([*filter(None, parts), *(standings(found, NO_MODELS) if found.comparable else ())])

@@ -48,7 +48,7 @@ def of_new_rows() -> list[str]:
     vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
     blocks = answer_blocks(vote, answers, LABELS, input_fields(LABELS), "", is_weighted=True)
     question = question_row(replace(vote, bits=0.5), (BAD,), LABELS, BAD)
-    return [html([answers_table([vote], LABELS)]), html(blocks), html([question])]
+    return [html([answers_table([vote], LABELS)]), html(blocks), html(question)]
 
 
 def test_every_drawing_shows_html_as_text(tmp_path: Path) -> None:

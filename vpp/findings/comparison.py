@@ -250,10 +250,8 @@ def others(comparison: Comparison) -> Iterator[Note]:
         has, are = ("has", "is") if len(elsewhere) == 1 else ("have", "are")
         other = f"{has} other test rows than {reference} (another table, or another split of it)"
         yield Note(f"{listed(elsewhere)} {other} and {are} not compared with it.")
-    if without := [code for code, run, _ in runs if not run.dataset.test]:
-        yield Note(f"{listed(without)} {'has' if len(without) == 1 else 'have'} no test rows.")
-    if waiting := [f"{code} ({state_words(run)})" for code, run, own in runs if run.dataset.test and not own]:
-        yield Note(f"Test rows not evaluated yet: {listed(waiting)}. They are evaluated when a run ends.")
+    if without := [f"{code} ({state_words(run)})" for code, run, own in runs if not own]:
+        yield Note(f"Without evaluated test rows: {listed(without)}.")
 
 
 # What differs
@@ -266,26 +264,26 @@ _SERVER = (
 """Fields of an endpoint that can change a result."""
 
 
-def settings(runs: Sequence[Candidate], labels: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
-    """Return what differs and can change a result: values by name, one a run. labels: of runs, by id."""
+def settings(runs: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
+    """Return what differs and can change a result: values by name, one a run."""
     used = [name for name in OPTIONS if any(has_effect(name, run.config, run.dataset.task) for run in runs)]
-    by_run = [_settings_of(run, used, labels or {}) for run in runs]
+    by_run = [_settings_of(run, used) for run in runs]
     found = {name: tuple(str(each.get(name, "unknown")) for each in by_run) for name in by_run[0]}
     return {name: values for name, values in found.items() if len({*values} - {"unknown"}) > 1}
 
 
-def settings_block(comparison: Comparison, labels: Mapping[str, str]) -> Block | None:
+def settings_block(comparison: Comparison) -> Block | None:
     """Return a folded table; None for a single run."""
     if len(comparison.runs) == 1:
         return None
-    differing = settings(comparison.runs, labels)
+    differing = settings(comparison.runs)
     if not differing:
         return Note("No setting differs that can change the result.")
     head, rows = ("setting", *CODES[: len(comparison.runs)]), [(name, *values) for name, values in differing.items()]
     return Table(head=head, rows=rows, fold=f"{counted(len(rows), 'setting')} that may explain the difference")
 
 
-def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
+def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
     """Return settings by the names in the table. used: options of the method that have an effect."""
     config, spec, data = run.config, run.snapshot.spec, run.dataset
     facts: dict[str, Any] = {OPTIONS[name].label: getattr(config, name) for name in used}
@@ -302,7 +300,7 @@ def _settings_of(run: Candidate, used: Sequence[str], labels: Mapping[str, str])
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec.dataset["fingerprint"])[:HASHED],
-        "goes on from": labels.get(spec.started_from, spec.started_from) or "no run",
+        "goes on from": spec.started_from or "no run",
         "characters shown of a cell": spec.cell_limit or "all",
         **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }

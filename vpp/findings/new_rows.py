@@ -20,7 +20,7 @@ from vpp.runs.asking import Answers
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Say, Table
-from vpp.show.matrix import RowBrief
+from vpp.show.matrix import Inputs
 from vpp.show.words import counted, cut, fixed, integer
 
 MOST_INPUTS = 6
@@ -109,13 +109,10 @@ def labels_words(found: Sequence[Point]) -> str:
     return f"{integer(telling)} of {counted(n, 'row')} would tell something, the most informative first."
 
 
-def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> RowBrief:
-    """Return a row to label in one line. columns: as the hypotheses use them."""
-    return RowBrief(
-        name=f"{name} · {fixed(question.bits)} bits",
-        cells=cells_of(question.row, columns[:BRIEF]),
-        vote=vote_of(question, dataset.target_decimals),
-    )
+def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name: str) -> Sequence[object]:
+    """Return a row to label. columns: as the hypotheses use them."""
+    cells, vote = cells_of(question.row, columns[:BRIEF]), vote_of(question, dataset.target_decimals)
+    return Note(f"{name} · {fixed(question.bits)} bits"), Inputs(cells), Note(vote) if isinstance(vote, str) else vote
 
 
 def columns_of(view: RunView, dataset: Dataset) -> tuple[str, ...]:

@@ -19,14 +19,13 @@ from vpp.show.words import capitalised, counted, in_words, integer, number, perc
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
 
-def phase(snapshot: Snapshot, *, ahead: int = 0) -> str:
-    """Return what the run does now, or how it ended. ahead: runs that wait for a slot before it."""
+def phase(snapshot: Snapshot) -> str:
+    """Return what the run does now, or how it ended."""
     view, state = snapshot.view, snapshot.state
     if state == "queued":
         if snapshot.beat and snapshot.beat.loading_s is not None:
             return capitalised(loading_words(snapshot.beat.loading_s))
-        waits = snapshot.beat is not None and snapshot.beat.waits
-        return f"Queued: {f'{ahead} before you' if ahead else 'next in line'}" if waits else "Starting"
+        return "Queued behind other runs" if snapshot.beat and snapshot.beat.waits else "Starting"
     if state == "running":
         return capitalised(activity_words(view, snapshot.spec.config))
     if state == "paused" and view.is_at_cap:

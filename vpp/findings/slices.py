@@ -47,9 +47,8 @@ class Slice:
 
     @property
     def words(self) -> str:
-        return (
-            f"{integer(self.n_right)} of {integer(self.n_answered)}, {percent(self.share)}" if self.n_answered else "–"
-        )
+        right = f"{integer(self.n_right)} of {integer(self.n_answered)}"
+        return f"{right}, {percent(self.share)}" if self.n_answered else "–"
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
     show a rule that is nearly right as one that is nearly wrong. Steps and slots begin at different mistakes.
     """
     batch = chain.batch
-    if not chain.config.seeks_mistakes:
+    if not (chain.config.is_filtered and chain.config.mutate == "filtered"):
         return batch
     given = zip(batch, await predictions_on(chain, batch), strict=True)
     if any(prediction.is_mistake(row) for row, prediction in given):

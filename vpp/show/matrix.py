@@ -119,23 +119,6 @@ def _named(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowBrief:
-    name: str
-    cells: Cells
-    vote: VoteBar | str
-
-
-@block_html.register
-def _(block: RowBrief) -> str:
-    vote = text(block.vote) if isinstance(block.vote, str) else html([block.vote])
-    whole = text(", ".join(f"{name} {value}".strip() for name, value in block.cells))
-    return (
-        f'<article class="brief"><span class="cap">{text(block.name)}</span>'
-        f'<span class="in" title="{whole}">{_cells(block.cells)}</span><span class="now">{vote}</span></article>'
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
     """Hypotheses with one answer, by the heaviest of them."""
 
