@@ -40,7 +40,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     for fold in ("Advanced", "Method"):
         page.get_by_test_id("stExpander").locator("summary").get_by_text(fold, exact=True).click()
     # A run of quick steps that does not end before it is stopped
-    for name, value in (("Particles K", "3"), ("Epochs", "30")):
+    for name, value in (("Particles K", "3"), ("Epochs", "30"), ("Patience", "0")):
         field = page.get_by_label(name, exact=True)
         expect(field).to_have_count(1)  # while a page is drawn anew, its old field is still there for a moment
         field.fill(value)

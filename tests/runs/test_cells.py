@@ -23,16 +23,13 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     data = reviews(desk.folder, long=4_500)
     limited = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=1000")
     assert "12 cells of review are shown in part, their first 1,000 characters" in limited.out
-    unknown = " ".join(desk.vpp("run", data, *SMALL, "--plan").out.split())
-    assert "The run reads the models' context lengths at its start" in unknown
     roomy = desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=100000")
-    assert "context lengths" not in roomy.out
     assert "in part" not in roomy.out
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 cells of review are shown in part, their first" in narrow
     refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
     assert (
-        "'cell=-1' is not NAME=N with one of calls, cost, learner, optimizer, context, call, wait, cell"
+        "'cell=-1' is not NAME=N with one of calls, cost, patience, learner, optimizer, context, call, wait, cell"
         in refused.complaint
     )
 

@@ -48,7 +48,7 @@ class RunStore:
         """Return the runs, newest first."""
         paths = self.folder.iterdir() if self.folder.is_dir() else ()
         runs = [run for run in map(RunDirectory, paths) if run.exists]
-        return sorted(runs, key=lambda run: (made_at(run), run.id), reverse=True)
+        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
@@ -59,11 +59,18 @@ class RunStore:
 
 
 def made_at(run: RunDirectory) -> datetime:
-    """Return when its rows were written, in local time."""
+    """Return the minute in the run's id, or the time its rows were written; local time."""
     try:
-        return datetime.fromtimestamp(run.data.stat().st_mtime)
+        return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
+    except ValueError:
+        return datetime.fromtimestamp(_written_at(run))
+
+
+def _written_at(run: RunDirectory) -> float:
+    try:
+        return run.data.stat().st_mtime
     except OSError:
-        return datetime.min
+        return 0.0
 
 
 def rename(directory: RunDirectory, name: str) -> None:
