@@ -94,8 +94,8 @@ def _(block: VoteBar) -> str:
 
     def span(place: int, label: str, share: float) -> str:
         # No-break spaces: on a narrow page a label is complete or out of sight.
-        words = f"{label} {share_percent(share)}".replace(" ", NBSP)
-        words = text(words) if len(words) <= share * block.room else ""
+        said = (each.replace(" ", NBSP) for each in (f"{label} {share_percent(share)}", label))
+        words = text(next((each for each in said if len(each) <= share * block.room), ""))
         kind = f"{hue(label, block.labels)}{'' if place or is_tied else ' lead'}"
         return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
 
