@@ -118,7 +118,7 @@ def put_on_trial(page: Page) -> None:
 def ask_inputs(page: Page) -> None:
     """Ask the posterior about unlabelled inputs, and wait for the list."""
     page.get_by_role("button", name=re.compile("Ask about .* rows")).click()
-    page.get_by_text("Labelling sheet (CSV)").wait_for()
+    page.get_by_text("the most informative first").wait_for()
 
 
 def choose(page: Page, label: str, option: str) -> None:

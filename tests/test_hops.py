@@ -74,7 +74,7 @@ class Way:
 def test_a_file_becomes_rows() -> None:
     csv, way = (ROOT / "assets/examples/penguins.csv").read_bytes(), Way()
     way.through(lambda: build_dataset(Table.read(csv, name="penguins.csv"), target="species"))
-    assert way.is_at_most(14)
+    assert way.is_at_most(10)
 
 
 def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
-    assert way.is_at_most(18)
+    assert way.is_at_most(17)
 
 
 def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,4 +133,4 @@ def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Worker, "record", recorded)
     way.through(lambda: main([*commands[0][3:], "--quiet"]))
-    assert way.is_at_most(34)
+    assert way.is_at_most(30)
