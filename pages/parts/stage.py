@@ -132,9 +132,9 @@ class Stage:
         return markup.caption(words)
 
     def happened_html(self) -> str:
-        step = INITIAL_STEP if self.newest is None else self.step
-        words = happened(self.view, step, self.config, self.names) if self.view.last_step is not None else ""
-        words = words or (asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state))
+        words = asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state)
+        if self.view.last_step is not None:
+            words = happened(self.view, INITIAL_STEP if self.newest is None else self.step, self.config, self.names)
         return f'<p class="happened" title="{markup.text(words)}">{markup.text(words)}</p>'
 
     def rail_html(self) -> str:

@@ -88,12 +88,13 @@ def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTe
 
 
 def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) -> None:
-    html = shown(opened(app, inspected.numbers(tmp_path), "disagreement"))
+    html = shown(opened(app, reader := inspected.numbers(tmp_path), "disagreement"))
     assert "On 3 of 4 test rows the hypotheses are split: their answers spread" in html
     assert "The range of 90 % holds the truth on 4 of 4 rows. Few rows: this tells little." in html
     assert rows(html) == ["7", "6", "4"]
     assert "above the mean" in html
     assert "2.7 (2 to 4)" in html
+    assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
 # Report

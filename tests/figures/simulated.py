@@ -210,8 +210,7 @@ class Chance:
     """As a share of the distinct sentences."""
     undecided: float  # share of the unseen rows
     commonest: float  # share of the training rows with the commonest label
-    is_constant: bool
-    """Whether all decided rows get that label."""
+    is_constant: bool  # all decided rows get that label
 
 
 def run_on_chance(seed: int, config: Config) -> Chance:
