@@ -41,7 +41,7 @@ def seconds(folder: Path, method: str, preset: str, *, steps: int, base_url: str
     rows, run = 10 * steps, RunDirectory(folder / f"{preset}-{method}")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
     words = ["run", table(folder, rows), "--target", "label", "--preset", preset, "--method", method]
-    words += ["--reading", "rows"]
+    words += ["--reading", "rows", "--limit", "patience=0"]
     words += ["--particles", 10, "--batch-size", 10, "--epochs", 1, "--train-size", rows, "--test-size", 10]
     words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", run.path, "--quiet"]
     subprocess.run(
