@@ -396,9 +396,8 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
     if found.model is None or found.model_value is None:
         return
     show = partial(number, digits=3) if found.n_right is None else percent
-    differs = (
-        "no clear difference" if found.p is None or found.p >= CHANCE else f"the difference is clear, {p_text(found.p)}"
-    )
+    is_clear = found.p is not None and found.p < CHANCE
+    differs = f"a clear difference (p {p_text(found.p or 0.0)})" if is_clear else "no clear difference"
     words = f"{capitalised(MODEL_NAMES[found.model])}, on all test rows: {differs}."
     yield Metric(name="Best simple model", value=show(found.model_value), words=words)
 
