@@ -155,8 +155,8 @@ def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -
     choice = st.session_state.get(PICKED, ())
     if st.session_state.get(PICKED_FOR) != current:
         st.session_state[PICKED_FOR] = current
-        known = [run for run in link if run in runs.directories]
-        choice = known or (choice if current in choice else usual[: len(CODES)])
+        from_link = [run for run in link if run in runs.directories]
+        choice = from_link or (choice if current in choice else usual[: len(CODES)])
     st.session_state[PICKED] = [run for run in choice if run in runs.directories]  # one may have been deleted
     field = {"placeholder": "Pick runs", "max_selections": len(CODES), **blocks.lasting(PICKED)}
     picked = st.multiselect("Runs", list(runs.directories), format_func=runs.labels.__getitem__, **field)
@@ -196,8 +196,8 @@ def draw_result(comparison: Comparison, group: Group | None) -> None:
     words: list[object] = [] if len(runs) == 1 and simple else [outcome(comparison, simple)]
     if group:
         state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs)
-        found = partial(seeds, group, lambda run: opening.reader(str(run.path)))
-        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(found())))
+        read_seeds = partial(seeds, group, lambda run: opening.reader(str(run.path)))
+        words = blocks.remembered("compare.seeds", state, lambda: list(seeds_blocks(read_seeds())))
     blocks.draw(*words, *map(Note, notes))
     parts = [*(standings(comparison, simple) if simple else ()), *others(comparison)]
     parts += filter(None, [None if group else settings_block(comparison)])
@@ -215,11 +215,11 @@ def draw_slices(comparison: Comparison) -> None:
         rows = {code: evaluated_rows(run.view, run.config, run.dataset) for code, run in runs.items()}
         return {code: slices(each) for code, each in rows.items() if each}
 
-    found = blocks.remembered("compare.slices", state, make)
-    if columns := list(next(iter(found.values())).by_column) if found else []:
+    by_run = blocks.remembered("compare.slices", state, make)
+    if columns := list(next(iter(by_run.values())).by_column) if by_run else []:
         field = {"index": None, "placeholder": "Choose a column", **blocks.lasting("compare.column")}
         if (column := st.selectbox("By the values of a column", columns, **field)) in columns:
-            blocks.draw(side_by_side(found, column))
+            blocks.draw(side_by_side(by_run, column))
 
 
 frame.enter()

@@ -59,16 +59,16 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
 
 def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows) -> None:
     """Draw the worst slice, and the slices of a column, in a fold."""
-    found = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
-    if not found.by_column:
+    by_slice = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
+    if not by_slice.by_column:
         return
-    with st.expander(title(found), key="disagreement.by_column", on_change="rerun") as fold:
+    with st.expander(title(by_slice), key="disagreement.by_column", on_change="rerun") as fold:
         if fold.open:
-            blocks.draw(Note(worst_words(found)))
-            first = found.worst.column if found.worst else next(iter(found.by_column))
+            blocks.draw(Note(worst_words(by_slice)))
+            first = by_slice.worst.column if by_slice.worst else next(iter(by_slice.by_column))
             key = blocks.begun(f"disagreement.column.{run.id}", first)
-            column = st.selectbox("Column", list(found.by_column), **key, label_visibility="collapsed")
-            blocks.steady(html(slice_table(found, column)), key="disagreement.slice_table")
+            column = st.selectbox("Column", list(by_slice.by_column), **key, label_visibility="collapsed")
+            blocks.steady(html(slice_table(by_slice, column)), key="disagreement.slice_table")
 
 
 def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:

@@ -209,9 +209,9 @@ def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
     """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
     if snapshot.state in LIVE:
         blocks.draw(*verdict.unread_alert(snapshot.view))
-    elif found := _verdict(str(directory.path), snapshot.view.last_at, directory, snapshot.view):
-        kind = found.grade if found.is_success else "bad"
-        blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(found))}</div>', label="Verdict")
+    elif result := _verdict(str(directory.path), snapshot.view.last_at, directory, snapshot.view):
+        kind = result.grade if result.is_success else "bad"
+        blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(result))}</div>', label="Verdict")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

@@ -229,7 +229,7 @@ def test_a_page_shows_hostile_text_as_its_characters_and_is_accessible(
     place.act(page, folder)
     page.wait_for_function(SETTLED)
     text = page.evaluate(TEXT)
-    assert [told for told in place.texts.split() if seen(told) not in text] == []
+    assert [word for word in place.texts.split() if seen(word) not in text] == []
     wrong, structure = survey(page, is_dark=list(PLACES).index(name) % 2 == 1)
     assert {what: found for what, found in wrong.items() if found} == {}
     check_structure(structure, name.partition(" without")[0])

@@ -1,4 +1,4 @@
-"""From a table to a dataset: target, task, roles of columns and rows."""
+"""Building a dataset from a table: the target, the task, and which columns and rows are used."""
 
 import csv
 import io

@@ -139,14 +139,14 @@ NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9),
 
 
 def written(number: Decimal, marks: tuple[str, str], unit: str, *, before: bool, minus: str) -> str:
-    """With two decimals, as a person would."""
+    """Write a number with two decimals, as a person writes it."""
     decimal, grouping = marks
     digits = f"{abs(number):,.2f}".replace(",", "\0").replace(".", decimal).replace("\0", grouping)
     sign = "" if number >= 0 else minus
     if not unit:
         return f"({digits})" if sign == "(" else f"{sign}{digits}"
-    told = f"{unit} {digits}" if before else f"{digits} {unit}"
-    return f"({told})" if sign == "(" else f"{sign}{told}"
+    amount = f"{unit} {digits}" if before else f"{digits} {unit}"
+    return f"({amount})" if sign == "(" else f"{sign}{amount}"
 
 
 def digits(text: str) -> str:

@@ -203,11 +203,11 @@ def run(seed: int, config: Config) -> Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What a sampler makes of labels in random order."""
+    """The result of a run on a table whose labels were shuffled."""
 
     heaviest: float  # weight of a sentence
     ess: float
-    """As a share of the distinct sentences."""
+    """Divided by the number of distinct sentences."""
     undecided: float  # share of the unseen rows
     commonest: float  # share of the training rows with the commonest label
     is_constant: bool  # all decided rows get that label

@@ -29,7 +29,7 @@ def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) ->
 
 
 def test_the_result_has_the_noise_of_each_particle(tmp_path: Path) -> None:
-    """Of four training rows the particles get 0, 0, 0 and 1 wrong, under Beta(1, 9)."""
+    """There are four training rows. Three particles have no mistake, one has one. The prior is Beta(1, 9)."""
     reader = inspected.labels(tmp_path)
     noise = result(reader.directory, reader.refresh().view)["noise"]
     assert [each["estimate"] for each in noise] == pytest.approx([1 / 14, 1 / 14, 1 / 14, 2 / 14])
