@@ -9,39 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
+from tests.asked import told
 from tests.reporting.builders import dataset, drawn, evaluated, rows, run, started
 from vpp.data.dataset import Value
-from vpp.problem import Prediction
 from vpp.reporting.predictions import prediction_csv, predictions_csv
-from vpp.runs.asking import Answers
 from vpp.settings import Config
 from vpp.show.markup import original
 
-CONFIG = Config()
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read(content: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(content.decode(), newline="")))
-
-
-def asked(*said: Sequence[Value | None], weights: Sequence[float], **rest: object) -> Answers:
-    """said: by particle, a value a row."""
-    is_label = any(isinstance(value, str) for values in said for value in values)
-    values: dict[str, object] = {
-        "rows": rows([0.0] * len(said[0]), first_id=0),
-        "texts": tuple(f"rule {k}" for k in range(len(said))),
-        "weights": tuple(weights),
-        "predictions": tuple(
-            tuple(Prediction(row=i, value=v, explanation=f"reason {k}") for i, v in enumerate(values))
-            for k, values in enumerate(said)
-        ),
-        "task": "classification" if is_label else "regression",
-        "target": "y",
-        "classes": ("no", "yes") if is_label else (),
-        **rest,
-    }
-    return Answers(**values)  # type: ignore[arg-type]
 
 
 def test_a_test_row_has_its_vote_each_label_share_and_each_answer(tmp_path: Path) -> None:
@@ -66,14 +45,14 @@ def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> N
 
 
 def test_other_columns_of_the_asked_table_stand_beside_the_inputs_and_reasons_follow() -> None:
-    answers = asked([1.5, 2.0], weights=(1.0,))
+    answers = told([1.5, 2.0], weights=(1.0,))
     head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
     assert head[:5] == ["row", "a", "customer", "prediction", "prediction_"]
     assert [line[:5] for line in lines] == [["0", "0", "C-7", "p", "1.5"], ["1", "1", "", "'=q", "2"]]
-    answers = asked(["yes"], ["no"], weights=(0.5, 0.5))
+    answers = told(["yes"], ["no"], weights=(0.5, 0.5))
     head, line = read(prediction_csv(answers, with_reasons=True))
     assert head[-4:] == ["particle_0", "particle_1", "because_0", "because_1"]
-    assert line[-4:] == ["yes", "no", "reason 0", "reason 1"]
+    assert line[-4:] == ["yes", "no", "because yes", "because no"]
 
 
 def test_a_cell_that_a_spreadsheet_would_run_is_text_and_a_number_stays_one(tmp_path: Path) -> None:
@@ -99,7 +78,7 @@ texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(
 
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))
 def test_no_cell_begins_as_a_formula_does(said: list[str], name: str, classes: list[str]) -> None:
-    answers = asked(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
+    answers = told(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
     for line in read(prediction_csv(answers, with_reasons=True)):
         assert not [cell for cell in line if cell.lstrip(" ").startswith(FORMULAS) and not _is_number(cell)]
 
