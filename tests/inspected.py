@@ -229,6 +229,11 @@ def programs(folder: Path) -> RunReader:
     return reader
 
 
+def plain(words: str) -> str:
+    """Words with blanks for no-break spaces."""
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def prediction(row: int, value: Value | None) -> Prediction:
     """The reason of an answer is `because <answer>`; an abstention has why it could not be read."""
     if value is None:

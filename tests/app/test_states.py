@@ -13,8 +13,11 @@ from pages.parts.form import GOES_ON, START
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.processes import free_port
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import VARIANTS
+from tests.verification.kept import kept_run, write
 from vpp.findings.step import Cards
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
 from vpp.settings import FOR_EXPERTS, Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
@@ -155,12 +158,11 @@ SAID = {
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path / "made", VARIANTS[name])
-    lines = reader.directory.journal.read_bytes().splitlines(keepends=True)
+    directory, events = kept_run(tmp_path / "made", VARIANTS[name])
     html: dict[str, str] = {}
     for quarter in range(5):
-        shutil.copytree(reader.directory.path, run := tmp_path / f"run-{quarter}")
-        (run / "events.jsonl").write_bytes(b"".join(lines[: quarter * len(lines) // 4 or 1]))
+        shutil.copytree(directory.path, run := tmp_path / f"run-{quarter}")
+        write(RunDirectory(run), events[: quarter * len(events) // 4 or 1])
         app.query_params["run"] = run.name
         app.run()
         for page in PAGES:
@@ -168,13 +170,13 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
             assert not app.exception, (page, quarter)
             html[page] = shown(app)
     watch, posterior, *_ = html.values()
-    watch += deck(reader)
+    watch += deck(RunReader(directory))
     for words in SAID[name]:
         assert words in watch + posterior
     assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted
 
 
-def deck(reader: Any) -> str:
+def deck(reader: RunReader) -> str:
     """The cards at the run's end and at its last step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
     maker = Cards(snapshot.view, snapshot.spec.config, data)

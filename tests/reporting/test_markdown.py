@@ -12,7 +12,7 @@ import pytest
 
 from tests import inspected
 from tests.hostile.runs import Hostile
-from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.inspected import LABEL_CONFIG, LABELS, label_events, plain
 from tests.reporting.builders import run, started
 from tests.reporting.renderers import RENDERERS, tokens
 from tests.reporting.sampled import VARIANTS, sampled_run
@@ -23,7 +23,6 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 
-NBSP = "\N{NO-BREAK SPACE}"
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 PAGES = ["Hypotheses by weight", "Right and wrong", "Rows in doubt or wrong", "Method and data", "Appendix"]
 APPENDIX = [
@@ -35,10 +34,6 @@ APPENDIX = [
     "Versions and hashes",
     "The command that repeats the run",
 ]
-
-
-def plain(report: str) -> str:
-    return report.replace(NBSP, " ")
 
 
 def titles(report: str, mark: str) -> list[str]:
