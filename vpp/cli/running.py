@@ -15,7 +15,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from vpp.cli.parser import INSTEAD
+from vpp.cli.parser import INSTEAD, OF_CONFIG
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
@@ -146,8 +146,7 @@ def options_of_config(options: Namespace) -> dict[str, Any]:
     given = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
     if "likelihood" in given:
         given["likelihood"], given["learner_samples"] = given["likelihood"]
-    if (patience := dict(options.limit).get("patience")) is not None:
-        given["patience"] = patience
+    given |= {name: value for name, value in options.limit if name in OF_CONFIG.values()}
     if options.calibration_size[1] is not None:
         given["coverage"] = options.calibration_size[1]
     return given
@@ -161,7 +160,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
     usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    limits = {name: value for name, value in options.limit if name not in ("calls", "cost", "patience", "cell_limit")}
+    others = ("calls", "cost", *OF_CONFIG.values(), "cell_limit")
+    limits = {name: value for name, value in options.limit if name not in others}
     base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
