@@ -39,8 +39,7 @@ from vpp.llm.prompts import LearnerPrompts, cut, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.budget import estimate
-from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
-from vpp.runs.prompts import as_text
+from vpp.runs.preparation import Preparation, as_text, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup

@@ -21,10 +21,9 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import RunLocked
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import Slots, launch
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, Keys, RunSpec
 from vpp.settings import Config
 
 IN_A_STEP = 20

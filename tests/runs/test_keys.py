@@ -13,9 +13,9 @@ from tests.app.drawn import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
 from vpp.cli.system import keys, recorded
-from vpp.runs.keys import Keys
 from vpp.runs.process import child_environment, is_secret, launch
 from vpp.runs.reader import RunReader
+from vpp.runs.spec import Keys
 from vpp.runs.store import RunStore
 
 LEARNER = "canary-learner-7f3a9c51d2"

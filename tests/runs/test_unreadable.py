@@ -11,9 +11,8 @@ from tests import inspected
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerReader, Journal, JournalReader
+from vpp.runs.journal import Journal, JournalReader, read_view
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
 
 GARBAGE = b'{"at":\n'
 
@@ -96,7 +95,7 @@ def test_a_reader_starts_over_with_a_journal_that_was_replaced_or_shortened(run:
     lines, reader = lines_of(run), RunReader(run)
     whole = reader.refresh().view
     run.journal.write_bytes(b"".join(lines[:12]))
-    assert reader.refresh().view == JournalReader(run.journal).read() != whole
+    assert reader.refresh().view == read_view(run.journal) != whole
     assert reader.read_answers().by_pair == {}
     (run.path / "copy").write_bytes(b"".join(lines))
     (run.path / "copy").rename(run.journal)
@@ -108,8 +107,7 @@ def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"hypothesis":"a","prediction":{"row":1,"value":"a"},"attempts":1}\n{"hypothesis":"\xff"}\n')
     with pytest.raises(JournalDamaged, match=r"events.jsonl: line 2 cannot be read"):
-        AnswerReader(path).refresh()
-    assert JournalReader(path).read() == RunView()
+        JournalReader(path).read()
 
 
 def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:

@@ -23,7 +23,7 @@ from vpp.bench.sweep import (
     dataset_of,
     results_csv,
 )
-from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
+from vpp.bench.tables import Table, paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.runs.spec import EndpointSpec
@@ -263,7 +263,7 @@ def inconsistent(place: str) -> str:
 
 
 def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
-    best = min(float(value) for run in papers_table("tab:per_seed")["linear"] for value in run.values())
+    best = min(float(value) for run in papers("tab:per_seed", "linear") for value in run.values())
     assert f"{best}" in inconsistent("Linear")
     assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
 

@@ -21,9 +21,8 @@ from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
 from vpp.runs.journal import Journal
-from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, Keys
 from vpp.settings import Config
 from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 

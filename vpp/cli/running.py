@@ -1,24 +1,25 @@
-"""`run`, `weigh`, `continue` and `resume`: prepare runs, print their plan, work on them to their ends; and `bench`."""
+"""Commands that begin work: `run`, `weigh`, `continue`, `resume`, `bench`; and those on servers."""
 
 import json
 import logging
+import os
 import shlex
 import sys
 import textwrap
-import time
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from vpp.cli.parser import INSTEAD
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
+    dotenv,
     environment,
     find_run,
     format_text,
@@ -34,22 +35,32 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.data.tasks import TASKS
+from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
-from vpp.findings.status import model_file_words, rows_sentence
+from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
-from vpp.runs.budget import check_budget, estimate
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
-from vpp.runs.group import Group, begin, goes_on, start_open
-from vpp.runs.journal import JournalReader
-from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_endpoint, check_gate, continue_run, read_sentences, template_fields
-from vpp.runs.process import on_signals
+from vpp.runs.asking import Checked, checking
+from vpp.runs.budget import estimate
+from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.journal import read_view
+from vpp.runs.preparation import (
+    NO_ENDPOINT,
+    Preparation,
+    check_budget,
+    check_endpoint,
+    check_gate,
+    check_limits,
+    continue_run,
+    read_sentences,
+    template_fields,
+)
+from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.reader import read_summary
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
@@ -271,7 +282,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     if view.phase in ("finished", "stopped"):
         _write_results(directory, view)
         if pooled := Group(directory.path.parent, directory.spec().group).pool():
-            _write_results(pooled, JournalReader(pooled.journal).read())
+            _write_results(pooled, read_view(pooled.journal))
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return _exit_code(view)
 
@@ -292,9 +303,6 @@ def _exit_code(view: RunView) -> int:
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES.get(view.phase, 1)
 
 
-POLL_S = 0.2
-
-
 def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     """Work on a group's runs, a worker each, to their ends, and print what they say together."""
     from vpp.findings.comparison import seeds, seeds_blocks, seeds_record, seeds_table
@@ -302,19 +310,21 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     from vpp.show.markup import lines
 
     group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
+    left = list(runs)
+
+    def look(going: list[RunDirectory]) -> None:
+        for run in [run for run in left if run not in going]:
+            left.remove(run)
+            line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
+        if line.is_terminal:
+            line.draw(f"{len(runs) - len(left)} of {len(runs)} runs have ended")
+
     start_open(runs, keys=keys())
     with on_signals(partial(group.send, "stop")):
-        going = list(runs)
-        while going:
-            for run in [run for run in going if not goes_on(run)]:
-                going.remove(run)
-                line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
-            if line.is_terminal:
-                line.draw(f"{len(runs) - len(going)} of {len(runs)} runs have ended")
-            time.sleep(POLL_S)
+        wait_for(runs, look)
     line.clear()
     if pooled := group.pool():
-        _write_results(pooled, JournalReader(pooled.journal).read())
+        _write_results(pooled, read_view(pooled.journal))
     found = seeds(group)
     if options.json:
         print_json(seeds_record(found))
@@ -352,9 +362,9 @@ def bench(options: Namespace) -> int:
     slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
-        ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
-    failed = f", {len(view.failed)} failed" if view.failed else ""
-    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+    failed = f", {len(progress.failures)} failed" if progress.failures else ""
+    print(f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}")
     if ending != "done":
         command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
         print(f"Continue with the same command, or with every cell of this folder: {command}")
@@ -380,3 +390,54 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
         setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
     )
+
+
+# Servers
+
+
+def app(options: Namespace) -> NoReturn:
+    """Replace this process by the app's server, until it is interrupted. Variables in ./.env apply to it too."""
+    variables = {**dotenv(), **os.environ}
+    folders = Environment.of(variables)
+    variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
+    print(f"runs are saved in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
+    served = ["--server.port", str(options.port), "--server.address", options.host, *options.streamlit]
+    if (secrets := Path(".streamlit", "secrets.toml").absolute()).exists():
+        served += ["--secrets.files", str(secrets)]
+    os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
+    os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
+
+
+def demo_server(options: Namespace) -> NoReturn:
+    """Become the demo model's server, which runs until it is interrupted."""
+    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
+
+
+def check_server(options: Namespace) -> int:
+    spec = endpoint_of(options)
+    if not spec.is_started_here and not spec.base_url:
+        raise InputError(NO_ENDPOINT)
+    check_limits(spec)
+    to_json(spec)
+    all_checked: list[Checked] = []
+    for checked in checking(spec, keys()):
+        if not options.json:
+            if not all_checked or all_checked[-1].roles != checked.roles:
+                print(f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}")
+            finding = checked.finding
+            print(f"  {finding.mark:<5}  {finding.name}: {finding.words}", flush=True)
+        all_checked.append(checked)
+    if options.json:
+        findings = [asdict(each) for each in all_checked]
+        print_json({"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "findings": findings})
+    else:
+        print(verdict(all_checked)[1])
+    if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
+        return 2
+    return 0 if _is_usable(all_checked) else 3
+
+
+def _is_usable(all_checked: Sequence[Checked]) -> bool:
+    """Return whether a run could start: no check fails, and every server's model has answered."""
+    answered = {each.roles for each in all_checked if each.finding.name == "answers"}
+    return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)

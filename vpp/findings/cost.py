@@ -18,7 +18,7 @@ from vpp.runs.budget import (
     money,
     time_s,
 )
-from vpp.runs.prompts import fitted_to
+from vpp.runs.preparation import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table

@@ -192,6 +192,9 @@ class Cap:
     cost: Amount = 0.0
     """Money spent; 0: no cap."""
 
+    def is_reached(self, counters: Counters) -> bool:
+        return 0 < self.calls <= counters.sent or 0 < self.cost <= counters.cost
+
 
 NO_CAP = Cap()
 

@@ -10,25 +10,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset
-from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.prompts import render_input
 from vpp.llm.protocol import Messages
 from vpp.problem import Prediction
-from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
+from vpp.runs.preparation import learner_prompts, optimizer_prompts, program_prompts
+from vpp.runs.spec import RunSpec, row_counts
 from vpp.runs.view import RunView, StepView, last_finished
 from vpp.settings import Config
-
-
-def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raise InputError for a price or a cap that nothing can be measured against."""
-    if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
-        raise InputError("a price of the optimizer, and one model for both roles: give --price")
-    if cap.cost and not prices.are_given:
-        raise InputError("a cap on cost, and no price to count by: give --price, or cap the calls")
 
 
 def money(cost: float) -> str:

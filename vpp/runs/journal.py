@@ -9,18 +9,18 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from pydantic_core import to_json
 
 from vpp.errors import JournalDamaged
-from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
+from vpp.events import Event, RunResumed, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.disk import sync_folder
+from vpp.runs.directory import sync_folder
 from vpp.runs.spec import first_fault
 from vpp.runs.view import RunView
 
@@ -136,17 +136,45 @@ class Journal:
             self._file.close()
 
 
-class LineReader:
-    """Reads a journal that another process appends to, from the last position on."""
+@dataclass(frozen=True, slots=True)
+class RecordedAnswers:
+    """All recorded answers of a run's models."""
 
-    def __init__(self, path: Path, *, events: bool = True, answers: bool = True) -> None:
-        """events, answers: which lines are read; the others are passed over."""
+    by_pair: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
+    readings: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """What the learner read itself of hypotheses with a program."""
+    translations: dict[str, Translation] = field(default_factory=dict)
+    """By hypothesis id."""
+    texts: dict[tuple[str, str], TextAnswer] = field(default_factory=dict)
+    """Answers about texts, by question and text id."""
+
+    @property
+    def programs(self) -> list[Translation | TextAnswer]:
+        return [*self.translations.values(), *self.texts.values()]
+
+    def add(self, entry: Entry) -> None:
+        match entry:
+            case Translation():
+                self.translations[entry.hypothesis] = entry
+            case TextAnswer():
+                self.texts[entry.question, entry.text] = entry
+            case Answer():
+                translation = self.translations.get(entry.hypothesis)
+                answers = self.readings if translation and translation.code else self.by_pair
+                answers[entry.hypothesis, entry.prediction.row] = entry.prediction
+
+
+class JournalReader:
+    """Folds a journal, to which another process may append, into a view of the run and its recorded answers."""
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._wanted = {False: events, True: answers}
+        self.view, self.answers = RunView(), RecordedAnswers()
         self.n_lines = self._offset = self._inode = 0
 
-    def new(self) -> Iterator[Record | Entry]:
-        """Yield what the lines since the last call hold; an unfinished last line waits.
+    def new_lines(self) -> Iterator[Record | Entry]:
+        """Fold and yield the lines since the last call; an unfinished last line waits.
 
         Raises JournalDamaged at a line that cannot be read, at each call until the line is another.
         """
@@ -158,19 +186,30 @@ class LineReader:
             self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
             while (line := file.readline()).endswith(b"\n"):
-                value = self._decode(line[:-1]) if self._wanted[line.startswith(_ANSWERS)] else None
+                value = self._decode(line[:-1])
                 self.n_lines, self._offset = self.n_lines + 1, self._offset + len(line)
-                if value:
-                    yield value
+                if isinstance(value, Record):
+                    self.view.apply(value)
+                else:
+                    self.answers.add(value)
+                yield value
 
     def _decode(self, line: bytes) -> Record | Entry:
         try:
             return decode(line)
         except ValueError as error:
-            reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-            reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
+            reason = first_fault(error).replace(" at line 1 column ", " at column ")  # of this line alone
             where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
             raise JournalDamaged(f"{where}: restore the file from a copy") from None
+
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records among the new lines. Raises JournalDamaged."""
+        return (line for line in self.new_lines() if isinstance(line, Record))
+
+    def read(self) -> "JournalReader":
+        """Read the lines since the last call. Raises JournalDamaged."""
+        deque(self.new_lines(), maxlen=0)
+        return self
 
     def is_another(self) -> bool:
         """True if the file was replaced or shortened since it was read."""
@@ -180,73 +219,22 @@ class LineReader:
         return False
 
 
-class JournalReader(LineReader):
-    """Folds a journal's events into a view."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, answers=False)
-        self.view = RunView()
-
-    def new_records(self) -> Iterator[Record]:
-        """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
-        for record in self.new():
-            assert isinstance(record, Record)
-            self.view.apply(record)
-            yield record
-
-    def read(self) -> RunView:
-        """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
-        deque(self.new_records(), maxlen=0)
-        return self.view
+def read_view(path: Path) -> RunView:
+    """Return the view of a journal as it is now. Raises JournalDamaged."""
+    return JournalReader(path).read().view
 
 
 def settled_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
     settled: list[Entry] = []
     recent: list[Entry] = []
-    steps = 0
-    for line in LineReader(path).new():
-        match line:
-            case Record(event=RunStarted() as started):
-                steps = started.steps
-            case Record(event=StepFinished()):
-                settled += recent
-                recent = []
-            case Record(event=RunResumed(step=step)) if step != steps:
-                recent = []
-            case Answer() | Translation() | TextAnswer():
-                recent.append(line)
+    reader = JournalReader(path)
+    for line in reader.new_lines():
+        if not isinstance(line, Record):
+            recent.append(line)
+        elif isinstance(line.event, StepFinished):
+            settled += recent
+            recent = []
+        elif isinstance(line.event, RunResumed) and line.event.step != reader.view.total_steps:
+            recent = []
     return settled
-
-
-class AnswerReader(LineReader):
-    """All recorded answers."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, events=False)
-        self.by_pair: dict[tuple[str, int], Prediction] = {}
-        """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
-        self.readings: dict[tuple[str, int], Prediction] = {}
-        """What the learner read itself of hypotheses with a program."""
-        self.translations: dict[str, Translation] = {}
-        """By hypothesis id."""
-        self.texts: dict[tuple[str, str], TextAnswer] = {}
-        """Answers about texts, by question and text id."""
-
-    @property
-    def programs(self) -> list[Translation | TextAnswer]:
-        return [*self.translations.values(), *self.texts.values()]
-
-    def refresh(self) -> "AnswerReader":
-        """Read complete lines added since the last call. Raises JournalDamaged at an answer that cannot be read."""
-        for answer in self.new():
-            match answer:
-                case Translation():
-                    self.translations[answer.hypothesis] = answer
-                case TextAnswer():
-                    self.texts[answer.question, answer.text] = answer
-                case Answer():
-                    translation = self.translations.get(answer.hypothesis)
-                    answers = self.readings if translation and translation.code else self.by_pair
-                    answers[answer.hypothesis, answer.prediction.row] = answer.prediction
-        return self

@@ -7,7 +7,7 @@ missing, or that a killed worker left behind its journal, is made again by whoev
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,9 +17,8 @@ from pydantic_core import to_json
 from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, RunError
 from vpp.events import Scored, Usage
-from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
-from vpp.runs.disk import write_atomically
-from vpp.runs.journal import AnswerReader, JournalReader
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, write_atomically
+from vpp.runs.journal import JournalReader, RecordedAnswers, read_view
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import Phase, RunView
 
@@ -44,26 +43,20 @@ class RunReader:
         self.directory = directory
         self._lock = threading.Lock()
         self._dataset: Dataset | None = None
-        self._start_over()
+        self._journal, self._view = JournalReader(directory.journal), RunView()
 
-    def _start_over(self) -> None:
-        self.answers = AnswerReader(self.directory.journal)
-        self._journal = JournalReader(self.directory.journal)
-        self._view = RunView()
+    def _read(self) -> None:
+        if self._journal.is_another():
+            self._journal, self._view = JournalReader(self.directory.journal), RunView()
+        if deque(self._journal.new_records(), maxlen=1):
+            self._view = self._journal.view.copy()
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
-        with self._lock:
-            try:
-                spec = self.directory.spec()
-                if self._journal.is_another():
-                    self._start_over()
-                if deque(self._journal.new_records(), maxlen=1):
-                    self._view = self._journal.view.copy()
-                state = self.directory.state(self._view)
-            except OSError as error:
-                raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
-            beat, usage = self.directory.last_beat(), self._view.usage
+        with self._lock, readable(self.directory):
+            spec = self.directory.spec()
+            self._read()
+            state, beat, usage = self.directory.state(self._view), self.directory.last_beat(), self._view.usage
             if beat and state == "running" and beat.usage.calls >= usage.calls:
                 usage = beat.usage
             return Snapshot(spec=spec, state=state, view=self._view, usage=usage, beat=beat)
@@ -73,11 +66,20 @@ class RunReader:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
-    def read_answers(self) -> AnswerReader:
-        with self._lock:
-            if self.answers.is_another():
-                self._start_over()
-            return self.answers.refresh()
+    def read_answers(self) -> RecordedAnswers:
+        """Read what is new. Raises RunError if the journal cannot be read."""
+        with self._lock, readable(self.directory):
+            self._read()
+            return self._journal.answers
+
+
+@contextmanager
+def readable(directory: RunDirectory) -> Iterator[None]:
+    """Turn the disk's refusal to read into a RunError."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +116,8 @@ def read_summary(directory: RunDirectory) -> Summary:
         return written
     if not size:
         return Summary()
-    try:
-        view = JournalReader(directory.journal).read()
-    except OSError as error:
-        raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
-    return write_summary(directory, view, journal=size)
+    with readable(directory):
+        return write_summary(directory, read_view(directory.journal), journal=size)
 
 
 def _written(directory: RunDirectory) -> Summary | None:

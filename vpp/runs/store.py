@@ -13,8 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal, write_atomically
+from vpp.runs.directory import RunDirectory, refusal, write_atomically
 from vpp.runs.spec import RunSpec
 
 EXAMPLE = "example-penguins"

@@ -52,15 +52,14 @@ class StepView:
     finished: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
     wall_s: float = 0.0
-    _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _memory: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def once(self, what: str, find: Callable[[], T]) -> T:
-        """Return the result of `find`, remembered under the name `what` once the step is finished."""
-        if self.finished is None:
-            return find()
-        if what not in self._known:
-            self._known[what] = find()
-        return cast(T, self._known[what])
+    def once(self, name: str, find: Callable[[], T]) -> T:
+        """Return the result of `find`, remembered under the name once the step is finished."""
+        memory = self._memory if self.finished else {}
+        if name not in memory:
+            memory[name] = find()
+        return cast(T, memory[name])
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
@@ -113,14 +112,8 @@ class RunView:
         # Neither a pause before it goes on counts, nor a clock that was set back.
         if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
             self.wall_s += max(0.0, record.at - self.last_at)
-        self.last_at = record.at
-        self.usage = record.usage
-        match record.event:
-            case StepFinished() as event:
-                step = _step(self, event.step)
-                self.steps[event.step] = replace(step, finished=event, usage=record.usage, wall_s=self.wall_s)
-            case event:
-                _add(self, event)
+        self.last_at, self.usage = record.at, record.usage
+        add(self, record.event)
 
     def copy(self) -> "RunView":
         return replace(
@@ -141,8 +134,7 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        step = last_finished(self).step
-        return None if step < INITIAL_STEP else step
+        return next((step.step for step in reversed(self.finished_steps)), None)
 
     @property
     def total_steps(self) -> int:
@@ -230,18 +222,19 @@ def constant_weight(view: RunView) -> float:
 
 def log_evidence(view: RunView) -> float | None:
     """Return the natural log of the evidence after the last finished step; None without carried weights."""
-    made = [at.reweighted for at in view.finished_steps if at.reweighted]
-    return made[-1].log_evidence if made else None
+    return next((at.reweighted.log_evidence for at in reversed(view.finished_steps) if at.reweighted), None)
 
 
-def fold(records: "Iterable[Record]") -> RunView:
+def fold(events: Iterable[Event]) -> RunView:
+    """Return the view of events without their times and counts."""
     view = RunView()
-    for record in records:
-        view.apply(record)
+    for event in events:
+        add(view, event)
     return view
 
 
-def _add(view: RunView, event: Event) -> None:
+def add(view: RunView, event: Event) -> None:
+    """Add an event that the view's times and counts include already."""
     match event:
         case RunStarted():
             view.started, view.phase, view.detail, view.failure = event, "running", "", None
@@ -260,6 +253,9 @@ def _add(view: RunView, event: Event) -> None:
             _step(view, event.step).reweighted = event
         case Resampled():
             _step(view, event.step).resampled = event
+        case StepFinished():
+            ended = replace(_step(view, event.step), finished=event, usage=view.usage, wall_s=view.wall_s)
+            view.steps[event.step] = ended
         case Proposed():
             _step(view, event.step).proposed[event.particle] = event
             if event.proposal is not None and event.text is not None:
@@ -290,17 +286,17 @@ def _step(view: RunView, step: int) -> StepView:
 
 def candidates(view: RunView) -> set[str]:
     """Return the ids of the texts that were written up to the last finished step."""
-    proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
-    return {*(drawn.hypothesis for drawn in view.drawn.values()), *proposed}
+    proposals = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
+    return {*(first.hypothesis for first in view.drawn.values()), *proposals}
 
 
 def settling_of(view: RunView, dataset: Dataset) -> Settling:
-    found = UNSETTLED
+    settling = UNSETTLED
     for at in view.finished_steps:
         assert at.finished is not None
         events: list[Event] = [*at.scored.values(), *at.proposals_scored.values(), at.finished]
-        found = at.once("settling", partial(found.after, events, dataset))
-    return found
+        settling = at.once("settling", partial(settling.after, events, dataset))
+    return settling
 
 
 def population_of(view: RunView) -> Population | None:
