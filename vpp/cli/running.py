@@ -80,8 +80,8 @@ NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 
 
 def run(options: Namespace) -> int:
-    given = options_of_config(options)
-    config = replace(preset(options.preset), **given)
+    changes = options_of_config(options)
+    config = replace(preset(options.preset), **changes)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
@@ -114,7 +114,7 @@ def run(options: Namespace) -> int:
         return 0
     if not options.quiet:
         _print_plan(preparation, sys.stderr, options.seeds)
-        if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
+        if unused := unused_words(changes.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
 
@@ -154,14 +154,14 @@ def resume(options: Namespace) -> int:
 def options_of_config(options: Namespace) -> dict[str, Any]:
     """Return the options of `Config` that were given."""
     typed_here = ((name, value) for name, value in vars(options).items() if name.startswith("config."))
-    given = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
-    if "likelihood" in given:
-        given["likelihood"], given["learner_samples"] = given["likelihood"]
+    changes = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
+    if "likelihood" in changes:
+        changes["likelihood"], changes["learner_samples"] = changes["likelihood"]
     if (patience := dict(options.limit).get("patience")) is not None:
-        given["patience"] = patience
+        changes["patience"] = patience
     if options.calibration_size[1] is not None:
-        given["coverage"] = options.calibration_size[1]
-    return given
+        changes["coverage"] = options.calibration_size[1]
+    return changes
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
@@ -170,20 +170,20 @@ def cap_of(options: Namespace, *, before: Cap) -> Cap:
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
-    env, given = environment(), vars(options)
+    env, words = environment(), vars(options)
     usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
     limits = {name: value for name, value in options.limit if name not in ("calls", "cost", "patience", "cell_limit")}
-    base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
+    base = EndpointSpec(**{name: words[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
         endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
-        if not given.get("quiet"):
+        if not words.get("quiet"):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     model, at, address = (options.optimizer_model or "").partition("@http")
-    given |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
-    named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
+    words |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
+    named: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **named)
     check_gate(endpoint, keys().gate)
     return endpoint
@@ -325,14 +325,14 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     line.clear()
     if pooled := group.pool():
         _write_results(pooled, read_view(pooled.journal))
-    found = seeds(group)
+    together = seeds(group)
     if options.json:
-        print_json(seeds_record(found))
+        print_json(seeds_record(together))
     else:
-        verdict = blocks(found.pooled.verdict if found.pooled else None)
+        verdict = blocks(together.pooled.verdict if together.pooled else None)
         where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
-        print("\n".join(lines([*verdict, *seeds_blocks(found), seeds_table(found), *where])))
-    views = [each.view for each in found.runs]
+        print("\n".join(lines([*verdict, *seeds_blocks(together), seeds_table(together), *where])))
+    views = [each.view for each in together.runs]
     for view in (view for view in views if view.phase == "failed"):
         _complain(view.detail)
     return max(map(_exit_code, views))

@@ -228,7 +228,7 @@ class Posterior(_Recorded):
         out. Raises DataError for a row that cannot be added, EndpointError or RunError.
         """
         answered = filled_rows(table_of(rows), self._reader.dataset())
-        return Posterior(worked(continue_run(self.directory, answered, name=name)))
+        return Posterior(run_to_end(continue_run(self.directory, answered, name=name)))
 
     def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
         """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
@@ -303,7 +303,7 @@ def is_notebook() -> bool:
     return "ipykernel" in sys.modules
 
 
-def worked(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
+def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
     """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
 
     seeds: from 2, so many runs; returned is the one that weighs their sentences together. progress: True shows a
@@ -414,7 +414,7 @@ def fit(
         start=_sentences(start),
         start_prior=tuple(start_prior),
     )
-    return Posterior(worked(Preparation(dataset=dataset, spec=spec), seeds=seeds, progress=progress))
+    return Posterior(run_to_end(Preparation(dataset=dataset, spec=spec), seeds=seeds, progress=progress))
 
 
 def weigh(
@@ -456,10 +456,10 @@ def _sentences(start: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
-    known = option_docs()
+    docs = option_docs()
     for name in options:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
+        if name not in docs:
+            near = get_close_matches(name, docs, n=1)
             raise InputError(f"there is no option {name!r}: {f'did you mean {near[0]!r}?' if near else 'see Config'}")
     return replace(preset(preset_name), **options)
 

@@ -147,11 +147,11 @@ async def _programs(
     stack: AsyncExitStack,
     directory: RunDirectory,
     spec: RunSpec,
-    asked: tuple[Endpoint, LlmLearner, LearnerOptions],
+    models: tuple[Endpoint, LlmLearner, LearnerOptions],
     access: Access,
 ) -> ProgramLearner:
-    """Return the learner that translates hypotheses, with the programs that the run has. asked: the model's."""
-    endpoint, by_row, options = asked
+    """Return the learner that translates hypotheses, with the programs that the run has."""
+    endpoint, by_row, options = models
     learner = ProgramLearner(
         by_row,
         endpoint,
@@ -172,8 +172,8 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
     """Return the limits of the two models, as the user or else their servers state them."""
     if spec.context_length:
         return limits_of(spec, spec.context_length, spec.context_length)
-    asked = dict.fromkeys((learner, optimizer))
-    lengths = dict(zip(asked, await asyncio.gather(*map(_context_length, asked)), strict=True))
+    both = dict.fromkeys((learner, optimizer))
+    lengths = dict(zip(both, await asyncio.gather(*map(_context_length, both)), strict=True))
     return limits_of(spec, lengths[learner], lengths[optimizer])
 
 

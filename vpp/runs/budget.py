@@ -92,7 +92,7 @@ class Pace:
     """Rate of many calls at once."""
     waits_after: bool = False
     """True if the server delays an answer after computing it, so that a round takes both times."""
-    known: str = "as measured with short answers; longer ones take longer"
+    source: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
 
@@ -123,10 +123,10 @@ def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]
     start = (len(rows) - batch) // 2
     middle = rows[start : start + batch]
     learner, optimizer = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
-    text, known = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
+    text, right = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
     prompts: dict[str, Messages] = {
         "learner": learner.messages(text, middle[batch // 2]),
-        "optimizer": optimizer.about_batch(text, middle, known),
+        "optimizer": optimizer.about_batch(text, middle, right),
         "program": program_prompts(spec, dataset).translation(text),
     }
     endpoint = spec.endpoint

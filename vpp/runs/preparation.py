@@ -257,8 +257,8 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     template = learner_template(spec)
-    held = template.style != "letter" and is_structured(spec)
-    return LearnerPrompts(dataset=dataset, template=template, is_structured=held, cell_limit=spec.cell_limit)
+    is_json = template.style != "letter" and is_structured(spec)
+    return LearnerPrompts(dataset=dataset, template=template, is_structured=is_json, cell_limit=spec.cell_limit)
 
 
 def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
