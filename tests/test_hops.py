@@ -133,4 +133,4 @@ def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Worker, "record", recorded)
     way.through(lambda: main([*commands[0][3:], "--quiet"]))
-    assert way.is_at_most(27)
+    assert way.is_at_most(26)

@@ -3,12 +3,16 @@
 import errno
 import fcntl
 import os
+import re
+import secrets
 import shutil
 import threading
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -54,6 +58,13 @@ class Heartbeat:
 
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def run_id(name: str, method: str, *, now: datetime) -> str:
+    """Return an id that sorts by time and is readable: 20260110-1432-iris-smc-7f3a."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "run"
+    return f"{now:%Y%m%d-%H%M}-{slug}-{method}-{secrets.token_hex(2)}"
 
 
 class RunDirectory:

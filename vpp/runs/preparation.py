@@ -30,10 +30,9 @@ from vpp.llm.protocol import SCHEMA, Message
 from vpp.llm.templates import Template, check_templates, lettered, name_of, packaged, set_texts, template_of
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
-from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset, run_id
 from vpp.runs.journal import read_view
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
-from vpp.runs.store import RunStore
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -61,9 +60,8 @@ class Preparation:
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
         """Write the run directory: a new one in `runs_dir`, or `run_dir` itself."""
-        if run_dir is None:
-            return RunStore(runs_dir).create(self.spec, rows_csv(self.dataset), now=datetime.now())
-        directory = RunDirectory(run_dir)
+        new_id = run_id(self.spec.name, self.spec.config.method, now=datetime.now())
+        directory = RunDirectory(run_dir or runs_dir / new_id)
         directory.create(self.spec, rows_csv(self.dataset))
         return directory
 

@@ -1,7 +1,7 @@
 """RunView: the fold over a run's events. A live, a finished and a crashed run are read by this one code."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from vpp.runs.journal import Record
 
 T = TypeVar("T")
+V = TypeVar("V", "StepView", "RunView")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
 Failure = Literal["endpoint", "input", "error", "disk"]
 FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
@@ -69,14 +70,6 @@ class StepView:
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised, at the end of the step; empty before it."""
         return tuple(normalise([p.log_weight for p in self.population]).tolist()) if self.finished else ()
-
-    def copy(self) -> "StepView":
-        """Return a copy that later events do not change; a finished step is its own copy."""
-        if self.finished:
-            return self
-        return replace(
-            self, scored=dict(self.scored), proposals_scored=dict(self.proposals_scored), proposed=dict(self.proposed)
-        )
 
 
 @dataclass(slots=True)
@@ -116,15 +109,10 @@ class RunView:
         add(self, record.event)
 
     def copy(self) -> "RunView":
-        return replace(
-            self,
-            texts=dict(self.texts),
-            drawn=dict(self.drawn),
-            steps={step: view.copy() for step, view in self.steps.items()},
-            final_scored=dict(self.final_scored),
-            evaluated=dict(self.evaluated),
-            certified=dict(self.certified),
-        )
+        """Return a copy that later events do not change; finished steps do not change anyway."""
+        copy = _with_own_mappings(self)
+        copy.steps = {step: at if at.finished else _with_own_mappings(at) for step, at in self.steps.items()}
+        return copy
 
     @property
     def finished_steps(self) -> list[StepView]:
@@ -188,6 +176,11 @@ class RunView:
         if self.phase == "failed":
             return self.failure
         return "stopped" if self.phase == "stopped" else "limit" if self.is_at_cap else None
+
+
+def _with_own_mappings(view: V) -> V:
+    mappings = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
+    return replace(view, **{name: dict(value) for name, value in mappings.items() if isinstance(value, dict)})
 
 
 def priors(view: RunView) -> tuple[float, ...]:
