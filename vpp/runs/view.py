@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import (
@@ -179,8 +179,9 @@ class RunView:
 
 
 def _with_own_mappings(view: V) -> V:
-    mappings = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
-    return replace(view, **{name: dict(value) for name, value in mappings.items() if isinstance(value, dict)})
+    values = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
+    own: dict[str, Any] = {name: dict(value) for name, value in values.items() if isinstance(value, dict)}
+    return replace(view, **own)
 
 
 def priors(view: RunView) -> tuple[float, ...]:
