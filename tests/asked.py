@@ -10,7 +10,7 @@ from tests.reporting.builders import drawn, finished, run, started
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 

@@ -28,7 +28,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, likelihood_of, losses_of
 from vpp.programs.source import Program
 from vpp.runs.asking import WITHOUT, Asking
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import Keys
 from vpp.runs.view import RunView
 

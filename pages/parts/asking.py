@@ -24,8 +24,8 @@ from vpp.findings.progress import nothing_yet
 from vpp.inference.plan import plan
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Questions
+from vpp.runs.journal import Snapshot
 from vpp.runs.preparation import Preparation
-from vpp.runs.reader import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html, markdown_text

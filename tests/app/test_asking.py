@@ -16,7 +16,7 @@ from tests.processes import Model, wait_until
 from tests.trials.test_trial import A_ONLY, AND, run_of
 from vpp.findings.experiments import read_trial
 from vpp.runs.asking import Asking, Background
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60

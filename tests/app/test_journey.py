@@ -11,7 +11,7 @@ from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import ROOT, App, Visit, serving
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.store import unpack
 
 pytestmark = pytest.mark.browser

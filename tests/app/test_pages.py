@@ -24,7 +24,7 @@ from tests.processes import wait_until
 from vpp.reporting.document import report_html
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show import markup
 from vpp.show.cards import skeletons_html
 

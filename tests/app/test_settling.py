@@ -18,7 +18,7 @@ from tests.reporting import builders
 from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}

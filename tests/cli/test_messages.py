@@ -12,7 +12,7 @@ from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
 from vpp.runs.directory import Heartbeat, locked
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]

@@ -13,7 +13,7 @@ from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 

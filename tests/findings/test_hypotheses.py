@@ -29,7 +29,7 @@ from vpp.findings.hypotheses import (
 )
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.cards import Deck

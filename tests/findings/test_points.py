@@ -10,7 +10,7 @@ from vpp.events import Evaluated
 from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 
 def on_test(reader: RunReader) -> Evaluated:

@@ -22,8 +22,7 @@ from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
 from vpp.problem import Translation
 from vpp.programs.source import read_program
-from vpp.runs.journal import Journal
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import Journal, RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Code
 from vpp.show.cards import Deck

@@ -14,7 +14,7 @@ from vpp.findings.status import Listed, distinguished, finish_words, listed, pen
 from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.asking import Checked
 from vpp.runs.directory import State
-from vpp.runs.reader import read_summary
+from vpp.runs.journal import read_summary
 from vpp.settings import Config
 
 

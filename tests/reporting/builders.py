@@ -24,9 +24,8 @@ from vpp.events import (
 from vpp.posterior.prediction import average
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, encode
+from vpp.runs.journal import Record, RunReader, encode
 from vpp.runs.preparation import dataset_spec
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config

@@ -11,7 +11,7 @@ from tests.inference.scripted import run as events_of
 from vpp.data.dataset import Column, Dataset
 from vpp.events import Event, RunFinished, RunStarted
 from vpp.inference.population import Population
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.view import population_of
 from vpp.settings import Config
 

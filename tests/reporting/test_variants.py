@@ -11,8 +11,7 @@ from tests.show.every_page import draw_all
 from vpp.events import Event
 from vpp.reporting.document import posterior_json, report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import JournalReader
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import JournalReader, RunReader
 
 from . import builders
 

@@ -14,8 +14,7 @@ from tests.reporting.builders import folded
 from vpp.events import Certified, Evaluated, Event, RunResumed, RunStarted, Scored, StepFinished, Usage
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Answer, Journal, JournalReader, Record, decode, encode, settled_answers
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import Answer, Journal, JournalReader, Record, RunReader, decode, encode, settled_answers
 from vpp.runs.view import RunView
 
 st.register_type_strategy(float, st.floats(allow_nan=False))

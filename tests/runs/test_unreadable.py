@@ -12,8 +12,7 @@ from tests import inspected
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, JournalReader, read_view
-from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.journal import Journal, JournalReader, RunReader, read_summary, read_view
 from vpp.runs.store import EXAMPLES
 
 GARBAGE = b'{"at":\n'

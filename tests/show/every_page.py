@@ -20,7 +20,7 @@ from vpp.reporting.document import report_html
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.budget import distinct_rows
-from vpp.runs.reader import RunReader, Snapshot, read_summary
+from vpp.runs.journal import RunReader, Snapshot, read_summary
 from vpp.show.cards import Deck
 from vpp.show.markup import block_html, html, text
 

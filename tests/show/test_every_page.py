@@ -16,7 +16,7 @@ from vpp.findings.comparison import settings as settings_of
 from vpp.findings.comparison import standings
 from vpp.findings.new_rows import answer_blocks, answers_table, question_row
 from vpp.findings.points import votes_on
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.blocks import Table
 from vpp.show.markup import html
 

@@ -20,8 +20,7 @@ from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_t
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
-from vpp.runs.journal import Journal
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import Journal, RunReader
 from vpp.runs.spec import EndpointSpec, Keys
 from vpp.settings import Config
 from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses

@@ -21,8 +21,8 @@ from vpp.bench.sweep import Cell, Outcome, Setting, SweepDirectory, SweepSpec, o
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.journal import RunReader
 from vpp.runs.process import child_environment, on_signals, start_worker
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds
 

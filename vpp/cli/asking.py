@@ -18,7 +18,7 @@ from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.runs.asking import Answers, Asking, PromptedAsking
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
 from vpp.trials import TrialAsking, TrialSize

@@ -46,7 +46,7 @@ from vpp.runs.asking import Checked, checking
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
-from vpp.runs.journal import read_view
+from vpp.runs.journal import read_summary, read_view
 from vpp.runs.preparation import (
     NO_ENDPOINT,
     Preparation,
@@ -59,7 +59,6 @@ from vpp.runs.preparation import (
     template_fields,
 )
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
-from vpp.runs.reader import read_summary
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
@@ -121,7 +120,7 @@ def run(options: Namespace) -> int:
 
 def continue_(options: Namespace) -> int:
     from vpp.reporting.predictions import filled_rows  # a run needs neither
-    from vpp.runs.reader import RunReader
+    from vpp.runs.journal import RunReader
 
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)

@@ -25,8 +25,7 @@ from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group
-from vpp.runs.journal import read_view
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.journal import RunReader, Snapshot, read_view
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config

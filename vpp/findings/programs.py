@@ -11,8 +11,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import RecordedAnswers
-from vpp.runs.reader import scores_of
+from vpp.runs.journal import RecordedAnswers, scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table

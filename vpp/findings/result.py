@@ -38,9 +38,8 @@ from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, Snapshot
 from vpp.runs.preparation import is_structured
-from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config

@@ -19,7 +19,7 @@ from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.reader import recorded_verdict, unread, write_summary
+from vpp.runs.journal import recorded_verdict, unread, write_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config

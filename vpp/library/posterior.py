@@ -36,9 +36,9 @@ from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Questions, average_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.process import TIMEOUT_S, endpoint_for
-from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset

@@ -27,7 +27,7 @@ from vpp.runs.spec import to_json as spec_json
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
-    from vpp.runs.reader import Summary
+    from vpp.runs.journal import Summary
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]

@@ -24,10 +24,9 @@ from vpp.inference.sampling import SPLITS, conclude
 from vpp.llm.limits import NO_CAP
 from vpp.problem import Prediction, Translation
 from vpp.runs.directory import Command, RunDirectory, locked, write_atomically
-from vpp.runs.journal import Answer, Entry, Record, RecordedAnswers, encode
+from vpp.runs.journal import Answer, Entry, Record, RecordedAnswers, RunReader, encode, read_summary
 from vpp.runs.preparation import Preparation, problem_of, start_of, with_start
 from vpp.runs.process import launch
-from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.spec import NO_PRICES, Keys, RunSpec
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, candidates, fold, population_of

@@ -19,10 +19,9 @@ from vpp.llm.limits import Counters
 from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
-from vpp.runs.journal import Journal, Record, read_view, settled_answers
+from vpp.runs.journal import Journal, Record, read_view, settled_answers, write_summary
 from vpp.runs.preparation import start_of
 from vpp.runs.process import Slots, on_signals
-from vpp.runs.reader import write_summary
 from vpp.runs.spec import Keys
 from vpp.runs.view import RunView, last_finished, population_of, settling_of
 from vpp.runtime import cancel, rare_collecting
