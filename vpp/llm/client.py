@@ -6,7 +6,6 @@ once for the address and the headers, and send requests through aiohttp, which i
 """
 
 import json
-import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.request import getproxies, proxy_bypass
@@ -45,7 +44,7 @@ class Client:
         """headers: sent with every request. connections: how many may be open."""
         base_url, _, query = base_url.partition("?")
         proxy = proxy_for(base_url)
-        trusted = authorities(base_url, proxy=proxy)
+        trusted = httpx2.create_ssl_context()
         unused = httpx2.AsyncClient(verify=trusted, trust_env=False)  # the SDK's own would load the authorities again
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, http_client=unused)
         self._base = sdk.base_url
@@ -89,13 +88,6 @@ class Client:
     def _url(self, path: str) -> str:
         query = f"?{self._query}" if self._query else ""
         return str(self._base.copy_with(raw_path=self._base.raw_path + f"{path}{query}".encode()))
-
-
-def authorities(base_url: str, *, proxy: str | None) -> ssl.SSLContext:
-    """Return the certificate authorities to trust: the usual ones, or none for plain HTTP: loading them takes 20 ms."""
-    if httpx2.URL(base_url).scheme != "http" or proxy:  # a proxy may want TLS itself
-        return httpx2.create_ssl_context()
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def proxy_for(base_url: str) -> str | None:
