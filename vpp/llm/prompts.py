@@ -506,38 +506,35 @@ class ModelLimits:
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
 
-def longest_prompts(
-    learner: LearnerPrompts, optimizer: OptimizerPrompts, hypothesis: str
-) -> list[tuple[Messages, str]]:
-    """Return the learner's and the optimizer's question about the longest row, each with its name."""
-    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
-    row = max(rows, key=lambda row: prompt_bytes(row, learner.cell_limit))
-    shown = max(learner.dataset.train, key=lambda row: prompt_bytes(row, optimizer.cell_limit))
-    about_one = optimizer.about_batch(hypothesis, [shown], [Prediction(row=shown.id, value=None)])
-    return [
-        (learner.messages(hypothesis, row), f"the learner's prompt about row {row.id + 1}"),
-        (about_one, f"the optimizer's prompt about row {shown.id + 1} alone"),
-    ]
+def largest_questions(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    limits: Sequence[ModelLimits],
+    hypothesis: str,
+    batches: Sequence[Sequence[Row]] = (),
+) -> Iterator[tuple[str, Messages, ModelLimits]]:
+    """Yield the name of each model's question about the longest row and the longest batch, the question, its limits."""
+    rows, train = (*learner.dataset.labelled, *learner.dataset.unlabelled), learner.dataset.train
+    texts = {row.id: render_input(row, limit=learner.cell_limit) for row in rows}
+    size = {id_: len(text.encode("utf-8", "replace")) for id_, text in texts.items()}
+    row, alone = (max(some, key=lambda row: size[row.id]) for some in (rows, train))
+    yield f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0]
+    questions = {f"row {alone.id + 1} alone": [alone]}
+    if batches:
+        questions["a batch"] = [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]
+    for name, shown in questions.items():
+        about = optimizer.about_batch(hypothesis, shown, [Prediction(row=row.id, value=None) for row in shown])
+        yield f"the optimizer's prompt about {name}", about, limits[1]
 
 
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
     """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
-    for (messages, what), limit in zip(longest_prompts(learner, optimizer, optimizer.seed_text), limits, strict=True):
+    for what, messages, limit in largest_questions(learner, optimizer, limits, optimizer.seed_text):
         if not limit.fit(messages):
             raise InputError(
                 f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
                 f"and the model's context is {limit.context_length:,}: {REMEDY}"
             )
-
-
-def prompt_bytes(row: Row, cell_limit: int) -> int:
-    """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
-    return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
-
-
-def longest_cell(dataset: Dataset) -> int:
-    rows = (*dataset.labelled, *dataset.unlabelled)
-    return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
 def fitting_cell_limit(
@@ -550,18 +547,14 @@ def fitting_cell_limit(
 
     A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
     """
-    longest, text = longest_cell(learner.dataset), optimizer.seed_text + _HYPOTHESIS
+    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+    longest = max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
     def fits(cell_limit: int) -> bool:
-        of_optimizer = replace(optimizer, cell_limit=cell_limit)
-        prompts = longest_prompts(replace(learner, cell_limit=cell_limit), of_optimizer, text)
-        size = {row.id: prompt_bytes(row, cell_limit) for rows in batches for row in rows}
-        batch = max(batches, key=lambda rows: sum(size[row.id] for row in rows))
-        about_batch = of_optimizer.about_batch(text, batch, [Prediction(row=row.id, value=None) for row in batch])
-        is_short = (cell_limit or longest) <= LEAST_IN_BATCH
-        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True)) and (
-            is_short or limits[1].fit(about_batch)
-        )
+        short, other = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
+        text = optimizer.seed_text + _HYPOTHESIS
+        cut_for = batches if (cell_limit or longest) > LEAST_IN_BATCH else ()
+        return all(limit.fit(asked) for _, asked, limit in largest_questions(short, other, limits, text, cut_for))
 
     if not batches or not any(each.context_length for each in limits):
         return 0
