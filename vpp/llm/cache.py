@@ -107,5 +107,4 @@ class ResponseCache:
         return len(self._store), self._store.volume()
 
     def clear(self) -> int:
-        """Delete every answer; return how many there were."""
         return int(self._store.clear())

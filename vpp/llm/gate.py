@@ -101,7 +101,6 @@ class Gate:
     servers: tuple[str, ...] | None = None
     """The only base URLs that may be asked; None: any."""
     models: tuple[str, ...] = ()
-    """The only models; empty: any."""
 
     def __post_init__(self) -> None:
         """Raise InputError for a listed address that is none."""
@@ -110,7 +109,6 @@ class Gate:
 
     @classmethod
     def of(cls, environment: Environment) -> "Gate":
-        """Return the gate that the owner's environment variables describe."""
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.demo_only:
             return cls(servers=())

@@ -108,7 +108,6 @@ class Prompts:
 
     @cached_property
     def output(self) -> str:
-        """Placeholder of an answer's value."""
         unit = self.units.get(self.dataset.target)
         number = f"a number (in {unit})" if unit else "a number"
         return "one of the labels" if self.dataset.classes else number
@@ -125,8 +124,6 @@ def _paragraphs(*texts: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerPrompts(Prompts):
-    """Questions to the learner about a row."""
-
     template: Template
     is_structured: bool = False
     """Whether answers are JSON that the server holds to a schema."""
@@ -189,12 +186,8 @@ class ProgramPrompts(Prompts):
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerPrompts(Prompts):
-    """Questions to the optimizer."""
-
     refining: Template
-    """Role `optimizer`."""
     drawing: Template
-    """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
 
@@ -222,7 +215,6 @@ class OptimizerPrompts(Prompts):
 
     @cached_property
     def task(self) -> str:
-        """The optimizer's instruction for a batch."""
         unit = self.units.get(self.dataset.target)
         task = f"The output is {one_line(self.dataset.target)}{f', in {unit}' if unit else ''}. {_TASK}"
         return _paragraphs(task, self.labels)
@@ -463,7 +455,6 @@ LEAST_SHOWN, LEAST_IN_BATCH = 500, 1_500
 """Characters of a cell that are always shown, unless the user asks for fewer, and below which cells are not cut for the
 optimizer's sake: it then leaves out rows of a batch."""
 CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, LEAST_SHOWN)
-"""Characters of a cell that are tried."""
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
@@ -488,10 +479,7 @@ def prompt_tokens(messages: Messages) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLimits:
-    """Tokens that a model can read and write."""
-
     max_tokens: int
-    """Tokens of one answer."""
     context_length: int = 0
     """Tokens of a prompt and its answer together; 0 if unknown."""
 
@@ -502,7 +490,6 @@ class ModelLimits:
         return replace(self, max_tokens=max(1, min(self.max_tokens, self.context_length // 2)))
 
     def fit(self, messages: Messages) -> bool:
-        """Return whether a conversation and its answer surely fit the context."""
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
 
