@@ -70,18 +70,8 @@ async def at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     await writer.drain()
 
 
-async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A reply without a length or an end."""
-    await asked(reader)
-    writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
-    while not writer.is_closing():
-        writer.write(b" " * 2**20)
-        await writer.drain()
-
-
 TALKS: tuple[tuple[Talk, dict[str, Any], str, str], ...] = (
     (saying(b"220 mail.example ESMTP\r\n"), {}, "failed (BadStatusLine", "connection failed"),
-    (flood, {}, "the reply is longer than 8,192 KiB", "reply too long"),
     (drip, {"timeout_s": 0.2}, "no complete answer within 0.2 s: give it more time", "no answer in time"),
     (at_once, {"scheme": "https"}, "write http:// where the server speaks no TLS", "TLS failed"),
 )

@@ -23,7 +23,6 @@ CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
 """Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.
 Connections of a learner's round stay open for the 3 s that an optimizer takes."""
-ADDRESS_ERRORS = (httpx2.InvalidURL, UnicodeError)
 TELEMETRY = "x-stainless-"
 """Prefix of headers that describe this machine and the SDK."""
 

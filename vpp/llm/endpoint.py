@@ -271,14 +271,10 @@ class Endpoint:
 
     def _connected(self) -> "Client":
         if self._client is None:
-            from vpp.llm.client import ADDRESS_ERRORS, Client
+            from vpp.llm.client import Client
 
             key, headers = self.server.api_key or NO_KEY, self.server.headers
-            try:
-                self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
-            except ADDRESS_ERRORS as error:
-                reason = f"no request can carry this address ({error}): correct it"
-                raise EndpointRefused(self.server.message(reason)) from None
+            self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
         return self._client
 
     async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
