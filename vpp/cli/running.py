@@ -40,8 +40,8 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
-from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
+from vpp.llm.templates import AUTO, ROLES, TEMPLATES
 from vpp.runs.asking import Checked, checking
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal

@@ -14,7 +14,6 @@ from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm.answers import LETTERS
-from vpp.llm.choices import PAPER, chosen_templates
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.limits import Cap
 from vpp.llm.prompts import (
@@ -26,8 +25,19 @@ from vpp.llm.prompts import (
     fitting_cell_limit,
     seed_sentence,
 )
-from vpp.llm.protocol import SCHEMA, Message
-from vpp.llm.templates import Template, check_templates, lettered, name_of, packaged, set_texts, template_of
+from vpp.llm.protocol import SCHEMA
+from vpp.llm.templates import (
+    LETTERED,
+    PAPER,
+    Message,
+    Template,
+    check_templates,
+    chosen_templates,
+    name_of,
+    set_texts,
+    shipped,
+    template_of,
+)
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
 from vpp.runs.directory import RunDirectory, load_dataset, run_id
@@ -107,8 +117,8 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
 def template_fields(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[str, Any]:
     """Return a set of templates as fields of RunSpec."""
     classes, has_text = dataset.classes, dataset.has_text
-    shipped = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
-    return {f"{role}_template": text for role, text in set_texts(shipped).items()}
+    own = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
+    return {f"{role}_template": text for role, text in set_texts(own).items()}
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
@@ -266,7 +276,7 @@ def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
 def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
     own = template_of(spec.learner_template, role="learner")
-    return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
+    return shipped("learner", LETTERED) if spec.config.likelihood == "logprobs" and own.style != "letter" else own
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -311,7 +321,7 @@ def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) ->
     learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
     templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
     if spec.config.has_programs:
-        templates |= {role: packaged(role).sha256 for role in ("program", "question")}
+        templates |= {role: shipped(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,

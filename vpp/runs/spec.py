@@ -11,9 +11,9 @@ from pydantic_core import PydanticSerializationError
 
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.llm.choices import Role
 from vpp.llm.gate import Gate, Headers, exact, headers_of
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
+from vpp.llm.templates import Role
 from vpp.settings import Config
 
 Count = Annotated[int, Ge(0)]
