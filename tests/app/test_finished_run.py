@@ -42,8 +42,6 @@ def finished(app: App) -> Finished:
     return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name)
 
 
-# The film of a finished run
-
 KEYS = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')].map((card) => card.dataset.key)"""
 
 
@@ -65,18 +63,12 @@ def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, visit: Visit) 
         page.wait_for_function(f"(keys) => `${{({KEYS})()}}` === `${{keys}}`", arg=keys)
 
 
-# A hypothesis on the clipboard
-
-
 def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, visit: Visit) -> None:
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = finished.open(visit, "posterior")
     page.locator("button.copy").first.click()
     page.locator("button.copy", has_text="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == inspected.EVEN
-
-
-# The matrix
 
 
 def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit) -> None:
@@ -93,9 +85,6 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
     page.locator('.mx tr[data-row="9"].now + tr.under').wait_for()
     page.locator('.mx tr[data-row="9"] td.in').click()
     page.locator(".mx tr.under").wait_for(state="detached")
-
-
-# The report as a file, from disk and without a network
 
 
 def test_a_report_asks_for_nothing_fits_and_follows_the_theme(browser: Browser, tmp_path: Path) -> None:
@@ -124,9 +113,6 @@ def check_report(page: Page, report: Path) -> None:
     expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     assert [request for request in requests if not request.startswith("data:")] == [report.as_uri()]
     assert complaints == []
-
-
-# What a reader holds over two steps of a live run: a selection, a fold and half-typed text
 
 
 @contextmanager
@@ -224,8 +210,6 @@ def half_type(page: Page, app: App, directory: RunDirectory) -> None:
         if page.evaluate(ASKED, FIELD)["typed"] == TYPED:
             return
 
-
-# A live run on four screens: nothing jumps, and whole cards are in view
 
 SHIFTS = """
 window.shifted = 0

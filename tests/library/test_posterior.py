@@ -103,9 +103,6 @@ def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_inter
     assert ends == ["cancelled"]
 
 
-# Frames
-
-
 @pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
 def test_a_frame_keeps_its_rows_those_without_a_value_included(empty: object) -> None:
     table = table_of(pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "b", None]}))
