@@ -119,9 +119,6 @@ def test_a_run_killed_after_any_step_ends_as_if_it_were_not_and_asks_only_what_i
             assert script.known.keys() == raced.known.keys()
 
 
-# --- what it gains ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["always-accept", "mh"])
 def test_a_chain_is_never_more_steps_ahead_than_it_may(method):
     config, leads, newest = configure(method, epochs=4), [], [-1]

@@ -114,9 +114,6 @@ def test_models_are_asked_where_an_event_loop_runs_and_an_interrupt_cancels_that
     assert question.ends == ["cancelled"]
 
 
-# Frames
-
-
 @pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])
 def test_a_frame_keeps_its_rows_those_without_a_value_included(empty: object) -> None:
     table = table_of(pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "b", None]}))

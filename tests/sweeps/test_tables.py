@@ -72,9 +72,6 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}
 
 
-# Cells
-
-
 SETTING = Setting()
 
 
@@ -118,9 +115,6 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
     cells = spec(tasks=tuple(TASKS), methods=tuple(METHODS)).cells
     assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
     assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)
-
-
-# Tables
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
