@@ -19,8 +19,6 @@ from vpp.llm.limits import Cap, Price
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import Prices
 
-# How it is read
-
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
 NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
 
@@ -48,8 +46,6 @@ def test_a_note_names_the_field_of_the_page_and_no_option_of_the_command_line(ap
     assert "name those that are not with “Words for a missing cell” under File format." in shown(app)
     assert "--missing" not in shown(app)
 
-
-# Types of columns
 
 GERMAN = "preis;note;kauf\n" + "".join(
     f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}\n" for i in range(80)
@@ -82,8 +78,6 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert "as chosen" not in shown(app)
 
 
-# What columns and labels mean
-
 HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
 
 
@@ -101,8 +95,6 @@ def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: App
     described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
     assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
 
-
-# The split
 
 SHOPS = "shop,day,size,label\n" + "".join(
     f"shop {i % 20},2024-{i // 56 + 1:02}-{i // 2 % 28 + 1:02},{i % 9}.5,{'ab'[i // 20 % 2]}\n" for i in range(300)
@@ -149,9 +141,6 @@ def give_test_file(form: AppTest, content: bytes) -> None:
     assert not form.exception
 
 
-# Prompts
-
-
 def previewed(app: AppTest) -> str:
     return "\n".join(block.value for block in app.code)
 
@@ -185,9 +174,6 @@ def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(
     assert not prompts.exception
     (record,) = tmp_path.glob("*/run.json")
     assert "answer_form_shown" not in record.read_text("utf-8")
-
-
-# Cost and a cap
 
 
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))

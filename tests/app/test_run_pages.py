@@ -17,8 +17,6 @@ from vpp.events import RunFailed, RunPaused
 from vpp.runs.directory import Heartbeat
 from vpp.show import markup
 
-# Posterior
-
 
 def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
     page = shown(opened(app, inspected.labels(tmp_path), "posterior"))
@@ -37,9 +35,6 @@ def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: A
     assert ">Sorry.</span>" in ledger
     assert "holds a 7" not in ledger, "the newest three are shown"
     assert not app.warning
-
-
-# Disagreement
 
 
 def rows(html: str) -> list[str]:
@@ -85,9 +80,6 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
-# Report
-
-
 def offered(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
@@ -100,9 +92,6 @@ def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> 
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
     assert "The command that repeats the run" not in page
-
-
-# Watch of a run that waits for its endpoint, or whose disk takes no more
 
 
 UNFINISHED = label_events()[:-3]

@@ -17,7 +17,7 @@ from tests.reporting.sampled import VARIANTS
 from tests.verification.kept import kept_run, write
 from vpp.findings.step import Cards
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.settings import FOR_EXPERTS, Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html

@@ -28,7 +28,7 @@ from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.step import Cards, Names, happened, particles_of, phases
 from vpp.reporting.document import report_markdown
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.settings import Config
 from vpp.show.cards import Deck, StepCard
 from vpp.show.markup import html, lines

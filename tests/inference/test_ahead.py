@@ -99,7 +99,7 @@ def raced_run(method, task):
 
 @each_method_and_task
 def test_a_run_killed_after_any_step_ends_as_if_it_were_not_and_asks_only_what_it_lacks(method, task):
-    """Resume after the last step and every second one: even steps of a classification, odd ones of a regression."""
+    """Killed after the last step and every second one: even steps of a classification, odd ones of a regression."""
     config = configure(method, task)
     events, end, _ = plain_run(method, task)
     raced, answered = raced_run(method, task)
@@ -117,9 +117,6 @@ def test_a_run_killed_after_any_step_ends_as_if_it_were_not_and_asks_only_what_i
             assert script.known.keys() <= raced.known.keys()
         else:
             assert script.known.keys() == raced.known.keys()
-
-
-# --- what it gains ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["always-accept", "mh"])

@@ -21,7 +21,7 @@ import openai
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.prompts import render_input
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 IN_FLIGHT = 64
 K, BANK, FIRST, BATCH = 2, 5, 10, 10

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from tests.verification.kept import kept_run
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.settings import Config
 
 SMALL = {"reading": "rows", "epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}

@@ -20,7 +20,7 @@ from tests.show.test_escaping import HOSTILE
 from vpp.events import RunFailed
 from vpp.reporting.document import posterior_json, report_html, report_markdown, write_all, write_html
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")

@@ -29,7 +29,7 @@ from vpp.runs.budget import (
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.prompts import optimizer_prompts, program_prompts
+from vpp.runs.preparation import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config

@@ -25,7 +25,7 @@ def servers() -> list[str]:
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has just ended
-            if {b"vpp.runs.model_file", str(MODEL).encode()} <= set(file.read_bytes().split(b"\0")):
+            if {b"vpp.runs.process", str(MODEL).encode()} <= set(file.read_bytes().split(b"\0")):
                 found.append(file.parent.name)
     return found
 

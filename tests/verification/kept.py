@@ -20,9 +20,8 @@ from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, LineReader
-from vpp.runs.preparation import dataset_spec
-from vpp.runs.prompts import start_of
+from vpp.runs.journal import Journal, Record, decode
+from vpp.runs.preparation import dataset_spec, start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
@@ -103,11 +102,12 @@ async def _events(problem: Problem, config: Config, log: Journal) -> list[Event]
 
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
     """The journal of these events, a call each, as counts go, and then of the answers that it had."""
-    answers = list(LineReader(directory.journal, events=False).new())
+    lines = directory.journal.read_bytes().splitlines() if directory.journal.exists() else []
     directory.journal.unlink(missing_ok=True)
     journal = Journal(directory.journal)
     for number, event in enumerate(events):
         journal.add(event, usage=Usage(learner=number, sent=number))
-    for answer in answers:
+    for answer in map(decode, (line for line in lines if not line.startswith(b'{"at":'))):
+        assert not isinstance(answer, Record)
         journal.add_entry(answer)
     journal.close()

@@ -204,14 +204,14 @@ def _asking(commands: Commands) -> None:
 
 
 def _serving(commands: Commands) -> None:
-    app = command(commands, "app", "serving:app", "serve the app in a browser")
+    app = command(commands, "app", "running:app", "serve the app in a browser")
     _number(app, "--port", "port", 8501)
     app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
-    check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
+    command(commands, "demo-server", "running:demo_server", about, **unread).add_argument("words", nargs="*")
+    check = command(commands, "check-endpoint", "running:check_server", "test a server and report what works")
     model_options(check, of_run=False)
     json_option(check)
 

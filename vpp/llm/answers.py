@@ -36,12 +36,9 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed(Generic[T]):
-    """The value of an answer, or the reason why it cannot be read."""
-
     value: T | None = None
     explanation: str = ""
     reason: str | None = None
-    """Why the answer cannot be read."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
@@ -113,7 +110,6 @@ _RETRACTION = re.compile(
     r"|on (?:reflection|second thoughts?|closer look))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
-"""Begins second thoughts."""
 _UNSURE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable without `Output:` before it in its line: `- 5` may be a list, and `x = 5` may repeat the input."""
 _JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
@@ -242,7 +238,6 @@ ROUNDED_UP = 1e-3
 BLANKS = " \t\r\nĠ▁"
 """Blanks around a token, and the marks that stand for a blank in vocabularies."""
 Tokens = Sequence[tuple[str, float]]
-"""Tokens with their natural log-probabilities."""
 WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"
 NO_LOGPROBS = f"the learner's server sends no log-probabilities: {WITHOUT_LETTERS}"
 NO_LETTER = "no letter of a label is among the likeliest first tokens"

@@ -39,7 +39,6 @@ class Throttle:
         """Most calls in flight while the server keeps up."""
         self.inside = 0
         self.open: set[Call] = set()
-        """Calls in flight."""
         self.held_until = 0.0
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
@@ -74,7 +73,6 @@ class Throttle:
                 place.set_result(None)
 
     def narrow(self, most: int) -> None:
-        """Lower the ceiling."""
         self.ceiling = min(self.ceiling, most)
         self._limit = min(self._limit, float(self.ceiling))
 
@@ -119,7 +117,6 @@ class Counters:
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
         self.throttles: set[Throttle] = set()
-        """Of the servers that are asked."""
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
@@ -149,7 +146,6 @@ class Counters:
         self._counts["cache_fault"] = reason
 
     def refuse(self, field: str) -> None:
-        """Record an optional field that a server refused."""
         self._counts["refused_fields"] = tuple(dict.fromkeys((*self._counts["refused_fields"], field)))
 
     def flight(self) -> tuple[int, float]:
@@ -191,6 +187,9 @@ class Cap:
     """Requests sent, retries included; 0: no cap."""
     cost: Amount = 0.0
     """Money spent; 0: no cap."""
+
+    def is_reached(self, counters: Counters) -> bool:
+        return 0 < self.calls <= counters.sent or 0 < self.cost <= counters.cost
 
 
 NO_CAP = Cap()

@@ -56,8 +56,6 @@ Ranges = dict[str, tuple[float, float] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One answer of a model."""
-
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
     finish_reason: str | None
@@ -205,9 +203,7 @@ def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
     return tuple((one.token, one.logprob) for one in tokens if one.token and -float("inf") < one.logprob <= ROUNDED_UP)
 
 
-class Props(_Object):
-    """What llama.cpp says of itself."""
-
+class LlamaProps(_Object):
     total_slots: Tokens = 0
 
 
@@ -390,7 +386,6 @@ _UNKNOWN_MODEL = re.compile(
 
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
-    """Return the failure that a status and an error stand for."""
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
     kind = f"HTTP {status}" if status != 200 else "error under 200"
@@ -470,7 +465,6 @@ def structure_of(**kinds: Any) -> Structure:
 
 @lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it
 def request_options(structured: Structure | None) -> dict[str, Any]:
-    """Return the request option that carries a structure."""
     if structured is None:
         return {}
     schema = {"name": "answer", "strict": True, "schema": structured.model_json_schema()}
