@@ -98,13 +98,13 @@ class Throttle:
 
 def affordable(window: int) -> int:
     """Return how many of these connections the process can open, at least 1; raises its soft limit of open files."""
-    wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return window if soft == resource.RLIM_INFINITY else max(1, min(window, soft - OTHER_FILES))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return window
+    wanted = window + OTHER_FILES if hard == resource.RLIM_INFINITY else min(window + OTHER_FILES, hard)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
 
 
 class Counters:

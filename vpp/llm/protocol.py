@@ -23,7 +23,6 @@ from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.answers import FIELDS, ROUNDED_UP
 from vpp.llm.gate import place_of
 
 NO_API = "no OpenAI-compatible API at this address"
@@ -48,6 +47,8 @@ COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
 SECRET_LENGTH = 8
 """Length from which a secret cannot be an ordinary word."""
+ROUNDED_UP = 1e-3
+"""Largest value accepted as a log-probability: servers round to just above 0."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Ranges = dict[str, tuple[float, float] | None]
@@ -485,7 +486,7 @@ def is_kept(structured: Structure, text: str) -> bool:
 MOST_TOKENS = ("max_completion_tokens", "max_tokens")
 """Names of the limit of an answer: the second one is sent if the first is refused."""
 OPTIONAL: dict[str, re.Pattern[str] | None] = {
-    **dict.fromkeys(("temperature", "seed", *FIELDS, *MOST_TOKENS)),
+    **dict.fromkeys(("temperature", "seed", "logprobs", "top_logprobs", *MOST_TOKENS)),
     "response_format": re.compile(r"json.?schema|structured|grammar", re.IGNORECASE),
     "reasoning_effort": re.compile(r"reasoning|effort", re.IGNORECASE),
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
