@@ -43,6 +43,15 @@ CONFIG = Config(
 PROGRAMS = Config(method="smc", particles=2, batch_size=2, epochs=1, certify=3)
 
 
+def test_the_command_line_can_leave_out_certificates(desk: Desk) -> None:
+    certified, not_certified = (
+        desk.vpp("run", PENGUINS, "--target", "species", "--demo", "--plan", *words).out
+        for words in ((), ("--limit", "certify=0"))
+    )
+    assert "Rows for certificates of programs" in certified
+    assert "certificates" not in not_certified
+
+
 def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:
     rows: dict[str, Any] = {"n_train": len(data.train), "n_test": len(data.test)}
     return RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset=rows, prices=prices, cap=cap)

@@ -170,6 +170,9 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         assert directory.state(view(*FIRST)) == "queued"
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
         assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"
+        # A page that saw it as stopped here would stop looking
+        directory.beat(Heartbeat(is_launch=True))
+        assert directory.state(view(*FIRST, RunFinished(outcome="stopped"))) == "queued"
     assert not directory.is_held()
 
 

@@ -15,7 +15,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from vpp.cli.parser import INSTEAD
+from vpp.cli.parser import INSTEAD, OF_CONFIG
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
@@ -38,8 +38,8 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence
-from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
+from vpp.llm.templates import AUTO, ROLES, TEMPLATES
 from vpp.runs.budget import check_budget, estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
@@ -146,8 +146,7 @@ def options_of_config(options: Namespace) -> dict[str, Any]:
     given = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
     if "likelihood" in given:
         given["likelihood"], given["learner_samples"] = given["likelihood"]
-    if (patience := dict(options.limit).get("patience")) is not None:
-        given["patience"] = patience
+    given |= {name: value for name, value in options.limit if name in OF_CONFIG.values()}
     if options.calibration_size[1] is not None:
         given["coverage"] = options.calibration_size[1]
     return given
@@ -161,7 +160,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
     usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    limits = {name: value for name, value in options.limit if name not in ("calls", "cost", "patience", "cell_limit")}
+    others = ("calls", "cost", *OF_CONFIG.values(), "cell_limit")
+    limits = {name: value for name, value in options.limit if name not in others}
     base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
@@ -372,7 +372,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
         endpoint = stored.endpoint
     before = stored.setting if stored else Setting()
     wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
-    wanted["reading"] = options.reading
+    wanted |= {"reading": options.reading, "templates": options.templates}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),

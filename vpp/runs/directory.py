@@ -26,7 +26,7 @@ Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 NAME_LENGTH = 120
 STALLED_AFTER_S = 30.0
-STARTING_S = 10.0
+STARTING_S = 20.0
 """Seconds that may pass until a new worker holds its run."""
 
 
@@ -155,7 +155,8 @@ class RunDirectory:
             beat = self.last_beat()
             if beat and (now or time.time()) - beat.at > STALLED_AFTER_S:
                 return "stalled"
-            return "queued" if beat is None or beat.queued else view.phase
+            # The launch's beat: the worker holds the run and has not written one of its own.
+            return "queued" if beat is None or beat.queued or beat.is_launch else view.phase
         if self.is_starting(now=now):
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
