@@ -144,7 +144,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
         ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
-    ("posterior/disagreement.py", "tests/posterior/test_information.py"): (
+    ("posterior/disagreement.py", "tests/posterior/test_disagreement.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (

@@ -14,7 +14,7 @@ import pytest
 
 from pages.parts import opening
 from tests.llm.tables import PARITY
-from tests.reporting.sampled import sampled_run
+from tests.sampled import sampled_run
 from vpp.cli import main
 from vpp.data.build import build_dataset
 from vpp.data.table import Table

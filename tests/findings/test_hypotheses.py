@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import inspected
 from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events, plain
 from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, reweighted, scored, started, view_of
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.sampled import VARIANTS, sampled
 from vpp.errors import InputError
 from vpp.findings.hypotheses import (
     Hypothesis,

@@ -21,7 +21,7 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from tests.reporting.sampled import VARIANTS, sampled_run
+from tests.sampled import VARIANTS, sampled_run
 from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import calls_metric, health
 from vpp.findings.result import result, summary
