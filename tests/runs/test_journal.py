@@ -122,3 +122,12 @@ def test_a_torn_last_line_is_cut(tmp_path: Path) -> None:
     path.write_bytes(b"{}\n" + b"{}")
     Journal(path).close()
     assert path.read_bytes() == b"{}\n"
+
+
+def test_the_size_is_that_of_the_file_after_the_next_flush(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "events.jsonl")
+    journal.add(RunResumed(step=None), usage=Usage())
+    size = journal.size
+    assert (tmp_path / "events.jsonl").stat().st_size == 0
+    journal.close()
+    assert (tmp_path / "events.jsonl").stat().st_size == size > 0

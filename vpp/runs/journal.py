@@ -128,6 +128,11 @@ class Journal:
         if sync:
             os.fsync(self._file.fileno())
 
+    @property
+    def size(self) -> int:
+        """Bytes of the journal, waiting lines included."""
+        return os.fstat(self._file.fileno()).st_size + sum(map(len, self._waiting))
+
     def forget(self) -> None:
         """Drop waiting lines."""
         self._waiting.clear()

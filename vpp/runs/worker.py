@@ -161,8 +161,9 @@ class Worker:
         record = self.journal.add(event, usage=self.counters.snapshot())
         self.view.apply(record)
         if isinstance(event, DURABLE):
+            # The summary first: a page that sees the event draws the list of runs from it, perhaps for the last time.
+            write_summary(self.directory, self.view, journal=self.journal.size)
             self.journal.flush(sync=True)
-            write_summary(self.directory, self.view, journal=self.directory.journal_bytes())
         if isinstance(event, RunPaused | RunFinished | RunFailed):
             self.control.carry_out()
         self.around.on_event(self.view, record)
