@@ -219,13 +219,17 @@ def table_start(records: Sequence[Record]) -> int:
 
 def _titles(records: Sequence[Record], usual: int) -> int:
     """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
-    tops = (n for n, record in enumerate(records[: MAX_ABOVE + 1]) if len(record.cells) == usual)
-    n = next((n for n in tops if not _is_alone(records[n], usual)), 0)
-    above, table = records[:n], records[n:]
-    if not above or _is_plain_header(table):
-        return n
-    is_table = usual > 2 or table[0].line > above[-1].line + 1
-    return n if is_table and all(_is_alone(record, usual) for record in above) else 0
+    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
+    before, table = records[n - 1], records[n:]
+    if n and len(table[0].cells) > 1:
+        follows_gap = table[0].line > before.line + 1
+        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
+        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+        if follows_gap or follows_padding or is_even or _is_plain_header(table):
+            return n
+    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
+    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
+    return n if is_table else 0
 
 
 def _is_alone(record: Record, usual: int) -> bool:
