@@ -2,7 +2,6 @@
 
 import sys
 from argparse import Namespace
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import averaged_score, score_text
-from vpp.llm.protocol import OF_PROMPT
+from vpp.findings.status import withheld
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
-from vpp.runs.asking import Answers, Asking, PromptedAsking
+from vpp.runs.asking import Asking, PromptedAsking
 from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
@@ -50,19 +49,13 @@ def predict(options: Namespace) -> int:
         beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
-    for words, n in _refusals(answers).most_common():
-        print(f"{counted(n, 'row')}: {words}", file=sys.stderr)
+    for words in withheld(each for particle in answers.predictions for each in particle):
+        print(words, file=sys.stderr)
     done = f"{len(answers.rows)} of {len(rows)}" if failure else len(rows)
     print(f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     if failure:
         raise failure
     return 0
-
-
-def _refusals(answers: Answers) -> Counter[str]:
-    """Count the rows that the server refused to answer, by its words."""
-    reasons = ((each.row, each.reason or "") for particle in answers.predictions for each in particle)
-    return Counter({row: words for row, words in reasons if words.startswith(tuple(OF_PROMPT))}.values())
 
 
 def sheet(options: Namespace) -> int:

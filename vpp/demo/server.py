@@ -9,6 +9,7 @@ import hashlib
 import math
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -29,6 +30,7 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
 _TOKENS_PER_WORD = 4 / 3
+_TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 FILES = 4_096 + 200
 """Open files for the most calls in flight of a run, and the process's other files."""
 
@@ -94,7 +96,8 @@ def completion(request: ChatRequest) -> dict[str, Any]:
     text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
     if limit is not None and count_tokens(text) > limit:
         text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    n_prompt, n_text = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
+    n_prompt = sum(len(_TOKEN.findall(message.content)) for message in request.messages)
+    n_text = count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
     message = {"role": "assistant", "content": text}
     return {

@@ -28,7 +28,7 @@ from vpp.findings.scores import (
     weighed_log_likelihoods,
 )
 from vpp.findings.slices import slices, slices_result
-from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text
+from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -376,6 +376,11 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
         yield f"{capitalised(first)}: the optimizer's first answer could not be read, or was refused."
 
 
+def withheld_in(directory: RunDirectory) -> Iterator[str]:
+    answers = JournalReader(directory.journal).read().answers
+    return withheld((*answers.by_pair.values(), *answers.readings.values(), *answers.translations.values()))
+
+
 def _cuts(dataset: Dataset, spec: RunSpec) -> Iterator[str]:
     if cells := cut_cells_text(dataset, spec.cell_limit):
         yield f"Of the longest texts the models saw only the beginning: {cells}."
@@ -401,7 +406,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    yield from map(Note, (*_faults(usage, view), *(_cuts(dataset, spec) if dataset else ()), *server_sentences(usage)))
+    faults = (*_faults(usage, view), *withheld_in(directory), *(_cuts(dataset, spec) if dataset else ()))
+    yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
     elif view.population:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -14,7 +14,8 @@ from vpp.events import Usage
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
-from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
+from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
+from vpp.problem import Prediction, Translation
 from vpp.runs.asking import Checked
 from vpp.runs.directory import Command, State
 from vpp.runs.journal import Summary
@@ -199,11 +200,21 @@ def server_sentences(usage: Usage) -> Iterator[str]:
     if usage.faults:
         yield f"Failed or odd attempts: {faults_named(usage)}."
     if usage.refused_fields:
-        yield f"Refused by the server, so left out or renamed: {named(usage.refused_fields, most=NAMED)}."
+        yield f"Refused by the server, so left out, renamed or changed: {named(usage.refused_fields, most=NAMED)}."
     if usage.cache_fault:
         n = usage.unkept
         so_far = f" {integer(n)} {'answer is' if n == 1 else 'answers are'} not in the cache." if n else ""
         yield f"Answers are not kept: {usage.cache_fault}.{so_far}"
+
+
+def withheld(answers: Iterable[Prediction | Translation]) -> Iterator[str]:
+    """Yield `3 rows: withheld by the server's filter (…).`: what the server refused to answer, by its words."""
+    refused = [each for each in answers if (each.reason or "").startswith(tuple(OF_PROMPT))]
+    rows = {each.row: each.reason for each in refused if isinstance(each, Prediction)}
+    hypotheses = {each.hypothesis: each.reason for each in refused if isinstance(each, Translation)}
+    for noun, reasons in ((("row",), rows), (("hypothesis", "hypotheses"), hypotheses)):
+        for words, n in Counter(reasons.values()).most_common():
+            yield f"{counted(n, *noun)}: {words}."
 
 
 def wait_words(usage: Usage, *, now: float) -> str:

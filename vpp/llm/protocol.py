@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -52,7 +53,7 @@ ROUNDED_UP = 1e-3
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Ranges = dict[str, tuple[float, float] | None]
-"""Refused fields of a request by name, with the range that the server allows; None: not at all."""
+"""Refused fields of a request by name, with the range that the server takes as far as it is known; None: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +137,14 @@ class _Message(_Object):
 
 class _Token(_Object):
     token: str = ""
+    bytes: list[Annotated[int, Field(ge=0, le=255)]] = []
     logprob: float = 1.0
     top_logprobs: "list[_Token]" = []
+
+    @property
+    def text(self) -> str:
+        """What the token stands for: its bytes, as `token` may be a number or a vocabulary's own spelling."""
+        return bytearray(self.bytes).decode("utf-8", "replace") or self.token
 
 
 class _Logprobs(_Object):
@@ -201,7 +208,7 @@ def _joined(content: str | list[_Part], name: str = "text") -> str:
 def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
     """Return alternatives of the first token, or it alone; what is no log-probability is left out."""
     tokens = [each for token in logprobs.content[:1] for each in token.top_logprobs or [token]]
-    return tuple((one.token, one.logprob) for one in tokens if one.token and -float("inf") < one.logprob <= ROUNDED_UP)
+    return tuple((one.text, one.logprob) for one in tokens if one.text and -float("inf") < one.logprob <= ROUNDED_UP)
 
 
 class LlamaProps(_Object):
@@ -355,15 +362,23 @@ KEY_REFUSED = "key refused"
 UNKNOWN_MODEL = "unknown model"
 DOES_NOT_FIT = "the prompt does not fit"
 PROMPT_FILTERED = "withheld by the server's filter"
+PROMPT_BLOCKED = "blocked on its way to the model"
 NOT_ACCEPTED = "it did not accept the request"
-OF_PROMPT = {DOES_NOT_FIT: "prompt too long", PROMPT_FILTERED: "prompt withheld", NOT_ACCEPTED: "prompt refused"}
+OF_PROMPT = {
+    DOES_NOT_FIT: "prompt too long",
+    PROMPT_FILTERED: "prompt withheld",
+    PROMPT_BLOCKED: "prompt blocked",
+    NOT_ACCEPTED: "prompt refused",
+}
 """Refusals of one prompt, and the kinds by which they are counted."""
 OVERLOADED = frozenset({429, 503})
 NO_CHAT = frozenset({405, 501})
 """Statuses of a server that takes no POST at this address."""
-_AGAIN = frozenset({200, 408, 409, 429, *range(500, 600)}) - NO_CHAT
+_AGAIN = frozenset({200, 408, 409, 423, 424, 425, 429, 499, *range(500, 600)}) - NO_CHAT
 """Statuses after which another attempt may succeed; 200: an error that stands in an answer's place."""
-_OF_PROMPT = frozenset({200, 400, 403, 413, 422, 451, 500})
+_FORBIDDEN = frozenset({400, 403, 406})
+"""Statuses of a firewall that forbids a prompt for a word in it."""
+_OF_PROMPT = frozenset({200, 400, 403, 413, 422, 424, 451, 500})
 """Statuses that may be about the prompt alone."""
 _TOO_LONG = re.compile(
     r"context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
@@ -381,6 +396,13 @@ _KEY = re.compile(
     r"no connected db|api.key.not.(valid|found)|invalid.api.key|api.key.invalid|authentication_error", re.IGNORECASE
 )
 """Answers under 400 to a key: of a LiteLLM proxy without a database, and of Gemini."""
+_ACCESS = re.compile(
+    r"\b(key|token|credential|authori[sz]|authenticat|permission|account|region|countr)", re.IGNORECASE
+)
+"""Reasons for which a server forbids every prompt."""
+_NO_PATH = re.compile(
+    r"(unexpected|unknown|invalid|no such) (endpoint|path|route|url)|route.{0,80}not found|cannot post", re.IGNORECASE
+)
 _UNKNOWN_MODEL = re.compile(
     r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.IGNORECASE
 )
@@ -409,14 +431,20 @@ def _refusal(status: int, complaint: Complaint, *, location: str) -> tuple[str, 
         return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
     if status in _OF_PROMPT and _FILTER.search(said):
         return PROMPT_FILTERED, FIX_FILTER
+    if _NO_PATH.search(complaint.words):
+        return NO_API, FIX_ADDRESS
     if status in _AGAIN:
         return None
+    is_page = complaint.words == WEB_PAGE
+    if status in _FORBIDDEN and (
+        is_page or (status != 400 and not complaint.is_of_protocol and not _ACCESS.search(said))
+    ):
+        return PROMPT_BLOCKED, "check address and key; if others are answered, a firewall forbids a word of this prompt"
     if status in (401, 403) or _KEY.search(said):
         return KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
     if status in (400, 404) and _UNKNOWN_MODEL.search(said):
         return UNKNOWN_MODEL, "take one of those it lists"
-    is_page = status == 400 and complaint.words == WEB_PAGE
-    if status in NO_CHAT or is_page or (status == 404 and not complaint.is_of_protocol):
+    if status in NO_CHAT or (status == 404 and not complaint.is_of_protocol):
         return NO_API, FIX_ADDRESS
     if status == 404:
         return f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"
@@ -492,29 +520,49 @@ OPTIONAL: dict[str, re.Pattern[str] | None] = {
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
-RANGED = ("temperature", "top_logprobs")
-"""Fields whose value is lowered or raised to a range that a refusal gives."""
+RANGED = {"temperature": 2.0, "top_logprobs": 20.0}
+"""Fields whose value moves to the nearest bound that a refusal names, with the largest plausible bound."""
+STEP = 0.01
+"""Distance from a bound that the server does not take itself: `greater than 0`."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
-_N = r"(-?\d{1,9}(?:\.\d{1,9})?)"
-_RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.{{2,3}} ?{_N}")
-_MOST = re.compile(
-    r"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|up to"
-    rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
+_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b|∞)"
+_PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
+_BOUND = re.compile(
+    r"(?<!\w)(?:(?P<least>greater|more|larger|higher|above|over|min(?:imum)?|at least|strictly positive|>=?|≥)"
+    r"|less|lower|smaller|fewer|below|under|max(?:imum)?|at most|exceeds?|up to|<=?|≤)(?!\w)"
+    rf"(?:[^\d;]{{0,40}}?(?<![\w.])(?P<bound>{_N}))?",
     re.IGNORECASE,
 )
 
 
-def range_in(words: str) -> tuple[float, float] | None:
-    """Return the lowest and the highest value that a refusal allows: `0..1`, `between 0 and 1`, `at most 5`."""
-    if bounds := _RANGE.search(words):
-        low, high = (float(each) for each in bounds.groups() if each is not None)
-        return (low, high) if low < high else None
-    return (-float("inf"), float(most[1])) if (most := _MOST.search(words)) else None
+def bound_in(words: str, value: float, most: float) -> float | None:
+    """Return the value nearest to a refused one that its refusal allows; None if it names no bound from 0 to `most`.
+
+    `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
+    """
+    bounds = [
+        (_number(bound or "0"), 1 if least else -1)
+        for least, bound in _BOUND.findall(words)
+        if bound or least.endswith("positive")
+    ]
+    for low, high in (sorted(map(_number, pair)) for pair in _PAIR.findall(words)):
+        if not low < value < high:
+            bounds += [(low, 1), (high, -1)]
+    bound, inward = min(
+        ((bound, inward) for bound, inward in bounds if 0 <= bound <= most),
+        key=lambda each: abs(each[0] - value),
+        default=(None, 0),
+    )
+    return bound + inward * STEP if bound == value else bound
+
+
+def _number(text: str) -> float:
+    return float(text.replace("∞", "inf"))
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
@@ -525,12 +573,24 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
-    if (bounds := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
-        named = ["top_logprobs" if name == "logprobs" else name for name in named]
     if _OF_SIZE.search(f"{complaint.words} {complaint.param}"):
         named = [name for name in named if name not in MOST_TOKENS]
-    is_outside = {name: bounds and not bounds[0] <= sent[name] <= bounds[1] for name in named if name in RANGED}
-    return {name: bounds if is_outside.get(name) else None for name in named}
+    refused: Ranges = dict.fromkeys(named)
+    for name in named:
+        ranged = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name  # `logprobs` is no number
+        if ranged in RANGED and (bound := bound_in(complaint.words, sent[ranged], RANGED[ranged])) is not None:
+            refused.pop(name)
+            refused[ranged] = (bound, inf) if bound > sent[ranged] else (-inf, bound)
+    return refused
+
+
+def both(before: Ranges, fields: Ranges) -> Ranges:
+    """Return the refused fields of earlier requests and of one more; None for a range without a value."""
+    merged = before | fields
+    for name in before.keys() & fields.keys():
+        low, high = map(sorted, zip(before[name] or (inf, -inf), fields[name] or (inf, -inf), strict=True))
+        merged[name] = (low[1], high[0]) if low[1] <= high[0] else None
+    return merged
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, Any]:
