@@ -79,11 +79,15 @@ def build_parser() -> ArgumentParser:
     return parser
 
 
-def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
-    """Add a command. function: `module:function` in vpp.cli."""
+def command(
+    commands: Commands, name: str, function: str, about: str, *, serves: bool = False, **more: Any
+) -> ArgumentParser:
+    """Add a command. function: `module:function` in vpp.cli. serves: until it is interrupted, without a result."""
     description = about[:1].upper() + about[1:] + "."
     parser = commands.add_parser(name, help=about, description=description, allow_abbrev=False, **more)
     parser.set_defaults(command=f"vpp.cli.{function}")
+    if not serves:
+        parser.add_argument("--json", action="store_true", help="print the result alone, as one line of JSON")
     return parser
 
 
@@ -136,7 +140,7 @@ def _learning(commands: Commands) -> None:
     resume = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
     header_option(resume)
     limit_option(resume, CAPS)
-    output_options(resume)
+    quiet_option(resume)
 
     about = "start a new run with the particles of another and newly labelled rows as training rows"
     new = on_run(commands, "continue", "running:continue_", about)
@@ -153,7 +157,7 @@ def _control(commands: Commands) -> None:
         ("go-on", "send calls again after a pause"),
     ):
         on_run(commands, name, "stored:send", about).set_defaults(sent=name.replace("-", " "))
-    json_option(command(commands, "list", "stored:list_runs", "list the runs, newest first"))
+    command(commands, "list", "stored:list_runs", "list the runs, newest first")
     rename = on_run(commands, "rename", "stored:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
     on_run(commands, "delete", "stored:delete", "remove a run for good")
@@ -172,7 +176,7 @@ def _reading(commands: Commands) -> None:
     to.add_argument("--mlflow", metavar="URI", help="a tracking server's address, such as http://localhost:5000")
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about = "replay a run on its recorded answers, and report differences from its journal"
-    json_option(on_run(commands, "verify", "stored:verify", about))
+    on_run(commands, "verify", "stored:verify", about)
     task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
     for name, default in (("seed", 0), ("train-size", 100), ("test-size", 60)):
@@ -196,24 +200,22 @@ def _asking(commands: Commands) -> None:
     _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
     _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
-    json_option(trial)
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    json_option(baseline)
 
 
 def _serving(commands: Commands) -> None:
-    app = command(commands, "app", "running:app", "serve the app in a browser")
+    app = command(commands, "app", "running:app", "serve the app in a browser", serves=True)
     _number(app, "--port", "port", 8501)
     app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    command(commands, "demo-server", "running:demo_server", about, **unread).add_argument("words", nargs="*")
+    demo = command(commands, "demo-server", "running:demo_server", about, serves=True, **unread)
+    demo.add_argument("words", nargs="*")
     check = command(commands, "check-endpoint", "running:check_server", "test a server and report what works")
     model_options(check, of_run=False)
-    json_option(check)
 
 
 BENCH_METHODS = """\
@@ -243,7 +245,7 @@ def _bench(commands: Commands) -> None:
     model_options(parser, of_run=False)
     about = "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
     _file(parser, "DIR", about)
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    quiet_option(parser)
 
 
 # Groups of options
@@ -347,16 +349,11 @@ def new_run_options(parser: Options) -> None:
     parser.add_argument("--name", default="", help="the run's name")
     about = "the run's directory, of several seeds the folder of their runs (a new one in VPP_RUNS_DIR)"
     parser.add_argument("--run-dir", dest="to", metavar="DIR", help=about)
-    output_options(parser)
+    quiet_option(parser)
 
 
-def output_options(parser: Options) -> None:
+def quiet_option(parser: Options) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    json_option(parser)
-
-
-def json_option(parser: Options) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def _number(parser: Options, name: str, about: str, default: int | None = None, **more: Any) -> None:
