@@ -18,11 +18,11 @@ from vpp.findings.scores import averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
-from vpp.runs.asking import Answers, Asking, PromptedAsking
+from vpp.runs.asking import Answers, Asking
 from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
-from vpp.trials import TrialAsking, TrialSize
+from vpp.trials import PromptedAsking, TrialAsking, TrialSize
 
 
 def predict(options: Namespace) -> Lines:
