@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain
-from vpp.cli.parser import INSTEAD, OF_CONFIG
+from vpp.cli.parser import INSTEAD, part
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
@@ -39,7 +39,7 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
-from vpp.llm.limits import NO_CAP, Cap, Price
+from vpp.llm.limits import Cap, Price
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES
 from vpp.runs.asking import Checked, checking
 from vpp.runs.budget import estimate
@@ -72,14 +72,12 @@ EXIT_CODES = {"finished": DONE, "paused": ENDPOINT_FAILED, "stopped": STOPPED}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
 TOKENS = ("prompt", "completion")
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
-"""Options of every kind of endpoint."""
 NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 """Options that the environment may give."""
 
 
 def run(options: Namespace) -> Lines:
-    changes = options_of_config(options)
+    changes = part(options, "config")
     config = replace(preset(options.preset), **changes)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
@@ -91,12 +89,12 @@ def run(options: Namespace) -> Lines:
         endpoint=endpoint,
         name=options.name,
         **_templates(options, endpoint, dataset),
-        cell_limit=int(dict(options.limit).get("cell_limit", 0)),
+        **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
         command=recorded(sys.argv[1:]),
         prices=_prices(options.price),
-        cap=cap_of(options, before=NO_CAP),
+        cap=Cap(**part(options, "cap")),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
     folder, to = environment().runs_dir, Path(options.to) if options.to else None
@@ -137,7 +135,7 @@ def resume(options: Namespace) -> Lines:
     """Continue from the last complete step, under another cap if one is given."""
     directory = find_run(options.run_dir)
     spec = directory.spec()
-    cap = cap_of(options, before=spec.cap)
+    cap = replace(spec.cap, **part(options, "cap"))
     if cap != spec.cap:
         check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
@@ -150,39 +148,18 @@ def resume(options: Namespace) -> Lines:
 # What options say
 
 
-def options_of_config(options: Namespace) -> dict[str, Any]:
-    """Return the options of `Config` that were given."""
-    typed_here = ((name, value) for name, value in vars(options).items() if name.startswith("config."))
-    changes = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
-    if "likelihood" in changes:
-        changes["likelihood"], changes["learner_samples"] = changes["likelihood"]
-    changes |= {name: value for name, value in options.limit if name in OF_CONFIG.values()}
-    if options.calibration_size[1] is not None:
-        changes["coverage"] = options.calibration_size[1]
-    return changes
-
-
-def cap_of(options: Namespace, *, before: Cap) -> Cap:
-    return replace(before, **{name: value for name, value in options.limit if name in ("calls", "cost")})
-
-
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
-    env, words = environment(), vars(options)
-    usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    others = ("calls", "cost", *OF_CONFIG.values(), "cell_limit")
-    limits = {name: value for name, value in options.limit if name not in others}
-    base = EndpointSpec(**{name: words[name] for name in SHARED}, **{**usual, **limits})
+    env, given = environment(), part(options, "endpoint")
+    server: dict[str, Any] = {name: given.pop(name, "") or getattr(env, name) or "" for name in NAMED}
+    base = EndpointSpec(**{**({"timeout_s": TIMEOUT_S} if options.gguf else {}), **given})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
         endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
-        if not words.get("quiet"):
+        if not getattr(options, "quiet", False):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
-    model, at, address = (options.optimizer_model or "").partition("@http")
-    words |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
-    server: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **server)
     check_gate(endpoint, keys().gate)
     return endpoint
@@ -220,6 +197,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     test = read_table(options.test, options) if options.test else None
     beside, described_in = descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
+    split = part(options, "split")
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
     dataset = build_dataset(
         table,
@@ -227,14 +205,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=SplitPlan(
-            seed=config.seed,
-            train_size=options.train_size,
-            test_size=options.test_size,
-            calibration_size=options.calibration_size[0],
-            rule=options.split,
-            is_whole=config.is_weighing or not options.test_size,
-        ),
+        split=SplitPlan(seed=config.seed, is_whole=config.is_weighing or split.get("test_size") == 0, **split),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{format_text(table.reading)}{source}"
@@ -378,19 +349,18 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
     from vpp.bench.sweep import METHODS, Setting, SweepDirectory, SweepSpec, folder_name
 
     endpoint = endpoint_of(options)
-    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, options.reading or Setting().reading))
+    chosen = part(options, "setting")
+    folder = folder_name(endpoint, chosen.get("reading", Setting().reading))
+    directory = SweepDirectory(options.output or runs_dir / folder)
     stored = directory.spec() if directory.exists else None
-    if stored and not (options.demo or options.gguf or options.base_url or options.model):
+    if stored and not (options.demo or options.gguf or part(options, "endpoint").keys() & {"base_url", "model"}):
         endpoint = stored.endpoint
-    before = stored.setting if stored else Setting()
-    options_of_setting = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
-    options_of_setting |= {"reading": options.reading, "templates": options.templates}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
         methods=options.methods or (stored.methods if stored else tuple(METHODS)),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
-        setting=replace(before, **{name: value for name, value in options_of_setting.items() if value is not None}),
+        setting=replace(stored.setting if stored else Setting(), **chosen),
     )
 
 
