@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
-from vpp.findings.cost import demo_pace
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.gate import checked_address
 from vpp.runs.asking import Checked, checking
@@ -69,8 +68,6 @@ class Model:
 
     @property
     def pace(self) -> Pace | None:
-        if self.endpoint.demo:
-            return demo_pace(self.endpoint)
         round_trip_s, rate = self.measure("answers"), self.measure("throughput")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 

@@ -1,5 +1,7 @@
 """Commands on runs that are there, and what a command has imported by when."""
 
+import importlib
+import inspect
 import json
 import re
 import runpy
@@ -7,15 +9,17 @@ import shutil
 import signal
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import inspected
-from tests.processes import ROOT, Desk, Outcome, answers_at, demo_server, model
+from tests.processes import PENGUINS, ROOT, Desk, Outcome, answers_at, demo_server, model
 from vpp import load_run
-from vpp.cli import main
+from vpp.cli import Lines, main
+from vpp.cli.parser import build_parser
 from vpp.show.words import percent
 
 Vpp = Callable[..., str]
@@ -41,6 +45,42 @@ def vpp(
     return command
 
 
+def test_every_command_with_an_end_yields_its_lines_and_returns_a_result_for_json() -> None:
+    actions = build_parser()._subparsers._group_actions  # type: ignore[union-attr]
+    commands: dict[str, ArgumentParser] = actions[0].choices  # type: ignore[assignment]
+    for name, parser in commands.items():
+        module, function = parser.get_default("command").split(":")
+        returned = inspect.signature(getattr(importlib.import_module(module), function)).return_annotation
+        has_json = "--json" in parser.format_usage()
+        assert (returned is Lines) == has_json == (name not in ("app", "demo-server")), name
+
+
+@pytest.mark.parametrize(
+    ("words", "result"),
+    [
+        (("rename", "vml", "Pinguine"), {"run": "vml", "name": "Pinguine"}),
+        (("delete", "vml"), {"run": "vml", "status": "deleted"}),
+        (("cache", "clear"), {"answers": 0, "deleted": 0}),
+        (("task", "linear", "-o", "linear.csv"), {"file": "linear.csv"}),
+        (("sheet", "programs", "-o", "sheet.csv", "--rows", "2"), {"file": "sheet.csv", "rows": 2}),
+        (("predict", "programs", PENGUINS, "-o", "out.csv"), {"file": "out.csv", "rows": 344, "predicted": 344}),
+        (("export", "programs", "--python", "posterior.py"), {"file": "posterior.py", "left_out": []}),
+        (("verify", "vml"), {"run": "vml", "holds": True, "faults": []}),
+        (("trial", "vml", "--plan"), {"run": "vml"}),
+        (("run", PENGUINS, "--demo", "--plan"), {"runs": 1, "cost": None}),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_a_result_is_one_line_of_json(
+    vpp: Vpp, desk: Desk, shared_desk: Desk, words: tuple[str, ...], result: dict[str, object]
+) -> None:
+    shutil.copytree(shared_desk.folder / "programs", desk.runs / "programs")
+    line = vpp(*words, "--json")
+    assert line.count("\n") == 1
+    found = json.loads(line)
+    assert {name: found[name] for name in result} == result
+
+
 def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
     shutil.copytree(desk.runs / "vml", desk.runs / "torn")
     (desk.runs / "torn" / "events.jsonl").write_bytes(b"?\n")
@@ -64,7 +104,7 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
 
 
 def test_a_run_is_renamed_and_deleted_and_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
-    assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
+    assert vpp("rename", desk.runs / "vml", "Pinguine") == "vml: Pinguine\n"
     assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
     assert vpp("delete", "vml") == "vml: deleted\n"
     assert not (desk.runs / "vml").exists()

@@ -83,7 +83,7 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
 
 def words(config: Config, data: Dataset = DATA) -> str:
     """Return the cost as a terminal shows it."""
-    return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data, None)))
+    return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data)))
 
 
 def with_texts() -> Dataset:

@@ -23,7 +23,7 @@ from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, JournalDamaged, RunError
 from vpp.events import Event, RunResumed, Scored, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, sync_folder, write_atomically
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import Phase, RunView
 
@@ -89,7 +89,6 @@ class Journal:
         """Open the journal; a last line that has no end is cut. Only the run's lock holder may do this."""
         self._path = path
         self._file = path.open("a+b", buffering=0)
-        sync_folder(path.parent)
         self._waiting: list[bytes] = []
         self._file.seek(0)
         complete = sum(len(line) for line in self._file if line.endswith(b"\n"))
@@ -310,6 +309,9 @@ def readable(directory: RunDirectory) -> Iterator[None]:
         raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
 
 
+SUMMARY = "summary.json"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     journal: int = 0
@@ -331,15 +333,12 @@ class Summary:
         return self.phase in ("finished", "stopped", "failed")
 
 
-_SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
-
-
 def read_summary(directory: RunDirectory) -> Summary:
     """Return the run's summary; made from the journal if the written one is missing or out of date.
 
     Raises RunError if the journal is read and cannot be.
     """
-    size, written = directory.journal_bytes(), _written(directory)
+    size, written = directory.journal_bytes(), directory.read(SUMMARY, Summary)
     if written and (written.journal == size or directory.is_held()):
         return written
     if not size:
@@ -348,15 +347,9 @@ def read_summary(directory: RunDirectory) -> Summary:
         return write_summary(directory, read_view(directory.journal), journal=size)
 
 
-def _written(directory: RunDirectory) -> Summary | None:
-    with suppress(OSError, ValueError):
-        return _SUMMARY.validate_json(directory.summary.read_bytes())
-    return None
-
-
 def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
     """Return the verdict of a summary that is up to date; nothing is written."""
-    written = _written(directory)
+    written = directory.read(SUMMARY, Summary)
     return written.verdict if written and written.journal == directory.journal_bytes() else None
 
 
@@ -383,7 +376,7 @@ def write_summary(
         verdict=verdict,
     )
     with suppress(DiskRefused):
-        write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
+        directory.write(SUMMARY, summary, sync=False)
     return summary
 
 
