@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.events import Constant, Votes
+from vpp.events import Constant, Votes, Writing
 from vpp.posterior.disagreement import closeness, share_alike
 from vpp.posterior.likelihood import (
     GaussianLikelihood,
@@ -113,22 +113,12 @@ class TextAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Writing):
     """The optimizer's answer for one particle."""
 
     text: str | None
     """The whole hypothesis, seed sentence included; None if no answer could be read, after every re-ask."""
-    raw: str
-    temperature: float
     seed: int
-    reason: str | None = None
-    """Why it could not be read, or was refused."""
-    refused: bool = False
-    """True if it could be read, but is no rule for this table."""
-    shown: int | None = None
-    """Number of the batch's first rows that were shown; None: all of them."""
-    thoughts: str = ""
-    """The first 2,000 characters of a thinking model's thoughts."""
 
 
 class Learner(Protocol):

@@ -240,12 +240,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     env, stream = environment(), None if options.quiet else sys.stderr
     progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
-        keys=keys(),
-        cache_dir=env.cache_dir,
-        slots_dir=env.runs_dir,
-        max_running=env.max_running,
-        on_event=progress,
-        on_beat=progress.beat,
+        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, on_beat=progress
     )
     view = work(directory, around)
     progress.close()

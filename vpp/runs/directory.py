@@ -126,7 +126,7 @@ class RunDirectory:
     def read(self, name: str, kind: type[T]) -> T | None:
         """Read what `write` wrote; None if it is missing or of another kind."""
         with suppress(OSError, ValueError):
-            value: T = adapter(cast(Any, kind)).validate_json((self.path / name).read_bytes())
+            value: T = adapter(kind).validate_json((self.path / name).read_bytes())
             return value
         return None
 
