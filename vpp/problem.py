@@ -263,9 +263,9 @@ def is_final_on_train(config: Config) -> bool:
 def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:
     """Eq. 5 or 6, as the target's task asks, with the given noise, or with the noise integrated out."""
     if dataset.task == "classification":
-        if (epsilon := config.given("epsilon")) is not None:
+        if (epsilon := config.noise("epsilon")) is not None:
             return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
-    elif (tau := config.given("tau")) is not None:
+    elif (tau := config.noise("tau")) is not None:
         return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
     return integrated(dataset)
 

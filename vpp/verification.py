@@ -37,7 +37,7 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.group import RecordedLearner
+from vpp.runs.group import ReplayLearner
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.view import fold, population_of
@@ -87,7 +87,7 @@ def verify(directory: RunDirectory) -> Verification:
     """
     spec = directory.spec()
     dataset, reader = load_dataset(directory, spec), JournalReader(directory.journal)
-    lines = _written(reader)
+    lines = _sampler_events(reader)
     faults: list[Fault] = []
     if lines:
         line, first = lines[0]
@@ -101,7 +101,7 @@ def verify(directory: RunDirectory) -> Verification:
     )
 
 
-def _written(reader: JournalReader) -> list[tuple[int, Event]]:
+def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
     The first is the run's start.
@@ -128,7 +128,7 @@ def _has_ended(reader: JournalReader) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded(RecordedLearner):
+class _Replay(ReplayLearner):
     """The run's learner and optimizer, as recorded. A proposal that was never made is unreadable.
 
     The sampler asks ahead for more than was recorded: no line of the journal needs it.
@@ -164,7 +164,7 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
 
 
 async def _replay(
-    problem: Problem, config: Config, reader: JournalReader, recorded: _Recorded, events: list[Event]
+    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, events: list[Event]
 ) -> bool:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
 
@@ -200,7 +200,7 @@ def _check(
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with a replay in which its models give what they gave."""
     proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(reader.answers.by_pair | reader.answers.readings, proposals)
+    recorded = _Replay(reader.answers.by_pair | reader.answers.readings, proposals)
     events: list[Event] = []
     end, goes_on = NOTHING, False
     try:

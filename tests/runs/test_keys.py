@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.app.drawn import app_over, opened
+from tests.app.screen import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
-from vpp.cli.system import keys, recorded
+from vpp.cli.system import keys, without_secrets
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
 from vpp.runs.process import child_environment, is_secret, launch
@@ -118,7 +118,7 @@ def test_a_run_knows_the_names_of_its_headers(scene: tuple[Desk, Parrot, dict[st
     spec = RunStore(desk.runs).get("20260101-0000-one-smc-0000").spec()
     assert spec.endpoint.header_names == ("X-Team",)
     words = ("run", "t.csv", "--header", "X-Team=a=b", "--header=X-B=c\nd", "--target=y=z")
-    assert recorded(words) == ("run", "t.csv", "--header", "X-Team=…", "--header=X-B=…", "--target=y=z")
+    assert without_secrets(words) == ("run", "t.csv", "--header", "X-Team=…", "--header=X-B=…", "--target=y=z")
     assert "was started with the headers X-Team, and none is given now: add --header" in said["forgotten"].err
 
 

@@ -82,7 +82,7 @@ def view(*events: Event, second: float = 1.0) -> RunView:
 
 def shown(found: RunView) -> tuple[object, ...]:
     """What a resume must bring back."""
-    return found.drawn, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
+    return found.draws, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm.templates import PAPER, chosen_templates, set_texts
-from vpp.runs.directory import RunDirectory, load_dataset, locked, write_atomically
+from vpp.runs.directory import RunDirectory, file_lock, load_dataset, write_atomically
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec, adapter, first_fault
 from vpp.runs.view import RunView
@@ -190,7 +190,7 @@ class SweepDirectory:
             raise InputError(
                 f"{self.path} holds other files ({others[0]!r}, …) and no sweep: name a new or empty folder with -o"
             )
-        with locked(self.path / ".lock") as is_ours:
+        with file_lock(self.path / ".lock") as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
             yield

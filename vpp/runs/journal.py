@@ -131,7 +131,7 @@ class Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedAnswers:
+class JournalAnswers:
     """All recorded answers of a run's models."""
 
     by_pair: dict[tuple[str, int], Prediction] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class JournalReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.view, self.answers = RunView(), RecordedAnswers()
+        self.view, self.answers = RunView(), JournalAnswers()
         self.n_lines = self._offset = self._inode = 0
 
     def new_lines(self) -> Iterator[Record | Entry]:
@@ -220,7 +220,7 @@ def read_view(path: Path) -> RunView:
     return JournalReader(path).read().view
 
 
-def settled_answers(path: Path) -> list[Entry]:
+def complete_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
     settled: list[Entry] = []
     recent: list[Entry] = []
@@ -282,7 +282,7 @@ class RunReader:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
-    def read_answers(self) -> RecordedAnswers:
+    def read_answers(self) -> JournalAnswers:
         """Read what is new. Raises RunError if the journal cannot be read."""
         with self._lock:
             self._read()
@@ -326,7 +326,7 @@ def read_summary(directory: RunDirectory) -> Summary:
     return write_summary(directory, read_view(directory.journal), journal=size)
 
 
-def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
+def summary_verdict(directory: RunDirectory) -> dict[str, Any] | None:
     """Return the verdict of a summary that is up to date; nothing is written."""
     written = directory.read(SUMMARY, Summary)
     return written.verdict if written and written.journal == directory.journal_bytes() else None
@@ -366,7 +366,7 @@ MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class UnreadableCounts:
     """Counts of a run that could hardly be read."""
 
     answers: int
@@ -376,7 +376,7 @@ class Unread:
     """Proposals, if none of them could be read; else 0."""
 
 
-def unread(view: RunView) -> Unread | None:
+def unreadable_counts(view: RunView) -> UnreadableCounts | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
@@ -387,7 +387,7 @@ def unread(view: RunView) -> Unread | None:
     is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
     if not (is_silent or is_garbled):
         return None
-    return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
+    return UnreadableCounts(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
 
 
 def scores_of(view: RunView) -> Iterator[Scored]:

@@ -19,7 +19,7 @@ from vpp.llm.limits import Counters
 from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
-from vpp.runs.journal import Journal, read_view, settled_answers, write_summary
+from vpp.runs.journal import Journal, complete_answers, read_view, write_summary
 from vpp.runs.preparation import start_of
 from vpp.runs.process import Slots, on_signals
 from vpp.runs.spec import Keys
@@ -289,7 +289,7 @@ class Worker:
             counters=self.counters,
             on_answer=journal.add_answer,
             on_program=journal.add_entry,
-            answers=settled_answers(self.directory.journal),
+            answers=complete_answers(self.directory.journal),
             cap=self.spec.cap,
             on_loading=show_loading,
         )
