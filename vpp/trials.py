@@ -277,7 +277,7 @@ class TrialAsking:
             log_lik, others = self._scores(text, answers)
             return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
-        def obeyed(must_change: bool) -> Obeyed:
+        def count(must_change: bool) -> Obeyed:
             judged = [
                 change.is_obeyed(answers[identity, change.base.id].value, answers[identity, change.row.id].value)
                 for change in item.changes
@@ -290,8 +290,8 @@ class TrialAsking:
         return TriedIdea(
             text=item.idea.text,
             weight=item.idea.weight,
-            must_change=obeyed(must_change=True),
-            must_stay=obeyed(must_change=False),
+            must_change=count(must_change=True),
+            must_stay=count(must_change=False),
             log_likelihood=whole,
             clauses=tuple(ClauseWorth(text=text, log_likelihood_lost=lost, rows=rows) for text, lost, rows in worth),
             gain_over_no_rule=gain,

@@ -187,25 +187,15 @@ def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     assert "note: 32 cells are missing, written as ':' (32)" in outcome.err.splitlines()
 
 
-def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
-    words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
-    first, second = (desk.vpp(*words) for _ in range(2))
-    assert first.code == 0
-    assert "\n2 of 2 steps, " in first.err
-    assert "could not be read" not in first.out
-    counts = [
-        re.findall(r"^finished after .* (\d+) calls, (\d+) from the cache$", each.out, re.M) for each in (first, second)
-    ]
-    (calls, cached), (again, cached_again) = (count for (count,) in counts)
-    assert (cached, again) == ("0", cached_again) == ("0", calls)
+def test_progress_names_the_steps_and_the_cache_is_counted_and_emptied(desk: Desk, toy: str) -> None:
+    done = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
+    assert done.code == 0
+    assert "\n2 of 2 steps, " in done.err
+    assert re.search(r"^finished after .* \d+ calls, 0 from the cache$", done.out, re.M)
+    assert "could not be read" not in done.out
     (count,) = re.findall(r"^(\d+) answers, ", desk.vpp("cache", "info").out)
     assert int(count) > 20
     assert desk.vpp("cache", "clear").out == f"{count} answers deleted\n"
-
-
-def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
-    assert vpp("task", "contains-zero", "--seed", "3", "-o", "zero.csv") == "zero.csv\n"
-    assert len((desk.folder / "zero.csv").read_text().splitlines()) == 161
 
 
 def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
@@ -263,9 +253,3 @@ def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
 def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> None:
     later = {"pandas", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
     assert imported("import vpp.cli.running, vpp.llm.client") & (later | {"vpp.cli.stored", "vpp.bench"}) == set()
-
-
-def test_the_list_of_commands_says_how_to_continue_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "run it again to continue a stopped sweep" in " ".join(capsys.readouterr().out.split())

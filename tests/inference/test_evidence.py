@@ -33,7 +33,7 @@ def log_liks(problem, config, texts):
 
     def one(text):
         right = [scripted.answer(text, r, task="classification") == r.target for r in problem.dataset.train]
-        return sum(math.log(1 - config.given("epsilon")) if hit else math.log(config.given("epsilon")) for hit in right)
+        return sum(math.log(1 - config.noise("epsilon")) if hit else math.log(config.noise("epsilon")) for hit in right)
 
     return np.array([one(text) for text in texts])
 

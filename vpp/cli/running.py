@@ -26,7 +26,7 @@ from vpp.cli.system import (
     keys,
     read_table,
     read_text,
-    recorded,
+    without_secrets,
 )
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -41,7 +41,7 @@ from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.limits import Cap, Price
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES
-from vpp.runs.asking import Checked, checking
+from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
@@ -92,7 +92,7 @@ def run(options: Namespace) -> Lines:
         **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
-        command=recorded(sys.argv[1:]),
+        command=without_secrets(sys.argv[1:]),
         prices=_prices(options.price),
         cap=Cap(**part(options, "cap")),
     )
@@ -240,12 +240,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     env, stream = environment(), None if options.quiet else sys.stderr
     progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
-        keys=keys(),
-        cache_dir=env.cache_dir,
-        slots_dir=env.runs_dir,
-        max_running=env.max_running,
-        on_event=progress,
-        on_beat=progress.beat,
+        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, on_beat=progress
     )
     view = work(directory, around)
     progress.close()
@@ -391,8 +386,8 @@ def check_server(options: Namespace) -> Lines:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
     to_json(spec)
-    all_checked: list[Checked] = []
-    for checked in checking(spec, keys()):
+    all_checked: list[CheckResult] = []
+    for checked in check_servers(spec, keys()):
         if not all_checked or all_checked[-1].roles != checked.roles:
             yield f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}"
         finding = checked.finding
@@ -405,7 +400,7 @@ def check_server(options: Namespace) -> Lines:
     return Ending({"usable": is_usable, "verdict": words, "findings": all_checked}, code)
 
 
-def _is_usable(all_checked: Sequence[Checked]) -> bool:
+def _is_usable(all_checked: Sequence[CheckResult]) -> bool:
     """Return whether a run could start: no check fails, and every server's model has answered."""
     answered = {each.roles for each in all_checked if each.finding.name == "answers"}
     return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)

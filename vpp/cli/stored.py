@@ -25,9 +25,9 @@ from vpp.show.words import counted, cut, integer
 from vpp.verification import BEYOND, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
-OBEYED_WITHIN_S = 20.0
-ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
-OBEYED: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
+PATIENCE_S = 20.0
+END_STATES: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
+STATES_AFTER: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
 MLFLOW_DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
@@ -44,8 +44,8 @@ def send(options: Namespace) -> Lines:
     if not (directory.is_held() or directory.is_starting()):
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
-    reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
-    deadline = time.monotonic() + OBEYED_WITHIN_S
+    reader, until = RunReader(directory), (*STATES_AFTER[command], *END_STATES)
+    deadline = time.monotonic() + PATIENCE_S
     while (state := reader.refresh().state) not in until and time.monotonic() < deadline:
         time.sleep(0.1)
     words = pending_words(command, state) or "The command is pending: the worker has not read it yet."

@@ -40,7 +40,7 @@ def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
 
 
-def recorded(words: Sequence[str]) -> tuple[str, ...]:
+def without_secrets(words: Sequence[str]) -> tuple[str, ...]:
     """Return a command's words, without the values of headers."""
     plain = list(words)
     for at, word in enumerate(words):

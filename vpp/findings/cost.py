@@ -18,7 +18,7 @@ from vpp.runs.budget import (
     money,
     time_s,
 )
-from vpp.runs.preparation import fitted_to
+from vpp.runs.preparation import fit_cells_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
@@ -73,7 +73,7 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]
 
 
 def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]:
-    limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
+    limit = fit_cells_to(spec, dataset, spec.endpoint.context_length).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
     if spec.config.has_programs:

@@ -1,4 +1,4 @@
-"""A run's models, opened from its directory, and questions to them after it: new rows, and prompted baselines.
+"""A run's models, opened from its directory, and questions to them after it, about new rows.
 
 Nothing that is asked here changes the run itself. Logarithms are natural.
 """
@@ -38,7 +38,7 @@ from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import Answer, Entry, JournalReader
 from vpp.runs.preparation import (
     check_prompts_fit,
-    fitted,
+    fit_cells,
     learner_prompts,
     limits_of,
     optimizer_prompts,
@@ -96,7 +96,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], access)
-        before, spec = spec, fitted(spec, dataset, limits)
+        before, spec = spec, fit_cells(spec, dataset, limits)
         if spec != before:
             directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
@@ -230,13 +230,13 @@ async def open_endpoints(
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
     limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
 
-    def opened(server: Server, price: Price) -> Endpoint:
+    def open_one(server: Server, price: Price) -> Endpoint:
         endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)
         stack.push_async_callback(endpoint.aclose)
         return endpoint
 
     server = await _server(stack, spec, access)
-    learner = opened(server, prices.learner)
+    learner = open_one(server, prices.learner)
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
@@ -248,7 +248,7 @@ async def open_endpoints(
         api_key=key or "",
         headers=() if elsewhere else server.headers,
     )
-    return learner, opened(other, prices.of_optimizer)
+    return learner, open_one(other, prices.of_optimizer)
 
 
 async def _server(stack: AsyncExitStack, spec: EndpointSpec, access: Access) -> Server:
@@ -284,14 +284,14 @@ LONGEST_S, LONGEST_OF_FILE_S = 60.0, 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckResult:
     roles: tuple[Role, ...]
     base_url: str
     model: str
     finding: Finding
 
 
-def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[CheckResult]:
     """Yield each finding as it is made, to a caller without an event loop; closing it early closes its connections.
 
     Raises InputError for an address or a key that no request can carry.
@@ -305,11 +305,11 @@ def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
             runner.run(findings.aclose())
 
 
-async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+async def _next(findings: AsyncGenerator[CheckResult, None]) -> CheckResult | None:
     return await anext(findings, None)
 
 
-async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, None]:
     async with AsyncExitStack() as stack:
         quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_OF_FILE_S if spec.gguf else LONGEST_S))
         access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
@@ -319,7 +319,7 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None
         tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
             async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
-                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+                yield CheckResult(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
 
 
 # Questions after the run

@@ -126,7 +126,7 @@ class RunDirectory:
     def read(self, name: str, kind: type[T]) -> T | None:
         """Read what `write` wrote; None if it is missing or of another kind."""
         with suppress(OSError, ValueError):
-            value: T = adapter(cast(Any, kind)).validate_json((self.path / name).read_bytes())
+            value: T = adapter(kind).validate_json((self.path / name).read_bytes())
             return value
         return None
 
@@ -149,7 +149,7 @@ class RunDirectory:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the run for one worker. Raises RunLocked if another holds it, RunError if it cannot be held."""
-        with locked(self.path / "lock", wait_s=1.0) as file:
+        with file_lock(self.path / "lock", wait_s=1.0) as file:
             if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
             if not self.is_starting():
@@ -258,7 +258,7 @@ def try_lock(path: Path) -> BinaryIO | None:
 
 
 @contextmanager
-def locked(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
+def file_lock(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
     """Try to lock a file for `wait_s`; yield it, or None if another process holds it. Raises DiskRefused."""
     deadline = time.monotonic() + wait_s
     while (file := try_lock(path)) is None and time.monotonic() < deadline:
