@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -77,6 +77,11 @@ class Batch:
         if self.labels:
             return rules.label(max(self.labels, key=list(some).count))
         return number(_rounded(float(np.mean(some)), 3))
+
+
+def _sequence(row: Row) -> tuple[float, ...]:
+    lists = [cell for cell in row.values() if isinstance(cell, tuple)]
+    return lists[0] if lists else tuple(cell for cell in row.values() if isinstance(cell, float))
 
 
 def _rounded(value: float, digits: int) -> float:
@@ -176,46 +181,29 @@ def _by_distance(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Par
     return _threshold(batch, term, inside, among, rng)
 
 
-_CHECKS_OF_SEQUENCES = {"bound": 0.35, "arrangement": 0.2, "remainder": 0.3, "content": 0.15}
-
-
 def _by_sequence(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
     """Draw a property of sequences: a bound on a quantity, a remainder, numbers that it contains, or an arrangement."""
-    sequences = [cell for row in batch.rows for cell in row.values() if isinstance(cell, tuple)]
-    numbers = sorted(
-        {
-            *(one for some in sequences for one in some),
-            *(one for row in batch.rows for one in row.values() if isinstance(one, float)),
-        }
-    )
-    kind = _draw(_CHECKS_OF_SEQUENCES, rng)
+    numbers = sorted({one for row in batch.rows for one in _sequence(row)})
+    kind = _draw({"bound": 0.3, "remainder": 0.35, "content": 0.1, "arrangement": 0.25}, rng)
     if kind == "arrangement" or not numbers:
         return node(_pick(rules.ARRANGEMENTS, rng), batch.whole)
     if kind == "content":
         return check(node(rules.COUNT, _pick(numbers, rng), batch.whole), rules.AT_LEAST, int(rng.choice([1, 1, 1, 2])))
-    whole, length = batch.whole, min(map(len, sequences)) if sequences else len(batch.numeric)
-    count, at = int(rng.integers(2, max(3, length))), int(rng.integers(length))
-    parts = [rules.items(batch.columns, stop=count), rules.items(batch.columns, start=-count)]
+    whole, length = batch.whole, min(len(_sequence(row)) for row in batch.rows)
+    cells = batch.numeric if batch.numeric[1:] else [node(one, whole) for one in rules.ITEMS[: max(2, length)]]
+    item, other = _two(cells, rng)
+    part = rules.items(batch.columns, stop=int(rng.integers(2, max(3, length))))
     if batch.numeric[1:]:
-        parts += [rules.items(batch.columns, [cell.value.name for cell in _two(batch.numeric, rng)])] * 2
-    cells = batch.numeric or [node(one, whole) for one in rules.ITEMS[:length]]
-    item, other = cells[at % len(cells)], cells[(at + 1) % len(cells)]
-    above = node(rules.ABOVE, _pick(numbers, rng))
-    quantity = _pick(
-        (
-            node(rules.SUM, whole), node(rules.SUM, _pick(parts, rng)), node(rules.SUM, _pick(parts, rng)), item, item, item,
-            node(rules.PRODUCT, whole), node(rules.PRODUCT, _pick(parts, rng)), node(rules.LARGEST, whole), 
-            node(rules.SMALLEST, whole), node(rules.EVENS, whole), node(rules.MINUS, item, other), node(rules.PASSING, above, whole),
-        ),
-        rng,
-    )  # fmt: skip
+        part = rules.items(batch.columns, [item.value.name, other.value.name])
+    passing = node(rules.PASSING, node(rules.ABOVE, _pick(numbers, rng)), whole)
+    ends = node(rules.LARGEST, whole), node(rules.SMALLEST, whole)
+    sums = node(rules.SUM, whole), node(rules.SUM, part), node(rules.SUM, part)
+    others = item, item, node(rules.MINUS, item, other), node(rules.EVENS, whole), passing
+    quantity = _pick((*sums, *ends, *others), rng)
     if kind == "bound":
         return _threshold(batch, quantity, inside, among, rng)
-    return (
-        check(quantity, rules.DIVISIBLE, 3)
-        if rng.random() < 0.3
-        else check(quantity, _pick((rules.EVEN, rules.ODD), rng))
-    )
+    remainder = _pick([node(rules.EVEN), node(rules.ODD)] * 2 + [node(rules.DIVISIBLE, 3)], rng)
+    return node(rules.IS, quantity, remainder)
 
 
 # --- forms of rules ------------------------------------------------------------------------------------------
@@ -310,7 +298,8 @@ _FORMS: dict[str, dict[Form, tuple[Sequence[float], str]]] = {
     },
     "sequences": {partial(_cases, _by_sequence): ((45,) * 4, "(?!)"), _usual: ((0.2,) * 4, "(?!)")},
     "numbers": {
-        _usual: ((0.5, 0.5, 0.5, 0.5), "(?!)"), partial(_formula, partial(_polynomial, 1)): ((0, 3, 3, 3), "line|straight"),
+        _usual: ((0.5, 0.5, 0.5, 0.5), "(?!)"),
+        partial(_formula, partial(_polynomial, 1)): ((0, 3, 3, 3), "line|straight"),
         partial(_formula, _plane): ((0, 0, 4, 4), "line|straight"),
         partial(_formula, partial(_polynomial, 2)): ((0, 2, 1, 1), "parabola|quadratic|polynomial"),
         partial(_formula, partial(_polynomial, 3)): ((0, 0.7, 0.3, 0.3), "cubic|polynomial"),
@@ -337,7 +326,7 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
     """Yield rules of labels like the current one, after the name of the change."""
     cases = [case for case in rule.cases if case.condition and batch.labels]
     wrong, left, split, most = batch.wrong(rule), batch.every, _further(batch), 0
-    narrower, widened = list[Rule](), int(rng.integers(max(1, len(cases))))
+    narrower, exchanged = list[Rule](), -1 if batch.is_sequential else int(rng.integers(max(1, len(cases))))
     for at, (condition, outcome) in enumerate(cases):
         assert condition
         inside = left & batch.holds(condition)
@@ -355,7 +344,7 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
                 yield "a bound moved", moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
             if others or cases[1:]:
                 yield f"one of its {'parts' if others else 'cases'} left out", replaced(*others)
-        if at == widened and (other := split(batch, batch.targets == outcome.value, left, rng)):
+        if at == exchanged and (other := split(batch, batch.targets == outcome.value, left, rng)):
             yield "another column", replaced(other)
         if (wrong & inside).sum() > most and (further := split(batch, ~wrong, inside, rng)):
             most, narrower = int((wrong & inside).sum()), [replaced(rules.joined(AND, [condition, further]))]

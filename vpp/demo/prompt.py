@@ -1,4 +1,4 @@
-"""Parser of prompts: a question to the learner (a rule, an input or columns), or to the optimizer (a batch or columns)."""
+"""Parser of prompts: a question to the learner (a rule with an input or columns), or to the optimizer."""
 
 import re
 from typing import Literal, NamedTuple
@@ -13,6 +13,8 @@ _COLUMN = re.compile(
 )
 """Alias, name, kind, whether cells may be missing, and all texts; a number's values and unit are left unread."""
 
+Kind = Literal["number", "numbers", "text"]
+"""Of a column's cells; `numbers` is a list of numbers."""
 Style = Literal["text", "json", "letter"]
 """Form of a learner's answer: reasons under headings, a JSON object, or a label's letter."""
 
@@ -23,8 +25,7 @@ class Column(NamedTuple):
     alias: str
     name: str
     """As rules call it."""
-    kind: Literal["number", "numbers", "text"]
-    """Of its cells; `numbers` is a list of numbers."""
+    kind: Kind
     values: tuple[str, ...]
     """All texts, if they are stated."""
     may_miss: bool
@@ -96,7 +97,7 @@ def read_prompt(text: str) -> Question | None:
 
 
 def _column(alias: str, name: str | None, number: str | None, text: str | None, missing: str, values: str) -> Column:
-    kind: Literal["number", "numbers", "text"] = "number" if number else "text" if text else "numbers"
+    kind: Kind = "number" if number else "text" if text else "numbers"
     return Column(alias, name or alias, kind, _texts(values) if text else (), bool(missing))
 
 

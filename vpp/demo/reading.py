@@ -181,7 +181,7 @@ _NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eig
 _BEFORE_NUMERALS = frozenset(["is", "are", "=", "equals", "than", "least", "most", "exactly", "first", "last", "by"])
 _BEFORE_LABELS = "|".join(
     rf"(?<=\b{word}{gap})"
-    for word in "output predict answer return say is then always otherwise else".split()
+    for word in ["output", "predict", "answer", "return", "say", "is", "then", "always", "otherwise", "else"]
     for gap in (" ", ", ")
 )
 
@@ -229,8 +229,9 @@ class _Reader:
 
         label, name = known(labels), known(cells)
         result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._cells)
+        outcome = rf"(?:{_BEFORE_LABELS}){label}(?!\w)|{label}(?=,? (?:if|when|otherwise|else)\b)"
         self._token = re.compile(
-            rf"(?P<string>{_STRING})|(?P<label>(?:{_BEFORE_LABELS}){label}(?!\w)|{label}(?=,? (?:if|when|otherwise|else)\b))"
+            rf"(?P<string>{_STRING})|(?P<label>{outcome})"
             rf"|(?P<target>{result} (?:=|is)(?!\S))"
             rf"|(?P<name>{name}(?!\w)(?! (?:even|odd|multiple|palindrome|repeated|number|\d)))"
             rf"|(?P<number>{_NUMBER})(?:s\b|(?!\w| ?\()|(?=(?P<factor>{name}(?!\w)|\()))"

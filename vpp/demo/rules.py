@@ -220,16 +220,21 @@ def choice(*values: str | float) -> Part:
 
 
 def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, stop: int = 0) -> Part:
-    """Return numbers of a row, or a slice of them: those of a column that holds a list, or else of some columns."""
-    some = [column for name in names for column in columns if column.name == name] or list(columns)
-    numbers = next(([one] for one in some if one.kind == "numbers"), [one for one in some if one.kind == "number"])
-    is_list, n = bool(numbers) and numbers[0].kind == "numbers", len(numbers)
-    code = numbers[0].alias if is_list else f"[{', '.join(one.alias for one in numbers)}]"
+    """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
+    by_name = {column.name: column for column in columns}
+    some = [by_name[name] for name in names] or list(columns)
+    lists = [column for column in some if column.kind == "numbers"]
+    numbers = [column for column in some if column.kind == "number"]
+    code, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
+    if least < len(numbers):
+        code = f"[x_ for x_ in {code} if x_ is not None]"
+    if lists:
+        code, least = (f"({lists[0].alias} or {code})", 0) if lists[0].may_miss else (lists[0].alias, 1)
     if start or stop:
-        code, n = f"{code}[{start or ''}:{stop or ''}]", min(n, abs(stop or start))
+        code, least = f"{code}[{start or ''}:{stop or ''}]", min(least, abs(stop or start))
     which = f"last {-start} " if start else f"first {stop} " if stop else ""
-    words = _listed([cell(one).words for one in numbers], "and") if names else f"the {which}numbers"
-    return Part("L", words, code, tuple(need for one in numbers for need in cell(one).needs), value=n)
+    words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
+    return Part("L", words, code, value=least)
 
 
 _ITEM = Part("V", "it", "x_")
@@ -278,7 +283,7 @@ def _python(phrase: Phrase, parts: Sequence[Part], *it: Part) -> tuple[str, tupl
 
 
 def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
-    """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as the column states."""
+    """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as a column states."""
     if check.phrase == ABSENT:
         return it.needs[0].replace("is not None", "is None") if it.needs else "False", ()
     if check.phrase not in (ONE_OF, CONTAIN):
@@ -401,6 +406,7 @@ def compiled(rule: Rule) -> Callable[[Row], Value]:
             value = predict(*(list(cell) if isinstance(cell, tuple) else cell for cell in cells))
         except (ArithmeticError, AttributeError, TypeError, ValueError):
             return None
-        return float(value) if isinstance(value, int | float) and math.isfinite(value) else value if isinstance(value, str) else None
+        is_number = isinstance(value, int | float) and math.isfinite(value)
+        return float(value) if is_number else value if isinstance(value, str) else None
 
     return answer
