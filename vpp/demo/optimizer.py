@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
+from operator import mul
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,16 +61,16 @@ class Batch:
     def answers(self, rule: Rule) -> NDArray[Any]:
         return np.array(list(map(rules.compiled(rule), self.rows)), dtype=object)
 
-    def values(self, term: Part) -> Floats:
-        """Values of a term; NaN where it is not a number."""
-        answers = self.answers(self.rule((None, term)))
+    def values(self, term: Part | Rule) -> Floats:
+        """Values of a term, or numbers that a rule gives; NaN where it is not a number."""
+        answers = self.answers(term if isinstance(term, Rule) else self.rule((None, term)))
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
     def holds(self, condition: Part) -> Mask:
-        return self.answers(self.rule((condition, number(1)))) == 1
+        return np.equal(self.values(self.rule((condition, number(1)))), 1)
 
     def wrong(self, rule: Rule) -> Mask:
-        return self.answers(rule) != self.targets
+        return np.array([answer != target for answer, target in zip(self.answers(rule), self.targets, strict=True)])
 
     def usual(self, among: Mask) -> Part:
         """Return the most frequent label of some rows, or of all if there are none; or the mean."""
@@ -332,7 +333,7 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
         inside = left & batch.holds(condition)
         word, parts = (condition.phrase, condition.parts) if condition.phrase in (AND, OR) else (AND, (condition,))
 
-        def replaced(*conditions: Part | None, at: int = at, word: Any = word) -> Rule:
+        def replaced(*conditions: Part, at: int = at, word: Any = word) -> Rule:
             case = [rule.cases[at]._replace(condition=rules.joined(word, conditions))] if conditions else []
             return rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
 
@@ -358,9 +359,9 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
 
 def _with_bounds(condition: Part, batch: Batch) -> list[Part]:
     """Return a bound on a value with every other number between values of the batch."""
-    if condition.phrase != rules.IS or condition.parts[1].phrase not in rules.BOUNDS:
+    term, bound = condition.parts if condition.phrase == rules.IS else (condition, condition)
+    if bound.phrase is None or bound.phrase not in rules.BOUNDS:
         return []
-    term, bound = condition.parts
     points = np.unique(batch.values(term))
     return [check(term, bound.phrase, _between(term, *gap)) for gap in pairwise(points[~np.isnan(points)].tolist())]
 
@@ -397,8 +398,8 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
 def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
     """Return the reasoning and the next rule's text: the current one word for word if it stays."""
     targets: Sequence[Any] = question.targets if question.labels else list(map(rules.read_number, question.targets))
-    pairs = zip(map(rules.read_row, question.inputs), targets, strict=True)
-    pairs = [(row, target) for row, target in pairs if row and target is not None]
+    every = zip(map(rules.read_row, question.inputs), targets, strict=True)
+    pairs = [(row, target) for row, target in every if row and target is not None]
     if not pairs:
         rest = rules.label(question.labels[0]) if question.labels else number(0)
         return "I can read no rows here.", Rule((), (Case(None, rest),)).say()
@@ -459,9 +460,9 @@ def _idea(seen: Batch, rule: Rule, bonus: float, words: str) -> tuple[Rule, floa
 
 def _misses(batch: Batch, formula: Rule) -> Floats:
     """Errors of a formula; a value that it does not give counts as the largest target."""
-    answers = [answer if isinstance(answer, float) else math.nan for answer in batch.answers(formula)]
     targets = np.array(batch.targets, dtype=float)
-    return np.clip(np.nan_to_num(np.array(answers) - targets, nan=np.abs(targets).max()), -1e150, 1e150)
+    misses = np.nan_to_num(batch.values(formula) - targets, nan=float(np.abs(targets).max()))
+    return np.array(misses.clip(-1e150, 1e150))
 
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
@@ -497,9 +498,7 @@ def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
     columns = [(name, kind) for name, kind in question.columns if name not in texts]
     rows = [{name: _cell(kind, scale, rng) for name, kind in columns} for _ in range(_ROWS)]
     slopes = rng.integers(-4, 5, size=len(columns))
-    numbers = [
-        float(slopes @ [np.sum(one) for one in row.values()] + rng.integers(-5, 6) + rng.normal()) for row in rows
-    ]
+    numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
     batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
     weights = forms(batch, question.rule, 1 / max(temperature, _COLDEST))
     tries = (_draw(weights, rng)(batch, rng) for _ in range(_TRIES))

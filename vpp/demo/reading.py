@@ -24,9 +24,6 @@ class Unreadable(ValueError):
     """The sentence has more phrases, or other brackets, than the reader follows."""
 
 
-# --- other wordings ------------------------------------------------------------------------------------------
-
-
 def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
     """Compile (pattern, words in its place), on words and tokens with a space between any two."""
     return [(re.compile(rf"(?<!\S)(?:{old})(?!\S)"), new) for old, new in pairs]
@@ -203,19 +200,13 @@ class Reading(NamedTuple):
 def read_rule(text: str, columns: tuple[Column, ...], labels: tuple[str, ...]) -> Reading:
     """Read every sentence; those after an unconditional one begin the rule anew, so that the last rule counts."""
     text, target = text[:LONGEST_TEXT], _TARGET.search(text)
-    about = columns, labels, target[1].strip() if target else ""
-    reading = _Reader(*about, is_bold=False).read(text)
-    if (reading.rule is None or reading.unread) and not all(map(is_plain, (*(one.name for one in columns), *labels))):
-        again = _Reader(*about, is_bold=True).read(text)
-        return reading if again.rule is None or again.unread else again
-    return reading
+    return _Reader(columns, labels, target[1].strip() if target else "").read(text)
 
 
 class _Reader:
     """Reads sentences about a table."""
 
-    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
-        """is_bold: know a name or a label that is a word of rules, such as `length`, without quotes."""
+    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str) -> None:
         self._columns, self._labels = columns, labels
         cells = {one.name: rules.cell(one) for one in columns}
         self._cells = {name.casefold(): one for name, one in cells.items()} | cells
@@ -225,7 +216,7 @@ class _Reader:
 
         def known(texts: Iterable[str]) -> str:
             worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
-            return _any_of(text for text in worded if is_bold or is_plain(text))
+            return _any_of(filter(is_plain, worded))
 
         label, name = known(labels), known(cells)
         result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._cells)

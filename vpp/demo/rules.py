@@ -248,7 +248,7 @@ def node(phrase: Phrase, *parts: Part | float) -> Part:
     words = SLOT.sub("{}", phrase.words).format(*_in_brackets(phrase, [one.words for one in some], some))
     for clumsy, plain in _PLAIN:
         words = words.replace(clumsy, plain)
-    code, needs = "", ()
+    code, needs = "", tuple[str, ...]()
     if phrase == IS:
         code, needs = _test(some[1], some[0])
     elif phrase in (IS_NOT, NOT):
