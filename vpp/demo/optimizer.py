@@ -327,7 +327,9 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
     """Yield rules of labels like the current one, after the name of the change."""
     cases = [case for case in rule.cases if case.condition and batch.labels]
     wrong, left, split, most = batch.wrong(rule), batch.every, _further(batch), 0
-    narrower, exchanged = list[Rule](), -1 if batch.is_sequential else int(rng.integers(max(1, len(cases))))
+    # Another property of sequences is drawn, not fitted.
+    is_exchanged = not batch.is_sequential or rng.random() < _EXCHANGED
+    narrower, exchanged = list[Rule](), int(rng.integers(max(1, len(cases)))) if is_exchanged else -1
     for at, (condition, outcome) in enumerate(cases):
         assert condition
         inside = left & batch.holds(condition)
@@ -377,6 +379,8 @@ _STAYING, _STAYING_FORMULA = 1.6, 0.5
 """Bonus of the current rule; of one for labels only if it tells some apart, or has no error."""
 _NEAR = 0.3
 """Bonus of a revision of the current rule."""
+_EXCHANGED = 0.5
+"""Probability that a revision of a rule for sequences has another property."""
 _HASTE = 0.4
 """Probability of a revision of a rule for labels whose fit is not looked at, at temperature 1."""
 _REACH = 2.0
