@@ -21,7 +21,7 @@ from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.words import capitalised, counted
 

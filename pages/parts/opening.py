@@ -23,8 +23,8 @@ from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.status import when_words
 from vpp.runs.directory import RunDirectory, State
+from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
-from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS

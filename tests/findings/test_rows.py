@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from tests import inspected
+from tests.inspected import plain
 from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
 from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, mistakes, opened_row, row_table, trust
 from vpp.findings.verdict import run_verdict
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar
 from vpp.show.markup import html
@@ -25,10 +26,6 @@ def rows_of(reader: RunReader) -> Rows:
 
 def as_answered(rows: Rows, test: Evaluated) -> Rows:
     return replace(rows, test=test, points=tuple(points(test, rows.dataset)))
-
-
-def plain(words: str) -> str:
-    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def said(rows: Rows) -> str:

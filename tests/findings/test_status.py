@@ -12,9 +12,9 @@ from vpp.events import RunFinished, RunPaused
 from vpp.findings.progress import activity_words
 from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
+from vpp.runs.asking import Checked
 from vpp.runs.directory import State
-from vpp.runs.reader import read_summary
-from vpp.runs.session import Checked
+from vpp.runs.journal import read_summary
 from vpp.settings import Config
 
 

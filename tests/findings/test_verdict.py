@@ -18,7 +18,7 @@ from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.scores import score
 from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, tail, verdict
 from vpp.posterior.prediction import Value
-from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
@@ -147,7 +147,7 @@ def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
     assert "The test rows were not evaluated" in str(skipped)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(own=st.lists(st.booleans(), min_size=60, max_size=60), other=st.lists(st.booleans(), min_size=60, max_size=60))
 def test_no_success_is_significantly_worse_or_surely_wrong(
     own: list[bool], other: list[bool], tmp_path_factory: pytest.TempPathFactory

@@ -21,11 +21,13 @@ from vpp.bench.sweep import (
     best_of_five,
     config_of,
     dataset_of,
+    prepare,
     results_csv,
 )
-from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
+from vpp.bench.tables import Table, paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
+from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Reading, choices, preset
 
@@ -72,9 +74,6 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}
 
 
-# Cells
-
-
 SETTING = Setting()
 
 
@@ -100,6 +99,13 @@ def test_cells_by_programs_keep_the_papers_schedule(reading: Reading) -> None:
         assert replace(config, reading="rows", tempering=rows.tempering) == rows
 
 
+@pytest.mark.parametrize(("task", "templates"), [("linear", NUMBERS), ("sum-parity", EXAMPLES)])
+def test_a_small_models_sweep_shows_it_the_tasks_worked_examples(task: str, templates: str) -> None:
+    endpoint = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
+    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.optimizer_template
+    assert shown == set_texts(templates)["optimizer"] != set_texts(PAPER)["optimizer"]
+
+
 def test_a_cell_has_the_papers_rows_and_the_tasks_prior() -> None:
     for task, info in TASKS.items():
         data = dataset_of(cell_of(task, "smc"), SETTING)
@@ -118,9 +124,6 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
     cells = spec(tasks=tuple(TASKS), methods=tuple(METHODS)).cells
     assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
     assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)
-
-
-# Tables
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
@@ -263,7 +266,7 @@ def inconsistent(place: str) -> str:
 
 
 def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
-    best = min(float(value) for run in papers_table("tab:per_seed")["linear"] for value in run.values())
+    best = min(float(value) for run in papers("tab:per_seed", "linear") for value in run.values())
     assert f"{best}" in inconsistent("Linear")
     assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
 

@@ -10,7 +10,7 @@ from vpp.findings.status import loading_words, model_name, server_sentences, ste
 from vpp.findings.step import Names
 from vpp.runs.budget import cap_words, ending_share, money, seconds_left
 from vpp.runs.directory import State
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric

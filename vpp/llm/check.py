@@ -14,7 +14,6 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.answers import shortened
-from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
@@ -32,7 +31,7 @@ from vpp.llm.protocol import (
     printable,
     structure_of,
 )
-from vpp.llm.templates import shipped
+from vpp.llm.templates import AUTO, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.columns import Columns
@@ -67,8 +66,6 @@ length,colour,animal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of one part of the check."""
-
     name: str
     mark: Mark
     """works: as it should. note: a run works with a limitation. fails: no run works."""
@@ -80,11 +77,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Options of a check."""
-
     roles: tuple[Role, ...] = ("learner", "optimizer")
     concurrency: int = DEFAULT_CONCURRENCY
-    """Calls that a run has in flight."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
 
@@ -206,7 +200,6 @@ class _Probes:
         return Finding("structured output", "note", f"answers are free text: {FIELD} is {reaction} {_quoted(said)}")
 
     async def learner_prompt(self) -> Finding:
-        """Ask about one row, as a run does."""
         row = self._dataset.train[0]
         (prediction,) = await self._learner.predict(RULE, [row])
         if prediction.value is None:

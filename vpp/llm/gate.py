@@ -5,7 +5,9 @@ Any server may be; in a shared app only those whose exact addresses its owner li
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +16,23 @@ from vpp.errors import InputError
 
 NO_KEY = "EMPTY"
 """Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
-_ADDRESS = re.compile(r"https?://(\[[\da-f:.]+\]|[\w.-]+)(:\d*)?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(https?)://(\[[\da-f:.]+\]|[\w.-]+)(?::(\d*))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.ASCII | re.IGNORECASE
+)
+
+
+def exact(base_url: str) -> str:
+    """Return the one spelling of an address: two are the same server and path if these are equal; empty if none is."""
+    if not (parts := _ADDRESS.fullmatch(base_url.strip())):
+        return ""
+    scheme, host, port, path, query = (part or "" for part in parts.groups())
+    with suppress(ValueError):
+        number = int(port or {"http": 80, "https": 443}[scheme.lower()])
+        if host.startswith("[") or not re.search("[a-z_-]", host, re.IGNORECASE):
+            ip_address(host.strip("[]"))
+        if 0 < number < 2**16:
+            return f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query
+    return ""
 
 
 def checked_address(base_url: str) -> str:
@@ -23,20 +41,11 @@ def checked_address(base_url: str) -> str:
     plain = address.partition("?api-version=")[0]
     if "@" in plain.partition("//")[2].partition("/")[0] or {"?", "#"} & set(plain):
         raise InputError("the endpoint's address holds a user name or password, or a query: give it as the API key")
-    if not _ADDRESS.fullmatch(address) or _port(address) is None:
+    if not exact(address):
         missing = f"http://{address}" if "/" in address else f"http://{address}/v1"
-        example = missing if _ADDRESS.fullmatch(missing) and "://" not in address else "http://host:port/v1"
+        example = missing if exact(missing) and "://" not in address else "http://host:port/v1"
         raise InputError(f"the endpoint's address {address[:200]!r} is incomplete: write it as {example[:200]}")
     return address
-
-
-def _port(address: str) -> int | None:
-    """Return the address's port, or its scheme's; None for one that no server can have."""
-    try:
-        parts = urlsplit(address)
-        return {"http": 80, "https": 443}[parts.scheme] if parts.port is None else parts.port or None
-    except (ValueError, KeyError):
-        return None
 
 
 def sendable(name: str, text: str | None) -> str:
@@ -85,15 +94,6 @@ def place_of(base_url: str) -> str:
     return f"{parts.scheme}://{parts.netloc[:200]}"
 
 
-def exact(base_url: str) -> str:
-    """Return the one spelling of an address: two are the same server and path if these are equal."""
-    address = base_url.strip()
-    if (port := _port(address)) is None:
-        return base_url
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{(parts.hostname or '').rstrip('.')}:{port}{parts.path.rstrip('/')}{parts.query}"
-
-
 def is_loopback(address: str) -> bool:
     """Return whether the server runs on this machine, so that no proxy can reach it."""
     host = urlsplit(address).hostname or ""
@@ -107,7 +107,6 @@ class Gate:
     servers: tuple[str, ...] | None = None
     """The only base URLs that may be asked; None: any."""
     models: tuple[str, ...] = ()
-    """The only models; empty: any."""
 
     def __post_init__(self) -> None:
         """Raise InputError for a listed address that is none."""
@@ -116,7 +115,6 @@ class Gate:
 
     @classmethod
     def of(cls, environment: Environment) -> "Gate":
-        """Return the gate that the owner's environment variables describe."""
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.demo_only:
             return cls(servers=())

@@ -5,15 +5,14 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from tests.inference import scripted
-from tests.reporting.builders import view_of
 from vpp.data.dataset import Column, rows_csv
 from vpp.events import Event, RunFinished, Usage
-from vpp.inference import sample
-from vpp.inference.sampling import conclude
 from vpp.llm.learner import LearnerOptions
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts, seed_sentence
@@ -23,11 +22,9 @@ from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, LineReader
-from vpp.runs.preparation import dataset_spec
-from vpp.runs.prompts import start_of
+from vpp.runs.journal import Journal, Record, RunReader, decode
+from vpp.runs.preparation import dataset_spec, start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import population_of
 from vpp.settings import Config
 
 
@@ -74,7 +71,8 @@ def kept_run(
 ) -> tuple[RunDirectory, list[Event]]:
     """A finished run on disk, and its events."""
     dataset = scripted.make_dataset(task)
-    columns = tuple(Column(name=name, kind="number", n_missing=0, n_distinct=9) for name in ("x", "y"))
+    kinds: Any = {"x": "number", "y": "category" if task == "classification" else "number"}
+    columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=27) for name, kind in kinds.items())
     dataset = replace(dataset, columns=columns)
     directory = RunDirectory(folder)
     endpoint = EndpointSpec(demo=True, model="demo")
@@ -100,19 +98,49 @@ async def _events(problem: Problem, config: Config, log: Journal) -> list[Event]
     if config.has_programs and problem.reader is None:
         async with with_programs(problem, config, log) as with_learner:
             return await _events(with_learner, config, log)
-    events = [event async for event in sample(problem, config)]
-    population = population_of(view_of(*events))
-    assert population is not None
-    return [*events, *[event async for event in conclude(problem, config, population)]]
+    events, end = await scripted.whole(problem, config)
+    return [*events, *end]
 
 
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
     """The journal of these events, a call each, as counts go, and then of the answers that it had."""
-    answers = list(LineReader(directory.journal, events=False).new())
+    lines = directory.journal.read_bytes().splitlines() if directory.journal.exists() else []
     directory.journal.unlink(missing_ok=True)
     journal = Journal(directory.journal)
     for number, event in enumerate(events):
         journal.add(event, usage=Usage(learner=number, sent=number))
-    for answer in answers:
+    for answer in map(decode, (line for line in lines if not line.startswith(b'{"at":'))):
+        assert not isinstance(answer, Record)
         journal.add_entry(answer)
     journal.close()
+
+
+SMALL = {"reading": "rows", "epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
+VARIANTS: dict[str, Config] = {
+    "smc": Config(**SMALL),
+    "smc filtered": Config(**{**SMALL, "epsilon": "auto"}, mutate="filtered"),
+    "incremental": Config(**SMALL, tempering="incremental", final_weights="paper"),
+    "adaptive": Config(**SMALL, tempering="adaptive", final_weights="paper", restart=0.5),
+    "mh": Config(**SMALL, method="mh", restart=0.5),
+    "mh on train": Config(**SMALL, method="mh", mh_rows="train", restart=1.0),
+    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", final_weights="paper"),
+    "always accept": Config(**SMALL, method="always-accept"),
+    "vml": Config(**SMALL, method="vml"),
+    "vml5": Config(**SMALL, method="vml5"),
+}
+"""Every method, and every option that changes what there is to show."""
+
+
+_FOLDER = TemporaryDirectory(prefix="vpp-sampled-")
+"""Removed at the end of the process."""
+
+
+@cache
+def sampled_run(name: str, task: str = "classification") -> RunReader:
+    """The finished run of a variant, shared by the tests of a process, which only read it."""
+    return sampled(Path(mkdtemp(dir=_FOLDER.name)), VARIANTS[name], task=task)
+
+
+def sampled(folder: Path, config: Config, *, task: str = "classification", **script: Any) -> RunReader:
+    """A finished run of its own. script: changes of the scripted model."""
+    return RunReader(kept_run(folder / "20260110-1432-toy-smc-7f3a", config, task, **script)[0])
