@@ -59,7 +59,7 @@ class Batch:
         return Rule(self.columns, tuple(Case(*one) for one in cases))
 
     def answers(self, rule: Rule) -> NDArray[Any]:
-        return np.array(list(map(rules.compiled(rule), self.rows)), dtype=object)
+        return np.array(list(map(rule.answer, self.rows)), dtype=object)
 
     def values(self, term: Part | Rule) -> Floats:
         """Values of a term, or numbers that a rule gives; NaN where it is not a number."""
@@ -475,8 +475,8 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     names = [column.name for column in batch.columns]
     mixtures = [{name: batch.rows[at].get(name) for name, at in zip(names, each, strict=True)} for each in some]
     probes = [*batch.rows, *mixtures]
-    answers = list(map(rules.compiled(old), probes))
-    return lambda rule: list(map(rules.compiled(rule), probes)) != answers
+    answers = list(map(old.answer, probes))
+    return lambda rule: list(map(rule.answer, probes)) != answers
 
 
 # --- rules without rows, fitted to made-up ones --------------------------------------------------------------

@@ -48,7 +48,6 @@ _SPELLINGS = _wordings(
     ("two neighbours is equal", "number has equal neighbours"), ("no number has", "not number has"),
     ("contain repeated number", "contain repeated"), ("number contain repeated", "not number is all different"),
     ("(sum|product|average|range|length)(?= (?:is|greater|less|at))", r"\1 of number"),
-    (r"(is|not) (?:from )?(D\d+) (?:-|to) (D\d+)(?! [*/^+-])", r"\1 between \2 and \3"),
     ("(largest|smallest) of|(first|last|largest|smallest) number in", r"\1\2 number among"),
 )  # fmt: skip
 
@@ -97,6 +96,7 @@ _OPERATIONS = {"*": rules.TIMES, "/": rules.OVER, "+": rules.PLUS, "-": rules.MI
 
 def _steps() -> "Iterator[tuple[re.Pattern[str], Callable[[_Reader, re.Match[str]], str]]]":
     """Yield (pattern, what to put in its place); the first that is found counts."""
+    yield re.compile(r"(is|not) (?:from )?(D\d+) (?:-|to) (D\d+)(?! [*/^+-])"), _span
     yield from map(_reading, rules.TERMS)
     for operators in ("*/", "+-"):
         yield re.compile(rf"([VXYD]\d+) ([{operators}]) ([VXYD]\d+)"), _operation
@@ -141,6 +141,14 @@ def _operation(reader: "_Reader", match: re.Match[str]) -> str:
     return reader.token(node(_OPERATIONS[match[2]], reader.part(match[1]), reader.part(match[3])))
 
 
+def _span(reader: "_Reader", match: re.Match[str]) -> str:
+    """Read `is 3-5` as a span, and `is 9-5` as a difference."""
+    word, low, high = match.groups()
+    if reader.part(low).value > reader.part(high).value:
+        return f"{word} {reader.token(node(rules.MINUS, reader.part(low), reader.part(high)))}"
+    return f"{word} between {low} and {high}"
+
+
 def _choice(reader: "_Reader", match: re.Match[str]) -> str:
     """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
     words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
@@ -167,9 +175,9 @@ _STEPS = list(_steps())
 
 _STRING = r'"(?:[^"\\\n]|\\.){0,300}"|“[^”\n]{0,300}”|(?<!\w)\'[^\'\n]{1,300}\'(?!\w)'
 _BULLET = r"(?:[-*•]|\d+[.)])\s"
+_STOP = r"[.!?]{1,9}(?:[\s\"')”]|$)"
 _SENTENCE = re.compile(
-    rf"\s*(?:{_BULLET})?\s*(?P<text>(?:{_STRING}|(?![.!?]+[\s\"')”]|[.!?]+$|\n\s*(?:\n|{_BULLET}|[A-Z])).)+)[.!?]*",
-    re.DOTALL,
+    rf"\s*(?:{_BULLET})?\s*(?P<text>(?:{_STRING}|(?!{_STOP}|\n\s*(?:\n|{_BULLET}|[A-Z])).)+)[.!?]*", re.DOTALL
 )
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
@@ -200,13 +208,19 @@ class Reading(NamedTuple):
 def read_rule(text: str, columns: tuple[Column, ...], labels: tuple[str, ...]) -> Reading:
     """Read every sentence; those after an unconditional one begin the rule anew, so that the last rule counts."""
     text, target = text[:LONGEST_TEXT], _TARGET.search(text)
-    return _Reader(columns, labels, target[1].strip() if target else "").read(text)
+    about = columns, labels, target[1].strip() if target else ""
+    reading = _Reader(*about, is_bold=False).read(text)
+    if (reading.rule is None or reading.unread) and not all(map(is_plain, (*(one.name for one in columns), *labels))):
+        again = _Reader(*about, is_bold=True).read(text)
+        return reading if again.rule is None or again.unread else again
+    return reading
 
 
 class _Reader:
     """Reads sentences about a table."""
 
-    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str) -> None:
+    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
+        """is_bold: know a name or a label that is a word of rules, such as `length`, without quotes."""
         self._columns, self._labels = columns, labels
         cells = {one.name: rules.cell(one) for one in columns}
         self._cells = {name.casefold(): one for name, one in cells.items()} | cells
@@ -216,7 +230,7 @@ class _Reader:
 
         def known(texts: Iterable[str]) -> str:
             worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
-            return _any_of(filter(is_plain, worded))
+            return _any_of(text for text in worded if is_bold or is_plain(text))
 
         label, name = known(labels), known(cells)
         result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._cells)
