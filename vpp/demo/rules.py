@@ -1,18 +1,17 @@
 """What a rule is: a table of phrases, each with its English and its Python, and the rules that are made of them.
 
-A phrase is written by its format and read by an expression made from the format (`reading.py`). Its function answers
-rows here; its Python is for the sandbox of whoever asks for a program. A test of a missing cell, or of one of another
-kind, fails.
+A phrase is written by its format, read by an expression made from the format (`reading.py`), and answers rows by an
+interpreter of its Python. So a rule's program and its answers cannot differ. A test of a missing cell, or of one of
+another kind, fails.
 """
 
+import ast
 import json
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from vpp.demo.prompt import Column
@@ -82,8 +81,6 @@ class Phrase(NamedTuple):
     """Format in English."""
     code: str
     """Format in Python. {0} is the first part, {it} the value that a check is about, x_ a free variable."""
-    run: Callable[..., Any] | None = None
-    """The same as a function: of the value that a check is about, then of the parts."""
     needs: str = ""
     """Test in Python without which it has no value."""
     binds: int = 0
@@ -93,116 +90,54 @@ class Phrase(NamedTuple):
 SOME = "len({0}) > 0"
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last")
 ITEMS = tuple(
-    Phrase("V", f"the {word} number among {{L}}", f"{{0}}[{at}]", operator.itemgetter(at), f"len({{0}}) > {max(at, 0)}")
+    Phrase("V", f"the {word} number among {{L}}", f"{{0}}[{at}]", f"len({{0}}) > {max(at, 0)}")
     for word, at in zip(PLACES, (*range(7), -1), strict=True)
 )
-SUM, PRODUCT = (
-    Phrase("V", "the sum of {L}", "sum({0})", sum),
-    Phrase("V", "the product of {L}", "math.prod({0})", math.prod),
-)
-LARGEST = Phrase("V", "the largest number among {L}", "max({0})", max, SOME)
-SMALLEST = Phrase("V", "the smallest number among {L}", "min({0})", min, SOME)
-COUNT = Phrase("V", "the number of {D}s among {L}", "sum(x_ == {0} for x_ in {1})", lambda one, some: some.count(one))
-EVENS = Phrase(
-    "V",
-    "the number of even numbers among {L}",
-    "sum(x_ % 2 == 0 for x_ in {0})",
-    lambda some: sum(one % 2 == 0 for one in some),
-)
-PASSING = Phrase(
-    "V",
-    "the number of numbers that are {K} among {L}",
-    "sum({0} for x_ in {1})",
-    lambda passes, some: sum(map(passes, some)),
-)
-RADIUS = Phrase(
-    "V",
-    "the distance from the origin to the point ({V}, {V})",
-    "math.dist([0, 0], [{0}, {1}])",
-    lambda x, y: math.dist([0, 0], [x, y]),
-)
-DISTANCE = Phrase(
-    "V",
-    "the distance from ({V}, {V}) to the point ({V}, {V})",
-    "math.dist([{0}, {1}], [{2}, {3}])",
-    lambda a, b, x, y: math.dist([a, b], [x, y]),
-)
-SIN, COS = Phrase("V", "sin({V})", "math.sin({0})", math.sin), Phrase("V", "cos({V})", "math.cos({0})", math.cos)
-POWER = Phrase("V", "{V}^{D}", "{0} ** {1}", operator.pow, binds=1)
-NEGATIVE = Phrase("V", "-{V}", "-{0}", operator.neg, binds=2)
-TIMES, OVER = (
-    Phrase("V", "{V} * {V}", "{0} * {1}", operator.mul, "", 3),
-    Phrase("V", "{V} / {V}", "{0} / {1}", operator.truediv, "{1} != 0", 3),
-)
-PLUS, MINUS = (
-    Phrase("V", "{V} + {V}", "{0} + {1}", operator.add, "", 4),
-    Phrase("V", "{V} - {V}", "{0} - {1}", operator.sub, "", 4),
-)
+SUM, PRODUCT = Phrase("V", "the sum of {L}", "sum({0})"), Phrase("V", "the product of {L}", "math.prod({0})")
+LARGEST = Phrase("V", "the largest number among {L}", "max({0})", SOME)
+SMALLEST = Phrase("V", "the smallest number among {L}", "min({0})", SOME)
+COUNT = Phrase("V", "the number of {D}s among {L}", "sum(x_ == {0} for x_ in {1})")
+EVENS = Phrase("V", "the number of even numbers among {L}", "sum(x_ % 2 == 0 for x_ in {0})")
+PASSING = Phrase("V", "the number of numbers that are {K} among {L}", "sum({0} for x_ in {1})")
+RADIUS = Phrase("V", "the distance from the origin to the point ({V}, {V})", "math.dist([0, 0], [{0}, {1}])")
+DISTANCE = Phrase("V", "the distance from ({V}, {V}) to the point ({V}, {V})", "math.dist([{0}, {1}], [{2}, {3}])")
+SIN, COS = Phrase("V", "sin({V})", "math.sin({0})"), Phrase("V", "cos({V})", "math.cos({0})")
+POWER = Phrase("V", "{V}^{D}", "{0} ** {1}", binds=1)
+NEGATIVE = Phrase("V", "-{V}", "-{0}", binds=2)
+TIMES, OVER = Phrase("V", "{V} * {V}", "{0} * {1}", "", 3), Phrase("V", "{V} / {V}", "{0} / {1}", "{1} != 0", 3)
+PLUS, MINUS = Phrase("V", "{V} + {V}", "{0} + {1}", "", 4), Phrase("V", "{V} - {V}", "{0} - {1}", "", 4)
 TERMS = (
     SUM, PRODUCT, LARGEST, SMALLEST, *ITEMS, RADIUS, DISTANCE, SIN, COS, COUNT, EVENS, PASSING, POWER, NEGATIVE,
-    Phrase("V", "the range of {L}", "(max({0}) - min({0}))", lambda some: max(some) - min(some), SOME),
-    Phrase("V", "the average of {L}", "(sum({0}) / len({0}))", lambda some: sum(some) / len(some), SOME),
-    Phrase("V", "the length of {L}", "len({0})", len),
-    Phrase("V", "the number of distinct numbers among {L}", "len({{x_ for x_ in {0}}})", lambda some: len(set(some))),
-    Phrase("V", "the number of odd numbers among {L}", "sum(x_ % 2 == 1 for x_ in {0})",
-           lambda some: sum(one % 2 == 1 for one in some)),
-    Phrase("V", "the number of numbers that are not {K} among {L}", "sum(not {0} for x_ in {1})",
-           lambda passes, some: sum(not passes(one) for one in some)),
-    Phrase("V", "sqrt({V})", "math.sqrt({0})", math.sqrt, "{0} >= 0"),
-    Phrase("V", "log({V})", "math.log({0})", math.log, "{0} > 0"),
-    Phrase("V", "exp({V})", "math.exp({0})", math.exp, "{0} <= 709"), Phrase("V", "abs({V})", "abs({0})", abs),
+    Phrase("V", "the range of {L}", "(max({0}) - min({0}))", SOME),
+    Phrase("V", "the average of {L}", "(sum({0}) / len({0}))", SOME),
+    Phrase("V", "the length of {L}", "len({0})"),
+    Phrase("V", "the number of distinct numbers among {L}", "len(set({0}))"),
+    Phrase("V", "the number of odd numbers among {L}", "sum(x_ % 2 == 1 for x_ in {0})"),
+    Phrase("V", "the number of numbers that are not {K} among {L}", "sum(not {0} for x_ in {1})"),
+    Phrase("V", "sqrt({V})", "math.sqrt({0})", "{0} >= 0"), Phrase("V", "log({V})", "math.log({0})", "{0} > 0"),
+    Phrase("V", "exp({V})", "math.exp({0})", "{0} <= 709"), Phrase("V", "abs({V})", "abs({0})"),
 )  # fmt: skip
 
-ABOVE, BELOW = (
-    Phrase("K", "greater than {V}", "{it} > {0}", operator.gt),
-    Phrase("K", "less than {V}", "{it} < {0}", operator.lt),
-)
-AT_LEAST, AT_MOST = (
-    Phrase("K", "at least {V}", "{it} >= {0}", operator.ge),
-    Phrase("K", "at most {V}", "{it} <= {0}", operator.le),
-)
-BOUNDS, EQUAL = (ABOVE, BELOW, AT_LEAST, AT_MOST), Phrase("K", "equal to {V}", "{it} == {0}", operator.eq)
-EVEN, ODD = (
-    Phrase("K", "even", "{it} % 2 == 0", lambda it: it % 2 == 0),
-    Phrase("K", "odd", "{it} % 2 == 1", lambda it: it % 2 == 1),
-)
-DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", lambda it, by: it % by == 0, "{0} != 0")
+ABOVE, BELOW = Phrase("K", "greater than {V}", "{it} > {0}"), Phrase("K", "less than {V}", "{it} < {0}")
+AT_LEAST, AT_MOST = Phrase("K", "at least {V}", "{it} >= {0}"), Phrase("K", "at most {V}", "{it} <= {0}")
+BOUNDS, EQUAL = (ABOVE, BELOW, AT_LEAST, AT_MOST), Phrase("K", "equal to {V}", "{it} == {0}")
+EVEN, ODD = Phrase("K", "even", "{it} % 2 == 0"), Phrase("K", "odd", "{it} % 2 == 1")
+DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", "{0} != 0")
 CONTAIN = Phrase("K", "contain the text {W}", "{0} in {it}.casefold()")
 ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "{it} in {0}")
-BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}", lambda it, low, high: low <= it <= high)
+BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}")
 CHECKS = (BETWEEN, *BOUNDS, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL)
 
 IS, IS_NOT = Phrase("C", "{V} is {K}", "", binds=5), Phrase("C", "{V} is not {K}", "not ({0})", binds=5)
 ARRANGEMENTS = (
-    Phrase("C", "{L} are in ascending order", "{0} == sorted({0})", lambda some: some == sorted(some), binds=5),
-    Phrase(
-        "C",
-        "{L} are in descending order",
-        "{0} == sorted({0}, reverse=True)",
-        lambda some: some == sorted(some, reverse=True),
-        binds=5,
-    ),
-    Phrase(
-        "C",
-        "{L} are all different",
-        "len({{x_ for x_ in {0}}}) == len({0})",
-        lambda some: len(set(some)) == len(some),
-        binds=5,
-    ),
-    Phrase("C", "{L} are a palindrome", "{0} == {0}[::-1]", lambda some: some == some[::-1], binds=5),
-    Phrase(
-        "C",
-        "{L} have equal neighbours",
-        "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))",
-        lambda some: any(one == other for one, other in pairwise(some)),
-        binds=5,
-    ),
+    Phrase("C", "{L} are in ascending order", "{0} == sorted({0})", binds=5),
+    Phrase("C", "{L} are in descending order", "{0} == sorted({0})[::-1]", binds=5),
+    Phrase("C", "{L} are all different", "len(set({0})) == len({0})", binds=5),
+    Phrase("C", "{L} are a palindrome", "{0} == {0}[::-1]", binds=5),
+    Phrase("C", "{L} have equal neighbours", "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))", binds=5),
 )
-NOT = Phrase("C", "not ({C})", "not ({0})", operator.not_, binds=5)
-AND, OR = (
-    Phrase("C", "{C} and {C}", "and", lambda *some: all(some), binds=7),
-    Phrase("C", "{C} or {C}", "or", lambda *some: any(some), binds=7),
-)
+NOT = Phrase("C", "not ({C})", "not ({0})", binds=5)
+AND, OR = Phrase("C", "{C} and {C}", "and", binds=7), Phrase("C", "{C} or {C}", "or", binds=7)
 
 SLOT = re.compile(r"\{([A-Z])\}")
 _PHRASES = (*TERMS, *CHECKS, IS, IS_NOT, *ARRANGEMENTS, NOT, AND, OR)
@@ -213,8 +148,7 @@ WORDS_OF_RULES = frozenset(re.findall("[a-z]+", " ".join([_CLAUSES, *(phrase.wor
 # --- parts of a rule -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
@@ -230,8 +164,6 @@ class Part:
     """The number; the cell's column; the label; what to choose from; the fewest numbers of a list."""
     phrase: Phrase | None = None
     parts: "tuple[Part, ...]" = ()
-    run: Callable[[Row], Any] = field(default=lambda _: None, compare=False, repr=False)
-    """Its value in a row, None without one; of a check, a function of the value that it is about."""
 
     @property
     def type(self) -> str:
@@ -269,20 +201,19 @@ def _listed(words: Sequence[str], joint: str) -> str:
 
 def number(value: float) -> Part:
     text = say_number(value)
-    return Part("D", text, text, binds=2 if value < 0 else 0, value=float(value), run=lambda _: float(value))
+    return Part("D", text, text, binds=2 if value < 0 else 0, value=float(value))
 
 
 def cell(column: Column) -> Part:
     is_plainly_said = column.name in ("a", "y") or (is_plain(column.name) and _PLAIN_NAME.fullmatch(column.name))
     needs = (f"{column.alias} is not None",) if column.may_miss else ()
-    words = column.name if is_plainly_said else quoted(column.name)
-    return Part("X", words, column.alias, needs, value=column, run=lambda row: row.get(column.name))
+    return Part("X", column.name if is_plainly_said else quoted(column.name), column.alias, needs, value=column)
 
 
 def label(text: str) -> Part:
     """Return a label, or another text in quotes."""
     is_plainly_said = re.fullmatch(r"\w+", text) and text.lower() not in WORDS_OF_RULES
-    return Part("S", text if is_plainly_said else quoted(text), quoted(text), value=text, run=lambda _: text)
+    return Part("S", text if is_plainly_said else quoted(text), quoted(text), value=text)
 
 
 def choice(*values: str | float) -> Part:
@@ -306,14 +237,7 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
         code, least = f"{code}[{start or ''}:{stop or ''}]", min(least, abs(stop or start))
     which = f"last {-start} " if start else f"first {stop} " if stop else ""
     words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
-
-    def run(row: Row) -> list[float]:
-        cells = row.get(lists[0].name) if lists else None
-        if not isinstance(cells, tuple):
-            cells = tuple(one for one in (row.get(column.name) for column in numbers) if isinstance(one, float))
-        return list(cells[start or None : stop or None])
-
-    return Part("L", words, code, value=least, run=run)
+    return Part("L", words, code, value=least)
 
 
 _ITEM = Part("V", "it", "x_")
@@ -335,58 +259,7 @@ def node(phrase: Phrase, *parts: Part | float) -> Part:
     elif phrase.gives != "K":
         # In a number of numbers that pass a check, the check is about each of them.
         code, needs = _python(phrase, [node(IS, _ITEM, one) if one.kind == "K" else one for one in some])
-    return Part(phrase.gives, words, code, needs, phrase.binds, None, phrase, tuple(some), _function(phrase, some))
-
-
-def _function(phrase: Phrase, parts: Sequence[Part]) -> Callable[[Row], Any]:
-    """Return a part's function of a row."""
-    if phrase in (IS, IS_NOT):
-        it, test = parts[0], _checker(parts[1], parts[0].type)
-        return lambda row: test(row)(it.run(row)) is (phrase == IS)
-    if phrase.gives == "K":
-        return _checker(Part("K", "", phrase=phrase, parts=tuple(parts)), "number")
-    is_condition = phrase.gives == "C"
-
-    def run(row: Row) -> Any:
-        return _applied(phrase, [one.run(row) for one in parts], False if is_condition else None)
-
-    return run if all(one.type == "number" for one in parts) else lambda _: None
-
-
-def _applied(phrase: Phrase, values: Sequence[Any], otherwise: bool | None) -> Any:
-    assert phrase.run
-    try:
-        return otherwise if any(value is None for value in values) else phrase.run(*values)
-    except (ArithmeticError, LookupError, ValueError):
-        return otherwise
-
-
-def _checker(check: Part, kind: str) -> Callable[[Row], Callable[[Value], bool]]:
-    """Return a check of values of a kind, as a function of the row that its bounds may be from."""
-    phrase, parts = check.phrase or EQUAL, check.parts if check.phrase else (check,)
-    if phrase == ABSENT:
-        return lambda _: lambda it: it is None
-    if phrase in (ONE_OF, CONTAIN):
-        texts = [say_number(one) if isinstance(one, float) else one.casefold() for one in parts[0].value]
-        numbers = list(map(read_number, texts)) if phrase == ONE_OF else []
-
-        def among(it: Value) -> bool:
-            if kind == "text" and isinstance(it, str):
-                return it.casefold() in texts if phrase == ONE_OF else texts[0] in it.casefold()
-            return kind == "number" and it is not None and it in numbers
-
-        return lambda _: among
-    kinds = {kind, *(one.type for one in parts)}
-    if kinds == {"text"} and phrase == EQUAL:
-        return lambda row: (
-            lambda it: str(it).casefold() == str(parts[0].run(row)).casefold() if it is not None else False
-        )
-
-    def bounded(row: Row) -> Callable[[Value], bool]:
-        bounds = [one.run(row) for one in parts]
-        return lambda it: bool(_applied(phrase, [it, *bounds], False))
-
-    return bounded if kinds == {"number"} else lambda _: lambda _: False
+    return Part(phrase.gives, words, code, needs, phrase.binds, None, phrase, tuple(some))
 
 
 def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
@@ -453,8 +326,7 @@ def joined(word: Phrase, parts: Sequence[Part]) -> Part:
         for code, loose in zip(codes, is_open, strict=True)
     ]
     words = [f"({one.words})" if loose else one.words for one, loose in zip(flat, is_open, strict=True)]
-    code = joint.join(dict.fromkeys(codes))
-    return Part("C", joint.join(words), code, needs, word.binds, None, word, flat, _function(word, flat))
+    return Part("C", joint.join(words), joint.join(dict.fromkeys(codes)), needs, word.binds, None, word, flat)
 
 
 def leaves(condition: Part) -> list[Part]:
@@ -519,9 +391,92 @@ class Rule(NamedTuple):
 
     def answer(self, row: Row) -> Value:
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
-        for condition, outcome in self.cases:
-            if condition is None or condition.run(row):
-                value = outcome.run(row)
+        names = {column.alias: row.get(column.name) for column in self.columns}
+        cells = {alias: list(cell) if isinstance(cell, tuple) else cell for alias, cell in names.items()}
+        try:
+            decided = (outcome for condition, outcome in self.cases if not condition or function(condition.test)(cells))
+            outcome = next(decided, None)
+            if outcome and all(function(need)(cells) for need in outcome.needs):
+                value = function(outcome.code)(cells)
                 is_number = isinstance(value, int | float) and math.isfinite(value)
                 return float(value) if is_number else value if isinstance(value, str) else None
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
+            pass
         return None
+
+
+# --- an interpreter of the Python of phrases -----------------------------------------------------------------
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow, ast.Mod: operator.mod, ast.USub: operator.neg, ast.Not: operator.not_, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda one, some: one in some,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs, "any": any, "cos": math.cos, "dist": math.dist, "exp": math.exp, "len": len, "log": math.log,
+    "max": max, "min": min, "prod": math.prod, "range": range, "set": set, "sin": math.sin, "sorted": sorted,
+    "sqrt": math.sqrt, "sum": sum,
+}  # fmt: skip
+Function = Callable[[dict[str, Any]], Any]
+"""Value of an expression, given those of its names."""
+
+
+@lru_cache(maxsize=8192)
+def function(code: str) -> Function:
+    """Read an expression of phrases' Python."""
+    return _function(ast.parse(code, mode="eval").body)
+
+
+def _function(node: ast.expr) -> Function:
+    apply: Callable[..., Any]
+    match node:
+        case ast.Constant(value=value):
+            return lambda _: value
+        case ast.Name(id=name):
+            return operator.itemgetter(name)
+        case ast.GeneratorExp(elt=each, generators=[loop]) | ast.ListComp(elt=each, generators=[loop]):
+            return _loop(_function(each), loop)
+        case ast.BoolOp(op=sign, values=some):
+            parts, choose = list(map(_function, some)), all if isinstance(sign, ast.And) else _first
+            return lambda names: choose(part(names) for part in parts)
+        case ast.Compare(left=first, ops=signs, comparators=others):
+            tests = [_OPERATORS[type(sign)] for sign in signs]
+            apply, some = lambda *values: all(map(_call, tests, values, values[1:])), [first, *others]
+        case ast.Call(func=ast.Attribute(value=text, attr="casefold")):
+            apply, some = str.casefold, [text]
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=some):
+            apply = _FUNCTIONS[name]
+        case ast.UnaryOp(op=sign, operand=one):
+            apply, some = _OPERATORS[type(sign)], [one]
+        case ast.BinOp(left=one, op=sign, right=other):
+            apply, some = _OPERATORS[type(sign)], [one, other]
+        case ast.Subscript(value=one, slice=at):
+            apply, some = operator.getitem, [one, at]
+        case ast.Slice(lower=low, upper=high, step=step):
+            apply, some = slice, [end or ast.Constant(None) for end in (low, high, step)]
+        case ast.List(elts=some) | ast.Tuple(elts=some):
+            apply, some = lambda *values: list(values), some
+        case _:
+            raise ValueError(ast.unparse(node))
+    parts = list(map(_function, some))
+    return lambda names: apply(*[part(names) for part in parts])
+
+
+def _call(apply: Callable[..., Any], *values: Any) -> Any:
+    return apply(*values)
+
+
+def _first(values: Iterable[Any]) -> Any:
+    """Return the first value that is true, as `or` does."""
+    return next(filter(None, values), [])
+
+
+def _loop(value: Function, loop: ast.comprehension) -> Function:
+    name, some, tests = ast.unparse(loop.target), _function(loop.iter), list(map(_function, loop.ifs))
+
+    def run(names: dict[str, Any]) -> list[Any]:
+        every = ({**names, name: one} for one in some(names))
+        return [value(inner) for inner in every if all(test(inner) for test in tests)]
+
+    return run
