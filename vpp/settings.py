@@ -59,6 +59,10 @@ SERVER_DOCS: Mapping[str, str] = {
     "cell_limit": "characters shown of a cell (all that the models' contexts hold)",
 }
 """Meaning of what a run says about its server and its limits, for the command line and the form."""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+"""Reasoning efforts of a thinking model."""
+STRUCTURED = ("auto", "off")
+"""Whether the server enforces the form of the learner's answers; auto: if it can."""
 METHOD_NAMES: Mapping[str, str] = {
     "smc": "Sequential Monte Carlo",
     "mh": "Metropolis-Hastings",

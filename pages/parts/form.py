@@ -32,12 +32,23 @@ from vpp.findings.options import (
     value_words,
 )
 from vpp.findings.status import task_sentence, unlabelled_sentence
-from vpp.llm import templates as template_sets
-from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, TEMPLATES, Role, chosen_templates
 from vpp.llm.limits import Cap, Price
 from vpp.llm.prompts import LearnerPrompts, cut, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
-from vpp.llm.templates import check_templates, lettered, set_texts, template_of
+from vpp.llm.templates import (
+    AUTO,
+    AUTO_WORDS,
+    GALLERY,
+    LETTERED,
+    TEMPLATES,
+    Role,
+    check_templates,
+    chosen_templates,
+    name_of,
+    set_texts,
+    shipped,
+    template_of,
+)
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.prompts import as_text
@@ -404,7 +415,7 @@ def choose_templates(
 
     earlier: templates of the run that is started again.
     """
-    names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
+    names = {name_of(text, role) for role, text in (earlier or {}).items()}
     first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
     offer = [AS_BEFORE, *TEMPLATES] if first == AS_BEFORE else list(TEMPLATES)
     if st.session_state.get(FIELD) not in offer:
@@ -419,7 +430,7 @@ def choose_templates(
     blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
     is_lettered = config.likelihood == "logprobs" and bool(dataset.classes)
     is_structured = model.endpoint.structured == "auto" and model.carrier == SCHEMA and not is_lettered
-    template = lettered() if is_lettered else template_of(texts.get("learner"), role="learner")
+    template = shipped("learner", LETTERED) if is_lettered else template_of(texts.get("learner"), role="learner")
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
     messages = prompts.messages(seed_sentence(dataset, config.prior), dataset.train[0])
     blocks.draw(markup.group("Asked about a row"))

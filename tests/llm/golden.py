@@ -12,10 +12,8 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Notation
 from vpp.data.descriptions import Descriptions
-from vpp.llm.choices import GALLERY
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
-from vpp.llm.protocol import Message
-from vpp.llm.templates import lettered, shipped
+from vpp.llm.templates import GALLERY, LETTERED, Message, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Columns
 
@@ -60,7 +58,7 @@ def conversations() -> dict[str, Any]:
         said[f"{name}: program"] = held(programs.translation(f"{seed_sentence(dataset)} Output 1."))
         said[f"{name}: text"] = held(programs.about_text("Is it\nwet?", "a\ntext"))
         if dataset.classes:
-            letters = LearnerPrompts(dataset=dataset, template=lettered())
+            letters = LearnerPrompts(dataset=dataset, template=shipped("learner", LETTERED))
             said[f"{name}: letters"] = held(letters.messages("Output 1.", dataset.train[0]))
     return said
 

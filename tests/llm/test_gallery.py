@@ -10,10 +10,20 @@ from vpp.data.dataset import Dataset, Row
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.demo.server import ChatRequest, respond
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.prompts import LearnerPrompts, render_mistakes, render_values
-from vpp.llm.protocol import Message
-from vpp.llm.templates import name_of, set_texts, shipped
+from vpp.llm.templates import (
+    AUTO,
+    EXAMPLES,
+    GALLERY,
+    PAPER,
+    ROLES,
+    TEXT,
+    Message,
+    chosen_templates,
+    name_of,
+    set_texts,
+    shipped,
+)
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row

@@ -8,7 +8,7 @@ import pytest
 from vpp.errors import EndpointRefused, InputError
 from vpp.events import Usage
 from vpp.llm.answers import LETTERS, NO_LETTER
-from vpp.llm.templates import Template, lettered
+from vpp.llm.templates import LETTERED, Template, shipped
 from vpp.problem import Prediction
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -36,7 +36,7 @@ def letter(said: str, **shares: float) -> Reply:
 async def test_a_letters_probability_is_its_labels() -> None:
     noted: list[Noted] = []
     said = letter("B", A=0.2, B=0.7, C=0.06)
-    async with learner_of(said, template=lettered(), noted=noted) as (learner, stub, counters):
+    async with learner_of(said, template=shipped("learner", LETTERED), noted=noted) as (learner, stub, counters):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert prediction == Prediction(row=0, value="1", shares=pytest.approx({"0": 0.2, "1": 0.7}))
         assert noted[0][1:] == (prediction, 1)
@@ -49,7 +49,7 @@ async def test_a_letters_probability_is_its_labels() -> None:
 @pytest.mark.parametrize("share", [0.51, 0.49, 1e-9, 0.0])
 async def test_only_an_answer_on_no_letter_is_an_abstention(share: float) -> None:
     listed = {"The": 1 - share} | ({"A": share} if share else {})
-    async with learner_of(letter("The", **listed), template=lettered()) as (learner, _, count):
+    async with learner_of(letter("The", **listed), template=shipped("learner", LETTERED)) as (learner, _, count):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         graded = Prediction(row=0, value="0", shares=pytest.approx({"0": share}))
         assert prediction == (graded if share else Prediction(row=0, value=None, raw="The", reason=NO_LETTER))
@@ -57,7 +57,7 @@ async def test_only_an_answer_on_no_letter_is_an_abstention(share: float) -> Non
 
 
 async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out() -> None:
-    async with learner_of(chat("B"), template=lettered()) as (learner, _, _):
+    async with learner_of(chat("B"), template=shipped("learner", LETTERED)) as (learner, _, _):
         with pytest.raises(EndpointRefused, match="no log-probabilities: use --likelihood"):
             await learner.predict(RULE, PARITY.train[:1])
 

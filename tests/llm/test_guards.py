@@ -15,7 +15,7 @@ from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Task, Value
 from vpp.data.descriptions import Descriptions
 from vpp.demo.optimizer import Batch
-from vpp.llm.guards import fault_of
+from vpp.llm.optimizer import fault_of
 from vpp.llm.prompts import rule_form
 
 from .tables import LINE, TABLES, row, table

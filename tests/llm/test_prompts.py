@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.data.descriptions import Descriptions
-from vpp.llm.choices import GALLERY
-from vpp.llm.prompts import LearnerPrompts, render_descriptions, render_input, render_rows, render_value, render_values
-from vpp.llm.templates import shipped
+from vpp.llm.prompts import LearnerPrompts, render_input, render_rows, render_value, render_values
+from vpp.llm.templates import GALLERY, shipped
 from vpp.problem import Prediction
 
 from .golden import FILE, conversations
@@ -114,6 +113,6 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 @given(st.text(), st.text(), st.text())
 def test_no_description_leaves_its_line_or_closes_the_fence(name: str, label: str, text: str) -> None:
     meanings = Descriptions(columns=((name, text),), labels=((label, text),))
-    lines = render_descriptions(replace(LINE, inputs=(name,), descriptions=meanings)).splitlines()
+    lines = optimizer_prompts(replace(LINE, inputs=(name,), descriptions=meanings)).meanings.splitlines()
     assert lines[:2] == ["What the columns mean:", "<<<"]
     assert [line.strip() in ("<<<", ">>>") for line in lines[2:]] == [False, False, True]

@@ -23,7 +23,7 @@ from tests.models.rules import TABLES as MADE_UP
 from tests.models.rules import dataset_of
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.guards import fault_of
+from vpp.llm.optimizer import fault_of
 
 from .tables import TABLES
 

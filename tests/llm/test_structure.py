@@ -5,11 +5,12 @@ import json
 import pytest
 
 from vpp.data.answers import one_line
+from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
-from vpp.llm.prompts import LearnerPrompts, structure
-from vpp.llm.protocol import is_kept, request_options
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Structure, is_kept, request_options
 from vpp.llm.templates import shipped
 
 from .stub import chat, endpoint_of, script
@@ -25,6 +26,12 @@ BROKEN = (
     '{"explanation": "even", "output": "1", "more": 1}',
     '["even", "1"]',
 )
+
+
+def structure(dataset: Dataset) -> Structure:
+    held = LearnerPrompts(dataset=dataset, template=shipped("learner"), is_structured=True).structure
+    assert held
+    return held
 
 
 def test_a_schema_is_sent_with_the_explanation_first_and_every_label() -> None:

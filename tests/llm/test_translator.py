@@ -14,8 +14,8 @@ from vpp.events import hypothesis_id
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
-from vpp.llm.protocol import Completion, Messages
-from vpp.llm.templates import shipped
+from vpp.llm.protocol import Completion
+from vpp.llm.templates import Messages, shipped
 from vpp.llm.translator import NO_PROGRAM, NO_RULE_YET, ProgramLearner
 from vpp.problem import TextAnswer, Translation
 from vpp.programs.columns import Columns

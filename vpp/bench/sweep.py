@@ -20,8 +20,7 @@ from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
-from vpp.llm import choices
-from vpp.llm.templates import set_texts
+from vpp.llm.templates import PAPER, set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
@@ -103,7 +102,7 @@ def dataset_of(cell: Cell, setting: Setting) -> Dataset:
 
 def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation:
     """Return the cell's checked run. Raises InputError."""
-    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(choices.PAPER).items()}
+    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(PAPER).items()}
     name = f"{cell.task}, {cell.method}, seed {cell.seed}"
     spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, **texts)
     return Preparation(dataset=dataset_of(cell, setting), spec=spec)

@@ -10,8 +10,19 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from vpp import __version__
 from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
-from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
-from vpp.settings import FOR_EXPERTS, PRESET_WORDS, SERVER_DOCS, WEIGHING, Config, Preset, choices, option_docs
+from vpp.llm.templates import AUTO, GALLERY
+from vpp.settings import (
+    EFFORTS,
+    FOR_EXPERTS,
+    PRESET_WORDS,
+    SERVER_DOCS,
+    STRUCTURED,
+    WEIGHING,
+    Config,
+    Preset,
+    choices,
+    option_docs,
+)
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup

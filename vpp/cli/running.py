@@ -38,8 +38,8 @@ from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence
-from vpp.llm.choices import AUTO, ROLES, TEMPLATES
 from vpp.llm.limits import NO_CAP, Cap, Price
+from vpp.llm.templates import AUTO, ROLES, TEMPLATES
 from vpp.runs.budget import check_budget, estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal

@@ -29,7 +29,7 @@ from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text, weighed_log_likelihoods
 from vpp.findings.verdict import Verdict, run_verdict
-from vpp.llm.choices import AUTO
+from vpp.llm.templates import AUTO
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import write_all

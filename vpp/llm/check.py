@@ -14,7 +14,6 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.answers import shortened
-from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
@@ -32,7 +31,7 @@ from vpp.llm.protocol import (
     printable,
     structure_of,
 )
-from vpp.llm.templates import shipped
+from vpp.llm.templates import AUTO, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.columns import Columns

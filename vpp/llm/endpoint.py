@@ -16,7 +16,8 @@ from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.protocol import Completion, Failure, Messages, Ranges, Structure
+from vpp.llm.protocol import Completion, Failure, Ranges, Structure
+from vpp.llm.templates import Messages
 
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply

@@ -14,7 +14,19 @@ from vpp.errors import InputError
 
 NO_KEY = "EMPTY"
 """Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
-_ADDRESS = re.compile(r"https?://(\[[\da-f:.]+\]|[\w.-]+)(:\d*)?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(https?)://(\[[\da-f:.]+\]|[\w.-]+)(?::(\d*))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.IGNORECASE
+)
+
+
+def exact(base_url: str) -> str:
+    """Return the one spelling of an address: two are the same server and path if these are equal; empty if none is."""
+    if not (parts := _ADDRESS.fullmatch(base_url.strip())):
+        return ""
+    scheme, host, port, path, query = (part or "" for part in parts.groups())
+    number = int(port or {"http": 80, "https": 443}[scheme.lower()])
+    is_port = 0 < number < 2**16
+    return f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query if is_port else ""
 
 
 def checked_address(base_url: str) -> str:
@@ -23,20 +35,11 @@ def checked_address(base_url: str) -> str:
     plain = address.partition("?api-version=")[0]
     if "@" in plain.partition("//")[2].partition("/")[0] or {"?", "#"} & set(plain):
         raise InputError("the endpoint's address holds a user name or password, or a query: give it as the API key")
-    if not _ADDRESS.fullmatch(address) or _port(address) is None:
+    if not exact(address):
         missing = f"http://{address}" if "/" in address else f"http://{address}/v1"
-        example = missing if _ADDRESS.fullmatch(missing) and "://" not in address else "http://host:port/v1"
+        example = missing if exact(missing) and "://" not in address else "http://host:port/v1"
         raise InputError(f"the endpoint's address {address[:200]!r} is incomplete: write it as {example[:200]}")
     return address
-
-
-def _port(address: str) -> int | None:
-    """Return the address's port, or its scheme's; None for one that no server can have."""
-    try:
-        parts = urlsplit(address)
-        return {"http": 80, "https": 443}[parts.scheme] if parts.port is None else parts.port or None
-    except (ValueError, KeyError):
-        return None
 
 
 def sendable(name: str, text: str | None) -> str:
@@ -83,15 +86,6 @@ def place_of(base_url: str) -> str:
     """Return scheme, host and port as they were written."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.netloc[:200]}"
-
-
-def exact(base_url: str) -> str:
-    """Return the one spelling of an address: two are the same server and path if these are equal."""
-    address = base_url.strip()
-    if (port := _port(address)) is None:
-        return base_url
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{(parts.hostname or '').rstrip('.')}:{port}{parts.path.rstrip('/')}{parts.query}"
 
 
 def is_loopback(address: str) -> bool:

@@ -2,10 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptRefused
@@ -23,7 +24,8 @@ from vpp.llm.answers import (
 )
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, question
-from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion, Message, Messages
+from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion
+from vpp.llm.templates import Message, Messages
 from vpp.problem import Prediction, Proposal
 from vpp.runtime import cancel
 
@@ -34,9 +36,9 @@ REFUSED = "An earlier answer was refused:"
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
 LEAST_REFUSALS, MOST_REFUSALS = 10, 512
 """Refused calls, before any was answered, at which a role may end, and at which it does."""
-Question = tuple[str, int]
-"""Ids of a hypothesis and a row."""
 T = TypeVar("T", Prediction, Proposal)
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
 OnAnswer = Callable[[str, Prediction, int], None]
@@ -125,34 +127,39 @@ def cut_off_words(completion: Completion) -> str:
     return "the answer was cut off at its limit of tokens; a higher limit gives it room"
 
 
-class SharedRequests:
-    """The requests in flight: a question that several callers have is asked once."""
+class Shared(Generic[K, V]):
+    """Answers by question. A question that several callers have is asked once."""
 
     def __init__(self) -> None:
-        self._tasks: dict[Question, asyncio.Task[None]] = {}
-        self._waiting: dict[Question, int] = {}
-        """Callers that wait for each."""
+        self.answers: dict[K, V] = {}
+        self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._callers = Counter[K]()
 
-    async def wait(self, questions: Mapping[Question, Callable[[], Coroutine[None, None, None]]]) -> None:
-        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError.
+    async def get(self, questions: Mapping[K, Callable[[], Coroutine[None, None, V]]]) -> Mapping[K, V]:
+        """Return all answers so far. A request is cancelled once nobody waits for it. Raises EndpointError.
 
-        questions: with the call that asks each, unless a request is in flight.
+        questions: with the call that asks each.
         """
-        for asked, ask in questions.items():
+        new = [asked for asked in questions if asked not in self.answers]
+        for asked in new:
             if asked not in self._tasks:
-                self._tasks[asked] = asyncio.create_task(ask())
-            self._waiting[asked] = self._waiting.get(asked, 0) + 1
-        tasks = {asked: self._tasks[asked] for asked in questions}
+                self._tasks[asked] = asyncio.create_task(self._ask(asked, questions[asked]))
+        tasks = {asked: self._tasks[asked] for asked in new}
+        self._callers.update(new)
         try:
-            done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
+            done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION) if new else ((), ())
             for task in done:
                 task.result()
         finally:
+            self._callers.subtract(new)
             for asked, task in tasks.items():
-                self._waiting[asked] -= 1
-                if not self._waiting[asked]:
-                    del self._waiting[asked], self._tasks[asked]
+                if not self._callers[asked]:
+                    del self._callers[asked], self._tasks[asked]
                     task.cancel()
+        return self.answers
+
+    async def _ask(self, asked: K, ask: Callable[[], Coroutine[None, None, V]]) -> None:
+        self.answers[asked] = await ask()
 
 
 # --- the learner ----------------------------------------------------------------------------------------------------
@@ -192,23 +199,21 @@ class LlmLearner:
         self._on_answer = on_answer
         self._chat = RoleChat(endpoint, counters, "learner")
         self._parse = _parser(prompts)
-        self._answers: dict[Question, Prediction] = {}
-        self._requests = SharedRequests()
+        self._shared = Shared[tuple[str, int], Prediction]()
+        """By ids of hypothesis and row."""
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
         for hypothesis, prediction in entries:
-            self._keep(hypothesis, prediction)
+            self._shared.answers[hypothesis, prediction.row] = self._without_thoughts(prediction)
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
-        questions = {(identity, row.id): row for row in rows if (identity, row.id) not in self._answers}
-        if questions:
-            await self._requests.wait({at: partial(self._answer, hypothesis, row) for at, row in questions.items()})
-        return tuple(self._answers[identity, row.id] for row in rows)
+        answers = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
+        return tuple(answers[identity, row.id] for row in rows)
 
-    async def _answer(self, hypothesis: str, row: Row) -> None:
+    async def _answer(self, hypothesis: str, row: Row) -> Prediction:
         ask, messages = self._ask, self._prompts.messages(hypothesis, row)
         if self._prompts.is_lettered:
             ask = self._ask_for_letter
@@ -221,12 +226,12 @@ class LlmLearner:
             prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
         self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
         self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
-        self._keep(hypothesis_id(hypothesis), prediction)
+        return self._without_thoughts(prediction)
 
-    def _keep(self, hypothesis: str, prediction: Prediction) -> None:
-        """Keep an answer without its thoughts, which are long and used nowhere."""
+    def _without_thoughts(self, prediction: Prediction) -> Prediction:
+        """Return an answer to keep, without its thoughts, which are long and used nowhere."""
         self._chat.has_answered |= prediction.value is not None
-        self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+        return replace(prediction, thoughts="")
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         return await self._chat.until_read(

@@ -1,18 +1,22 @@
-"""The optimizer: a model that writes the next hypothesis, from a batch or from the columns alone."""
+"""The optimizer: a model that writes the next hypothesis, from a batch or from the columns alone; and its guard.
+
+The guard refuses texts that are no rule for a table: they repeat the prompt, name nothing, or need the target. A reason
+is sent back to the model, so it also says what to write instead.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptRefused
-from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.guards import fault_of, words
+from vpp.llm.answers import Parsed, parse_rule, shortened
 from vpp.llm.learner import Chat, RoleChat, cut_off_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
-from vpp.llm.protocol import Completion, Message
+from vpp.llm.protocol import Completion
+from vpp.llm.templates import Message
 from vpp.problem import Prediction, Proposal
 
 THOUGHTS_LIMIT = 2_000
@@ -98,3 +102,102 @@ def _lead_pattern(seed_text: str, sentence: str) -> re.Pattern[str]:
     prior = seed_text.removeprefix(sentence).strip()
     parts = [r"\s+".join(map(re.escape, part.split())) for part in (seed_text, sentence, prior) if part]
     return re.compile(rf"\A\s*(?:(?:{'|'.join(parts)})\s*)*")
+
+
+# --- the guard ------------------------------------------------------------------------------------------------------
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation; underscores separate words."""
+    return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.casefold())
+
+
+COMPUTED = frozenset(
+    words(
+        "sum total product point distance radius circle origin half twice double mean average median constant parity "
+        "remainder modulo mod difference maximum minimum larger smaller largest smallest integer integers digits "
+        "numbers sequence coordinates result review sentence text zero one two even odd positive negative"
+    )
+)
+"""Words for inputs without their names, and for values that are computed from them."""
+DESCRIBING = frozenset(words("good bad low medium high positive negative early late small large young old yes no"))
+"""Labels that may also describe an input, or say whether a condition holds."""
+_MARKS = re.compile(
+    r"<<<|>>>|<\|[^|<>\n]{1,30}\|>|^user:|current rule:|\[1\](?=[\s\S]{1,60}\[2\])|\(the rule gave\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def fault_of(rule: str, dataset: Dataset) -> str | None:
+    """Return why a text is no rule and what to write instead, in one line; None if it may be one."""
+    cells = {cell.casefold() for row in dataset.train for _, cell in row.inputs if cell}
+    tokens = frozenset(words(rule))
+    if (mark := _MARKS.search(rule)) and not any(mark[0].casefold() in cell for cell in cells):
+        return f"it holds “{shortened(mark[0])}”, a mark of the prompt: write the rule alone, in words"
+    if any(re.search(pattern, rule, re.IGNORECASE) for pattern in _target_uses(dataset, cells)):
+        return f"it needs {shortened(dataset.target)} to be known, which is to be predicted: use the inputs alone"
+    if dataset.classes:
+        is_computed = {label.casefold() for label in dataset.classes} <= cells or (
+            all(label.replace(".", "", 1).lstrip("+-").isdigit() for label in dataset.classes)
+            and (re.search("[=+*/]", rule) or COMPUTED & tokens)
+        )
+        if not (is_computed or _names_label(rule, dataset)):
+            listed = ", ".join(map(shortened, dataset.classes[:10]))
+            return f"it names no label: say which inputs give which of {listed}"
+        return None
+    described = " ".join(text for name, text in dataset.descriptions.columns if name in dataset.inputs)
+    inputs = {*words(" ".join(dataset.inputs)), *(word for word in words(described) if len(word) > 3)}
+    if not (COMPUTED & tokens or re.search(r"\d", rule) or _any_alike(tokens, inputs)):
+        return "it names no column and no output: say which inputs give which output"
+    return None
+
+
+def _names_label(rule: str, dataset: Dataset) -> bool:
+    """Return whether the rule names a label, or a word that not all labels have and that is not the target's name."""
+    classes = dataset.classes
+    own = {word for label in classes for word in words(label) if any(word not in words(other) for other in classes)}
+    gap = " " if rule.isascii() else ""  # between words, which not every script sets apart
+    text = f"{gap}{' '.join(words(rule))}{gap}"
+    return _any_alike({*words(rule)}.difference(words(dataset.target)), own) or any(
+        f"{gap}{' '.join(words(label))}{gap}" in text if words(label) else label in rule for label in classes
+    )
+
+
+def _any_alike(tokens: Iterable[str], known: Iterable[str]) -> bool:
+    """Return whether two words agree in their first four letters, or a known one of three letters begins a word."""
+    starts = {word[:4] for word in known}
+    return any(token[:4] in starts or token[:3] in starts for token in tokens)
+
+
+def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
+    """Yield patterns of rules that need the target: `if status is sick`, `if math is not rejected`.
+
+    A text may say what the target is, so a table of texts alone has none.
+    """
+    kinds, target = {column.name: column.kind for column in dataset.columns}, words(dataset.target)
+    if all(kinds[name] == "text" for name in dataset.inputs):
+        return
+    if target and not any({*target} <= {*words(name)} for name in dataset.inputs):
+        name = rf"(?:the )?(?:\w+['’]s )?[\"'`]?{_spelt(dataset.target)}\b[\"'`]?"
+        is_so = rf"{name}(?: of the \w+)?(?: is\b| ?[=<>≤≥])"
+        yield rf"\b(?:if|when|unless) (?:{is_so}|[^,;:\n]{{1,160}}?,? (?:and|or) {is_so}(?: \S+){{1,4}}?[,;])"
+        yield rf"\b(?:use|look at) (?:the )?(?:column )?{name}"
+    known = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
+    labels = [label for label in dataset.classes if not {*words(label)} <= DESCRIBING and not label.isdigit()]
+    if labels and known and cells.isdisjoint(map(str.casefold, labels)):
+        thing = rf"(?:{_any_of((*dataset.inputs, *known))})"
+        things = rf"(?:any other )?{thing}(?: (?:and )?{thing}){{0,8}}"
+        is_label = (
+            rf"(?:is|are) (?:not |both )?(?:{thing} or ){{0,3}}(?:{_any_of(labels)})(?=[.,;:]| (?:and|or)\b|\s*\Z)"
+        )
+        yield rf"\b(?:if|when|unless) (?:[^.,;:\n]{{1,160}}? (?:and|or) )?{things} {is_label}"
+
+
+def _spelt(text: str) -> str:
+    """Return a pattern of the text's words, with any separators between them."""
+    return r"[\W_]{1,3}".join(map(re.escape, words(text)))
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Return a pattern of any of the texts, of at most 100 of them."""
+    return "|".join(sorted(filter(None, map(_spelt, texts)), key=len, reverse=True)[:100]) or "(?!)"

@@ -9,8 +9,8 @@ for two bytes of other scripts. If a context length is unknown (0), every prompt
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -21,8 +21,8 @@ from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import InputError
 from vpp.llm.answers import LETTERS
-from vpp.llm.protocol import Message, Messages, Structure, structure_of
-from vpp.llm.templates import Style, Template, packaged
+from vpp.llm.protocol import Structure, structure_of
+from vpp.llm.templates import Message, Messages, Style, Template, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
@@ -64,108 +64,139 @@ def rule_of(dataset: Dataset, hypothesis: str) -> str:
     return hypothesis.removeprefix(seed_sentence(dataset)).strip() or NO_RULE
 
 
-def optimizer_task(dataset: Dataset) -> str:
-    """Return the optimizer's instruction for a batch."""
-    unit = units(dataset).get(dataset.target)
-    task = (
-        f"The output is {one_line(dataset.target)}{f', in {unit}' if unit else ''}. "
-        "If the current rule already answers this batch "
-        "well, keep it. Otherwise change it so that it gives the correct outputs here and also holds for batches not "
-        "yet seen: look for what the rows have in common, and do not list these rows. Be explicit: give exact values "
-        "(numbers, thresholds, names), so that whoever follows the rule can work out the output from an input alone."
-    )
-    return f"{task}\n\n{render_labels(dataset)}" if dataset.task == "classification" else task
-
-
-def described(dataset: Dataset, prompt: str) -> Message:
-    """Return the question, what the columns mean before it: a beginning that all questions share."""
-    meanings = render_descriptions(dataset)
-    return question(f"{meanings}\n\n{prompt}" if meanings else prompt)
-
-
-def structure(dataset: Dataset) -> Structure:
-    """Return the model of a learner's answer: an explanation, then a label as prompts show it, or a finite number."""
-    labels = [one_line(label) for label in dataset.classes]
-    return structure_of(
-        explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
-        output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
-class LearnerPrompts:
-    """Questions to the learner about a row, which follow from these fields alone."""
+class Prompts:
+    """Questions to a model about a table, which follow from these fields alone."""
 
     dataset: Dataset
-    template: Template
-    is_structured: bool = False
-    """Whether answers are JSON that the server holds to a schema."""
     cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
+    def ask(self, template: Template, hypothesis: str, *, seed: int = 0, **slots: str) -> list[Message]:
+        """Return a conversation about a hypothesis. `seed` chooses the order of its worked examples.
+
+        Its question begins with what the columns mean, as all questions do.
+        """
+        rule = rule_of(self.dataset, hypothesis)
+        words = template.fill(**{"hypothesis": hypothesis, "rule": rule, "outputs": self.outputs, **slots})
+        return [*template.opening_for(0 if rule == NO_RULE else seed), question(_paragraphs(self.meanings, words))]
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of numeric columns by name: a currency, %, cm."""
+        units = {column.name: column.notation.unit for column in self.dataset.columns if column.notation}
+        return {name: one_line(unit) for name, unit in units.items() if unit}
+
+    @cached_property
+    def meanings(self) -> str:
+        """What inputs, target and labels mean, a line each in a fence; empty if nothing is described.
+
+        `chol: serum cholesterol, mg/dl`, `num (the output): heart disease`, `num = yes: more than half of a vessel
+        closed`
+        """
+        target, texts = one_line(self.dataset.target), self.dataset.descriptions
+        names = {name: one_line(name) for name in self.dataset.inputs} | {self.dataset.target: f"{target} (the output)"}
+        lines = [f"{names[name]}: {one_line(text)}" for name, text in texts.columns if name in names]
+        lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in texts.labels]
+        return "\n".join(["What the columns mean:", "<<<", *lines, ">>>"]) if lines else ""
+
+    @cached_property
+    def labels(self) -> str:
+        """The labels of a classification task in a list; empty for numbers."""
+        labels = [f"- {one_line(label)}" for label in self.dataset.classes]
+        return "\n".join(["Labels:", *labels]) if labels else ""
+
+    @cached_property
+    def output(self) -> str:
+        """Placeholder of an answer's value."""
+        unit = self.units.get(self.dataset.target)
+        number = f"a number (in {unit})" if unit else "a number"
+        return "one of the labels" if self.dataset.classes else number
+
+    @property
+    def outputs(self) -> str:
+        """The possible outputs in one line."""
+        return f"one of: {', '.join(map(one_line, self.dataset.classes))}" if self.dataset.classes else self.output
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerPrompts(Prompts):
+    """Questions to the learner about a row."""
+
+    template: Template
+    is_structured: bool = False
+    """Whether answers are JSON that the server holds to a schema."""
+
     def messages(self, hypothesis: str, row: Row) -> list[Message]:
-        prompt = self.template.fill(
-            hypothesis=hypothesis,
-            rule=rule_of(self.dataset, hypothesis),
-            input=render_input(row, self.units, self.cell_limit),
-            outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
-        )
-        return [*self.template.opening, described(self.dataset, prompt)]
+        cells = render_input(row, self.units, self.cell_limit)
+        return self.ask(self.template, hypothesis, input=cells, answer_form=self.answer_form)
+
+    @cached_property
+    def answer_form(self) -> str:
+        """The words that tell the model how to answer; empty if worked examples show it."""
+        explained, style = "one or two short sentences", self.template.style
+        if self.is_lettered:
+            labels = map(one_line, self.dataset.classes)
+            lines = [f"- {letter} = {label}" for letter, label in zip(LETTERS, labels, strict=False)]
+            return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
+        if self.is_structured:
+            words = json.dumps({"explanation": explained, "output": self.output})
+            form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
+        elif style == "shown":
+            return ""
+        else:
+            form = f"{_ASKED}\nExplanation: {explained}\nOutput: {self.output}, nothing else"
+        gap = "\n\n" if style == "shown" else ""  # its slot follows the input
+        return f"{gap}{_paragraphs(self.labels, form)}"
 
     @cached_property
     def structure(self) -> Structure | None:
-        """The structure of an answer; None for free text."""
-        return structure(self.dataset) if self.is_structured else None
+        """Model of an answer: an explanation, then a label as prompts show it or a number; None for free text."""
+        if not self.is_structured:
+            return None
+        labels = [one_line(label) for label in self.dataset.classes]
+        return structure_of(
+            explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
+            output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
+        )
 
     @property
     def is_lettered(self) -> bool:
         """True if the answer is the letter of a label."""
         return self.template.style == "letter"
 
-    @cached_property
-    def units(self) -> dict[str, str]:
-        return units(self.dataset)
-
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramPrompts:
+class ProgramPrompts(Prompts):
     """Questions to the learner about a hypothesis as a program, and about a text that a program asks about."""
 
-    dataset: Dataset
     columns: Columns
-    translating: Template = field(default_factory=lambda: packaged("program"))
-    questioning: Template = field(default_factory=lambda: packaged("question"))
-    cell_limit: int = 0
-    """Characters shown of a text."""
 
     def translation(self, hypothesis: str) -> list[Message]:
         """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
-        prompt = self.translating.fill(
-            columns=render_arguments(self.columns, units(self.dataset)),
-            outputs=outputs_of(self.dataset).replace("one of:", "one of"),
-            rule=rule_of(self.dataset, hypothesis),
-        )
-        return [*self.translating.opening, described(self.dataset, prompt)]
+        arguments = "\n".join(_argument(each, self.units.get(each.name)) for each in self.columns.arguments.values())
+        outputs = self.outputs.replace("one of:", "one of")
+        return self.ask(shipped("program"), hypothesis, columns=arguments, outputs=outputs)
 
     def about_text(self, words: str, text: str) -> list[Message]:
-        prompt = self.questioning.fill(question=one_line(words), text=cut(text, self.cell_limit))
-        return [*self.questioning.opening, question(prompt)]
+        template = shipped("question")
+        return [*template.opening, question(template.fill(question=one_line(words), text=cut(text, self.cell_limit)))]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizerPrompts:
-    """Questions to the optimizer, which follow from these fields alone."""
+class OptimizerPrompts(Prompts):
+    """Questions to the optimizer."""
 
-    dataset: Dataset
     refining: Template
     """Role `optimizer`."""
     drawing: Template
     """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
-    cell_limit: int = 0
-    """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, seed: int = 0
@@ -174,25 +205,27 @@ class OptimizerPrompts:
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned = tuple(turned_columns(row, seed) for row in rows)
-        slots, shown = self.refining.slots, (units(self.dataset), self.cell_limit)
-        rule = rule_of(self.dataset, hypothesis)
-        is_listed = "mistakes" in slots and rule != NO_RULE
-        prompt = self.refining.fill(
-            hypothesis=hypothesis,
-            rule=rule,
-            inputs=render_inputs(rows, *shown) if "inputs" in slots else "",
-            rows=render_rows(turned, *shown) if "rows" in slots else "",
-            values=render_values(turned, shown[0]) if "values" in slots else "",
-            predictions=number_lines((each.value for each in predictions), NO_ANSWER),
-            mistakes=render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
-            targets=number_lines((row.target for row in rows), MISSING),
-            task=optimizer_task(self.dataset),
-            outputs=outputs_of(self.dataset),
-            answer_form=rule_form(self.refining.style, is_draw=False),
-        )
-        opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
-        return [*opening, described(self.dataset, prompt)]
+        turned, shown = tuple(turned_columns(row, seed) for row in rows), (self.units, self.cell_limit)
+        has_rule = rule_of(self.dataset, hypothesis) != NO_RULE
+        slots: dict[str, Callable[[], str]] = {
+            "inputs": lambda: render_inputs(rows, *shown),
+            "rows": lambda: render_rows(turned, *shown),
+            "values": lambda: render_values(turned, self.units),
+            "predictions": lambda: number_lines((each.value for each in predictions), NO_ANSWER),
+            "mistakes": lambda: render_mistakes(turned, predictions, *shown) if has_rule else NO_RULE,
+            "targets": lambda: number_lines((row.target for row in rows), MISSING),
+            "task": lambda: self.task,
+        }
+        texts = {name: render() for name, render in slots.items() if name in self.refining.slots}
+        form = rule_form(self.refining.style, is_draw=False)
+        return self.ask(self.refining, hypothesis, seed=seed, answer_form=form, **texts)
+
+    @cached_property
+    def task(self) -> str:
+        """The optimizer's instruction for a batch."""
+        unit = self.units.get(self.dataset.target)
+        task = f"The output is {one_line(self.dataset.target)}{f', in {unit}' if unit else ''}. {_TASK}"
+        return _paragraphs(task, self.labels)
 
     def shows_predictions(self, hypothesis: str) -> bool:
         """True if a question about a batch shows predictions: all, or the mistakes of a text that states a rule."""
@@ -200,14 +233,31 @@ class OptimizerPrompts:
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""
-        prompt = self.drawing.fill(
-            hypothesis=self.seed_text,
-            rule=rule_of(self.dataset, self.seed_text),
-            columns=render_columns(self.dataset),
-            outputs=outputs_of(self.dataset),
-            answer_form=rule_form(self.drawing.style, is_draw=True),
-        )
-        return [*self.drawing.opening, described(self.dataset, prompt)]
+        kinds = {column.name: column.kind for column in self.dataset.columns}
+        columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in self.dataset.inputs)
+        form = rule_form(self.drawing.style, is_draw=True)
+        return self.ask(self.drawing, self.seed_text, columns=_paragraphs(columns, self.labels), answer_form=form)
+
+
+_TASK = (
+    "If the current rule already answers this batch well, keep it. Otherwise change it so that it gives the correct "
+    "outputs here and also holds for batches not yet seen: look for what the rows have in common, and do not list "
+    "these rows. Be explicit: give exact values (numbers, thresholds, names), so that whoever follows the rule can "
+    "work out the output from an input alone."
+)
+_ASKED = "Answer in exactly this form:"
+
+
+def rule_form(style: Style, *, is_draw: bool) -> str:
+    """Return the optimizer's answer form. is_draw: for a draw from the prior, which shows no row."""
+    if style == "shown":
+        return ""
+    wrong, rule = "what the current rule gets right and wrong", "the whole new rule"
+    if is_draw:
+        wrong, rule = "why such a rule could hold", "the whole rule"
+    return (
+        f"{_ASKED}\nReasoning: a few sentences on {wrong}\nNew rule: {rule}, complete in itself, and nothing after it"
+    )
 
 
 # --- rows and columns as text ---------------------------------------------------------------------------------------
@@ -221,11 +271,6 @@ def render_value(value: Value | None, absent: str = MISSING) -> str:
         return one_line(value)
     number = float(value)
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
-
-
-def units(dataset: Dataset) -> dict[str, str]:
-    """Return the units of numeric columns by name: a currency, %, cm."""
-    return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
 
 
 def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
@@ -395,18 +440,6 @@ def _spread(outputs: Sequence[Value]) -> float:
     return sum((float(output) - mean) * (float(output) - mean) for output in outputs)
 
 
-def render_columns(dataset: Dataset) -> str:
-    """Return a line `name: kind` for each input column, then the labels of a classification task."""
-    kinds = {column.name: column.kind for column in dataset.columns}
-    columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
-    return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
-
-
-def render_arguments(columns: Columns, units: Mapping[str, str] = NO_UNITS) -> str:
-    """Return a line a column, as a program's argument: `sky_at_noon (“sky at noon”): text, one of clear, rain`."""
-    return "\n".join(_argument(each, units.get(each.name)) for each in columns.arguments.values())
-
-
 def _argument(argument: Argument, unit: str | None) -> str:
     name = "" if argument.name == argument.alias else f" (“{one_line(argument.name)}”)"
     absent = " or None" if argument.has_missing else ""
@@ -420,73 +453,6 @@ def _argument(argument: Argument, unit: str | None) -> str:
         return f"{argument.alias}{name}: number{absent}{listed}{f', in {unit}' if unit else ''}"
     listed = ", ".join(one_line(cut(value, LISTED)) for value in values[:LISTED_VALUES])
     return f"{argument.alias}{name}: text{absent}, {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"
-
-
-def render_descriptions(dataset: Dataset) -> str:
-    """Return what inputs, target and labels mean, a line each in a fence; empty if nothing is described.
-
-    `chol: serum cholesterol, mg/dl`, `num (the output): heart disease`, `num = yes: more than half of a vessel closed`
-    """
-    target = one_line(dataset.target)
-    shown = {name: one_line(name) for name in dataset.inputs} | {dataset.target: f"{target} (the output)"}
-    lines = [f"{shown[name]}: {one_line(text)}" for name, text in dataset.descriptions.columns if name in shown]
-    lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in dataset.descriptions.labels]
-    return "\n".join(["What the columns mean:", "<<<", *lines, ">>>"]) if lines else ""
-
-
-def render_labels(dataset: Dataset) -> str:
-    return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])
-
-
-# --- answer forms: the words that tell a model how to answer ---------------------------------------------------------
-
-_ASKED = "Answer in exactly this form:"
-_EXPLAINED = "one or two short sentences"
-
-
-def rule_form(style: Style, *, is_draw: bool) -> str:
-    """Return the optimizer's answer form. is_draw: for a draw from the prior, which shows no row."""
-    if style == "shown":
-        return ""
-    wrong, rule = "what the current rule gets right and wrong", "the whole new rule"
-    if is_draw:
-        wrong, rule = "why such a rule could hold", "the whole rule"
-    return (
-        f"{_ASKED}\nReasoning: a few sentences on {wrong}\nNew rule: {rule}, complete in itself, and nothing after it"
-    )
-
-
-def answer_kind(dataset: Dataset) -> str:
-    """Return the placeholder of a value in a form."""
-    if dataset.task == "classification":
-        return "one of the labels"
-    unit = units(dataset).get(dataset.target)
-    return f"a number (in {unit})" if unit else "a number"
-
-
-def outputs_of(dataset: Dataset) -> str:
-    """Describe the possible outputs in one line."""
-    if dataset.task == "classification":
-        return "one of: " + ", ".join(map(one_line, dataset.classes))
-    return answer_kind(dataset)
-
-
-def answer_form(style: Style, dataset: Dataset, *, is_structured: bool = False) -> str:
-    """Return the learner's answer form. style: the template's own."""
-    output = answer_kind(dataset)
-    if style == "letter":
-        lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
-        return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
-    if is_structured:
-        words = json.dumps({"explanation": _EXPLAINED, "output": output})
-        form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
-    elif style == "shown":
-        return ""
-    else:
-        form = f"{_ASKED}\nExplanation: {_EXPLAINED}\nOutput: {output}, nothing else"
-    labels = f"{render_labels(dataset)}\n\n" if dataset.task == "classification" else ""
-    gap = "\n\n" if style == "shown" else ""  # its slot follows the input
-    return f"{gap}{labels}{form}"
 
 
 # --- the context ----------------------------------------------------------------------------------------------------

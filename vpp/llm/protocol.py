@@ -4,7 +4,7 @@ import codecs
 import json
 import re
 import ssl
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -52,8 +52,6 @@ Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Ranges = dict[str, tuple[float, float] | None]
 """Refused fields of a request by name, with the range that the server allows; None: not at all."""
-Message = Mapping[str, str]
-Messages = Sequence[Message]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,19 +7,37 @@ A template is one user turn, or several chat turns, each below a line that names
     --- assistant
 
 The last turn is the user's and holds every slot. The fixed turns before it hold instructions and worked examples.
+The command line imports this module to parse its options, so it imports nothing that takes long.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from vpp.errors import InputError
-from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
-from vpp.llm.protocol import Message
 
+Message = Mapping[str, str]
+Messages = Sequence[Message]
+Role = Literal["learner", "optimizer", "prior", "program", "question"]
+ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
+"""Roles whose templates a user may write."""
+AUTO, PAPER, EXAMPLES, NUMBERS, TEXT, LETTERED = "auto", "paper", "examples", "numbers", "text", "letters"
+GALLERY: dict[str, str] = {
+    EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
+    NUMBERS: "Worked examples with formulas on made-up tables whose output is a number.",
+    TEXT: "Worked examples on made-up texts: the learner asks, answers, quotes; the optimizer seeks features in words.",
+    PAPER: "One message laid out as in the paper, with a short explanation first. For large models that think.",
+}
+"""Shipped template sets: name -> description. `LETTERED` is the learner's alone, where log-probabilities are read."""
+TEMPLATES = (AUTO, *GALLERY)
+"""Names that a user can choose."""
+AUTO_WORDS = (
+    "Worked examples for a language model, with formulas if the output is a number, on texts if a column holds free "
+    "text; the paper's layout for the demo model and the preset paper."
+)
 Style = Literal["text", "shown", "letter"]
 """Form of an answer: an explanation and the answer below headings; the same, but worked examples show it, so that no
 words are added; or one letter, which the prompt gives each label, for log-probabilities."""
@@ -46,9 +64,9 @@ class Template:
         self.role: Role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.style: Style = _check_slots(text, role) if role in SLOTS else "shown"
-        self.opening, last = _turns(text, role)
-        self._parts = tuple(_parts(last))
-        self.slots = frozenset(slot for _, slot in self._parts if slot is not None)
+        fixed, self._question = _turns(text, role)
+        self.opening: tuple[Message, ...] = tuple({"role": who, "content": _filled(words, {})} for who, words in fixed)
+        self.slots = frozenset(_slots(self._question))
 
     def opening_for(self, seed: int) -> tuple[Message, ...]:
         """Return the turns before the question; bit 4 of `seed` swaps the last two worked examples.
@@ -61,8 +79,7 @@ class Template:
 
     def fill(self, *, answer_form: str = "", **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
-        given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
-        return "".join(words + ("" if slot is None else keep_inside_fence(given[slot])) for words, slot in self._parts)
+        return _filled(self._question, {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)})
 
 
 def keep_inside_fence(value: str) -> str:
@@ -72,76 +89,60 @@ def keep_inside_fence(value: str) -> str:
     return _FENCE_LINE.sub(r"\1 ", value)
 
 
-def _parts(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield each stretch of words, with single braces for doubled ones, and the slot after it."""
-    end = 0
-    for brace in _BRACES.finditer(text):
-        yield text[end : brace.start()] + ("" if brace[1] else brace[0][0]), brace[1]
-        end = brace.end()
-    yield text[end:], None
+def _slots(text: str) -> list[str]:
+    return list(dict.fromkeys(filter(None, _BRACES.findall(text))))
 
 
-def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
-    """Return the fixed turns, and the text of the last one with its slots. Raises InputError."""
-    marks = list(_TURN.finditer(text))
-    if not marks:
-        return (), text
-    if text[: marks[0].start()].strip():
+def _filled(text: str, slots: Mapping[str, str]) -> str:
+    return _BRACES.sub(lambda brace: keep_inside_fence(slots[brace[1]]) if brace[1] else brace[0][0], text)
+
+
+def _turns(text: str, role: Role) -> tuple[list[tuple[str, str]], str]:
+    """Return the fixed turns, each with its speaker, and the text of the last one. Raises InputError."""
+    before, *marked = _TURN.split(text)
+    if not marked:
+        return [], text
+    *fixed, (asker, last) = zip(marked[::2], (words.strip("\n") for words in marked[1::2]), strict=True)
+    if before.strip():
         raise InputError(f"the {role} template has text before its first turn: begin with a line such as '--- system'")
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    turns = [(mark[1], text[mark.end() : end].strip("\n")) for mark, end in zip(marks, ends, strict=True)]
-    *fixed, (asker, last) = turns
     if asker != "user":
         raise InputError(f"the {role} template ends with the turn of '{asker}': end it with '--- user', the question")
-    for speaker, words in fixed:
-        if any(brace[1] for brace in _BRACES.finditer(words)):
-            raise InputError(
-                f"the {role} template has a slot in an earlier turn ({speaker}): slots go in the last turn"
-            )
-    return tuple({"role": name, "content": "".join(part for part, _ in _parts(words))} for name, words in fixed), last
+    if wrong := [speaker for speaker, words in fixed if _slots(words)]:
+        raise InputError(f"the {role} template has a slot in an earlier turn ({wrong[0]}): slots go in the last turn")
+    return fixed, last
 
 
 def _check_slots(text: str, role: Role) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
-    slots = dict.fromkeys(brace[1] for brace in _BRACES.finditer(text) if brace[1])
-    forms, groups = [slot for slot in slots if slot in FORM_SLOTS], [*SLOTS[role].split(), "|".join(FORM_SLOTS)]
-    known = "|".join(groups).replace("?", "").split("|")
-    missing = [
-        group.split("|")[0] for group in groups if "?" not in group and slots.keys().isdisjoint(group.split("|"))
-    ]
-    unknown = [slot for slot in slots if slot not in known]
+    slots = _slots(text)
+    groups = [group.split("|") for group in (*SLOTS[role].replace("?", "|?").split(), "|".join(FORM_SLOTS))]
+    unknown = sorted(set(slots).difference(*groups), key=slots.index)
+    missing = [group[0] for group in groups if "?" not in group and not {*group} & {*slots}]
     faults = [f"lacks {_listed(missing)}"] if missing else []
     faults += [f"has the unknown slot {_listed(unknown)}"] if unknown else []
     if faults:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
-    if len(forms) > 1:
-        raise InputError(f"the {role} template asks for several forms of answer ({_listed(forms)}): keep one of them")
-    return FORM_SLOTS[forms[0]]
+    first, *others = (slot for slot in slots if slot in FORM_SLOTS)
+    if others:
+        several = _listed([first, *others])
+        raise InputError(f"the {role} template asks for several forms of answer ({several}): keep one of them")
+    return FORM_SLOTS[first]
 
 
 def _listed(slots: Iterable[str]) -> str:
     return ", ".join(f"{{{slot}}}" for slot in slots)
 
 
-# --- templates that come with the package ---------------------------------------------------------------------------
+# --- shipped templates ----------------------------------------------------------------------------------------------
 
 
 @cache
-def packaged(role: Role, *path: str) -> Template:
-    """Return a role's template in a folder of this package; without one, those that no set and no user replaces."""
-    return Template(files("vpp.llm").joinpath("templates", *path, f"{role}.txt").read_text("utf-8"), role=role)
-
-
 def shipped(role: Role, name: str = PAPER) -> Template:
-    """Return a role's template of a shipped set. Raises InputError for an unknown name."""
-    if name not in GALLERY:
+    """Return a role's template of a shipped set; a role that no user may write has one. Raises InputError."""
+    if name not in (*GALLERY, LETTERED):
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
-    return packaged(role, name)
-
-
-def lettered() -> Template:
-    """Return the learner's template that asks for a label's letter, in place of a set's own."""
-    return packaged("learner", "letters")
+    folder = name if role in ROLES else ""
+    return Template(Path(__file__).with_name("templates").joinpath(folder, f"{role}.txt").read_text("utf-8"), role=role)
 
 
 def template_of(text: str | None, *, role: Role) -> Template:
@@ -156,10 +157,21 @@ def set_texts(name: str) -> dict[Role, str | None]:
 
 def name_of(text: str | None, role: Role) -> str | None:
     """Return the name of the shipped set that has this text, or None for the user's own text."""
-    return next((name for name in GALLERY if template_of(text, role=role).text == shipped(role, name).text), None)
+    return next((name for name in GALLERY if text in (set_texts(name)[role], shipped(role, name).text)), None)
 
 
 def check_templates(texts: dict[Role, str | None]) -> None:
     """Raise InputError for a user's own template that cannot be used."""
     for role, text in texts.items():
         template_of(text, role=role)
+
+
+def chosen_templates(
+    name: str, *, is_demo: bool, preset: str, has_text: bool = False, is_regression: bool = False
+) -> str:
+    """Return the shipped set that a choice stands for. has_text: whether an input column holds free text."""
+    if name != AUTO:
+        return name
+    if is_demo or preset == PAPER:
+        return PAPER
+    return TEXT if has_text else NUMBERS if is_regression else EXAMPLES

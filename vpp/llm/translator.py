@@ -9,7 +9,7 @@ from functools import partial
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, SharedRequests
+from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, Shared
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -63,10 +63,9 @@ class ProgramLearner:
         self._columns = prompts.columns
         chat = RoleChat(endpoint, counters, "learner")
         self._ask = partial(chat.complete, temperature=0.0, seed=options.seed)
-        self._translations: dict[str, Translation] = {}
-        self._texts: dict[tuple[str, str], TextAnswer] = {}
+        self._translations = Shared[str, Translation]()
+        self._texts = Shared[tuple[str, str], TextAnswer]()
         self._predictions: dict[tuple[str, int], Prediction] = {}
-        self._requests = SharedRequests()
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep the learner's own answers of an earlier session."""
@@ -77,16 +76,16 @@ class ProgramLearner:
         """Keep programs and answers about texts of an earlier session, without calling `on_program`."""
         for entry in entries:
             if isinstance(entry, Translation):
-                self._translations[entry.hypothesis] = entry
+                self._translations.answers[entry.hypothesis] = entry
             else:
-                self._texts[entry.question, entry.text] = entry
+                self._texts.answers[entry.question, entry.text] = entry
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
         program = await self.program(hypothesis)
         if program is None:
-            reason = self._translations[identity].reason
+            reason = self._translations.answers[identity].reason
             if self._falls_back and reason != NO_RULE_YET:
                 return await self.by_row.predict(hypothesis, rows)
             return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
@@ -100,15 +99,13 @@ class ProgramLearner:
 
     def needs_model(self, hypothesis: str) -> bool:
         """Return False if the hypothesis has a program already, which asks about no text."""
-        translation = self._translations.get(hypothesis_id(hypothesis))
+        translation = self._translations.answers.get(hypothesis_id(hypothesis))
         return translation is None or translation.code is None or bool(self._read(translation.code).questions)
 
     async def program(self, hypothesis: str) -> Program | None:
         """Return the hypothesis as a program; None if it cannot be one. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
-        if identity not in self._translations:
-            await self._requests.wait({(identity, 0): partial(self._translate, hypothesis)})
-        code = self._translations[identity].code
+        code = (await self._translations.get({identity: partial(self._translate, hypothesis)}))[identity].code
         return None if code is None else self._read(code)
 
     def _read(self, answer: str) -> Program:
@@ -116,10 +113,10 @@ class ProgramLearner:
 
     # --- from a hypothesis to its program ---------------------------------------------------------------------------
 
-    async def _translate(self, hypothesis: str) -> None:
+    async def _translate(self, hypothesis: str) -> Translation:
         translation = await self._translation(hypothesis)
-        self._translations[translation.hypothesis] = translation
         self._on_program(translation)
+        return translation
 
     async def _translation(self, hypothesis: str) -> Translation:
         """Ask for a program, and again with its code and its fault, until one passes the check."""
@@ -173,24 +170,17 @@ class ProgramLearner:
 
         rows: (N, columns of the program). A text that is missing, or gets no readable answer, counts as no.
         """
-        texts: dict[str, dict[str, str]] = {}
+        asked: dict[tuple[str, str], str] = {}
         for words, column in program.questions:
             cells = (row[program.columns.index(column)] for row in rows)
-            texts.setdefault(words, {}).update({str(cell): hypothesis_id(str(cell)) for cell in cells if cell})
-        new = {
-            (f"{words}\n{id_}", 0): partial(self._ask_about, words, id_, text)
-            for words, ids in texts.items()
-            for text, id_ in ids.items()
-            if (words, id_) not in self._texts
-        }
-        if new:
-            await self._requests.wait(new)
-        return {
-            words: {text: bool(self._texts[words, id_].yes) for text, id_ in ids.items()}
-            for words, ids in texts.items()
-        }
+            asked |= {(words, hypothesis_id(text)): text for text in dict.fromkeys(map(str, filter(None, cells)))}
+        answers = await self._texts.get({at: partial(self._ask_about, *at, text) for at, text in asked.items()})
+        yes: dict[str, dict[str, bool]] = {words: {} for words, _ in program.questions}
+        for (words, id_), text in asked.items():
+            yes[words][text] = bool(answers[words, id_].yes)
+        return yes
 
-    async def _ask_about(self, words: str, id_: str, text: str) -> None:
+    async def _ask_about(self, words: str, id_: str, text: str) -> TextAnswer:
         said = ""
         with suppress(PromptRefused):
             messages = self._prompts.about_text(words, text)
@@ -199,8 +189,8 @@ class ProgramLearner:
         if yes is None:
             self._counters.add(unparsable=1)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
-        self._texts[words, id_] = answer
         self._on_program(answer)
+        return answer
 
 
 def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:

@@ -15,7 +15,7 @@ from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.prompts import render_input
-from vpp.llm.protocol import Messages
+from vpp.llm.templates import Messages
 from vpp.problem import Prediction
 from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts

@@ -12,10 +12,9 @@ from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
 from vpp.llm.answers import LETTERS
-from vpp.llm.choices import PAPER, chosen_templates
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import check_templates, name_of, set_texts
+from vpp.llm.templates import PAPER, check_templates, chosen_templates, name_of, set_texts
 from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory, load_dataset

@@ -15,8 +15,8 @@ from vpp.llm.prompts import (
     fitting_cell_limit,
     seed_sentence,
 )
-from vpp.llm.protocol import SCHEMA, Message
-from vpp.llm.templates import Template, lettered, packaged, template_of
+from vpp.llm.protocol import SCHEMA
+from vpp.llm.templates import LETTERED, Message, Template, shipped, template_of
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -35,7 +35,7 @@ def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
 def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
     own = template_of(spec.learner_template, role="learner")
-    return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
+    return shipped("learner", LETTERED) if spec.config.likelihood == "logprobs" and own.style != "letter" else own
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -80,7 +80,7 @@ def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) ->
     learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
     templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
     if spec.config.has_programs:
-        templates |= {role: packaged(role).sha256 for role in ("program", "question")}
+        templates |= {role: shipped(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from vpp.errors import InputError
-from vpp.llm.choices import Role
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
+from vpp.llm.templates import Role
 from vpp.settings import Config
 
 Count = Annotated[int, Ge(0)]
