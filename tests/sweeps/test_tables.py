@@ -21,11 +21,13 @@ from vpp.bench.sweep import (
     best_of_five,
     config_of,
     dataset_of,
+    prepare,
     results_csv,
 )
 from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
+from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Reading, choices, preset
 
@@ -98,6 +100,13 @@ def test_cells_by_programs_keep_the_papers_schedule(reading: Reading) -> None:
         assert (config.has_programs, config.schedule) == (True, "paper")
         rows = config_of(cell_of("linear", method), SETTING)
         assert replace(config, reading="rows", tempering=rows.tempering) == rows
+
+
+@pytest.mark.parametrize(("task", "templates"), [("linear", NUMBERS), ("sum-parity", EXAMPLES)])
+def test_a_small_models_sweep_shows_it_the_tasks_worked_examples(task: str, templates: str) -> None:
+    endpoint = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
+    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.optimizer_template
+    assert shown == set_texts(templates)["optimizer"] != set_texts(PAPER)["optimizer"]
 
 
 def test_a_cell_has_the_papers_rows_and_the_tasks_prior() -> None:

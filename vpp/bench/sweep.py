@@ -20,7 +20,7 @@ from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
-from vpp.llm.templates import PAPER, set_texts
+from vpp.llm.templates import PAPER, chosen_templates, set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.disk import is_locked, locked, write_atomically
 from vpp.runs.preparation import Preparation
@@ -58,12 +58,14 @@ METHODS: Mapping[str, Method] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Size and reading of every cell's run; the paper's by default."""
+    """Size, reading and prompts of every cell's run; the paper's by default."""
 
     train: int = 100
     test: int = 60
     epochs: int = 2
     reading: Reading = "rows"
+    templates: str = PAPER
+    """A name of `vpp.llm.templates.TEMPLATES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,9 @@ def dataset_of(cell: Cell, setting: Setting) -> Dataset:
 
 def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation:
     """Return the cell's checked run. Raises InputError."""
-    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(PAPER).items()}
+    is_regression = find_info(cell.task).task == "regression"
+    chosen = chosen_templates(setting.templates, is_demo=endpoint.demo, preset="", is_regression=is_regression)
+    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(chosen).items()}
     name = f"{cell.task}, {cell.method}, seed {cell.seed}"
     spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, **texts)
     return Preparation(dataset=dataset_of(cell, setting), spec=spec)
@@ -236,7 +240,7 @@ READINGS: Mapping[Reading, str] = {
 
 def setting_text(setting: Setting) -> str:
     sizes = f"{setting.train} training and {setting.test} test rows, {counted(setting.epochs, 'epoch')}"
-    return f"{sizes}, {READINGS[setting.reading]} (reading {setting.reading})"
+    return f"{sizes}, {READINGS[setting.reading]} (reading {setting.reading}), prompts “{setting.templates}”"
 
 
 def endpoint_text(endpoint: EndpointSpec) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from vpp import __version__
 from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
-from vpp.llm.templates import AUTO, GALLERY
+from vpp.llm.templates import AUTO, GALLERY, TEMPLATES
 from vpp.settings import (
     EFFORTS,
     FOR_EXPERTS,
@@ -236,6 +236,8 @@ def _bench(commands: Commands) -> None:
     _number(parser, "--epochs", "passes over the training rows (2)")
     about = "how hypotheses are read: row by row as in the paper, as programs, or auto (rows)"
     parser.add_argument("--reading", choices=choices("reading"), help=about)
+    about = "prompts (paper); auto = worked examples, which a small language model needs"
+    parser.add_argument("--templates", choices=TEMPLATES, help=about)
     model_options(parser, of_run=False)
     about = "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
     _file(parser, "DIR", about)

@@ -372,7 +372,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
         endpoint = stored.endpoint
     before = stored.setting if stored else Setting()
     wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
-    wanted["reading"] = options.reading
+    wanted |= {"reading": options.reading, "templates": options.templates}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
