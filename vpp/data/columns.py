@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -72,14 +72,14 @@ def sequence_items(text: str) -> tuple[float, ...] | None:
 
 
 def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
-    """Return the kind of a column's distinct cells, unless they are dates; an empty column is text.
+    """Return the kind of a column's distinct cells; an empty column is text.
 
     n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
     Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
     """
-    if not distinct:
-        return "text"
-    if are_numbers and not are_codes(distinct, name=name):
+    if find_form(distinct):
+        return "date"
+    if are_numbers and distinct and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
     are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
     if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
@@ -128,7 +128,7 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
     if kind == "date" or not are_codes:
         return kind == "date"
-    units = {part.unit + part.scale if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
+    units = {part.unit() if (part := _part(cell)) else "" for cell in present}  # 16GB and 1TB are measures
     return "" in units or len(units) > MOST_UNITS
 
 
@@ -202,26 +202,31 @@ def read_notation(
     are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
     if all(map(is_number, texts)) and not are_grouped:
         return texts, None
-    column, is_scaled = _parts(texts)
-    readings = _readings(column)
-    if not readings:
+    readings = _readings(texts)
+    own = next((reading for reading in readings if reading.marks[0] == wanted), readings[0] if readings else None)
+    if own is None or own.plain == list(texts) or not all(math.isfinite(float(number)) for number in own.plain):
         return texts, None
-    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
-    if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
-        return texts, None
-    is_open = len(readings) > 1 and decimal is None and (likely, marks) != (".", (".", ""))
-    are_pairs = marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts))
-    is_doubtful = is_open or are_pairs
-    return plain, Notation(decimal=marks[0], unit=column[0].unit, is_doubtful=is_doubtful, is_scaled=is_scaled)
+    is_open = len(readings) > 1 and decimal is None and (likely, own.marks) != (".", (".", ""))
+    are_pairs = own.marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts))
+    doubt = is_open or are_pairs
+    return own.plain, Notation(decimal=own.marks[0], unit=own.unit, is_doubtful=doubt, is_scaled=own.is_scaled)
+
+
+def certain_decimal(texts: Sequence[str]) -> str | None:
+    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
+    readings = _readings(texts)
+    if len(readings) != 1:
+        return None
+    decimal, grouping = readings[0].marks
+    marks = {decimal, grouping} & {decimal, ",", "."}
+    return decimal if any(mark in text for text in texts for mark in marks) else None
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
     """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
-    if notation is not None and (part := _part(text)):
-        part = part.with_scale(notation.is_scaled)
-        for marks, pattern in BODIES.items():
-            if part.unit in ("", notation.unit) and marks[0] == notation.decimal and pattern.fullmatch(part.body):
-                return part.plain(marks)
+    if notation is not None and (part := _part(text)) and part.unit(notation.is_scaled) in ("", notation.unit):
+        marks = (own for own in BODIES if own[0] == notation.decimal and BODIES[own].fullmatch(part.body))
+        return next((part.plain(own, notation.is_scaled) for own in marks), text if is_number(text) else None)
     return text if is_number(text) else None
 
 
@@ -232,8 +237,9 @@ def write_number(number: str, notation: Notation | None) -> str:
 def is_written_number(text: str) -> bool:
     """True for a finite number in any of the notations."""
     part = _part(text)
-    fits = (marks for marks, body in BODIES.items() if body.fullmatch(part.body)) if part else ()
-    return part is not None and any(is_number(part.plain(marks)) for marks in fits)
+    return part is not None and any(
+        body.fullmatch(part.body) and is_number(part.plain(marks, is_scaled=True)) for marks, body in BODIES.items()
+    )
 
 
 def is_quantity(text: str) -> bool:
@@ -241,89 +247,69 @@ def is_quantity(text: str) -> bool:
     return is_written_number(text) or any(_read(_PATTERNS[name], text) for name in _PATTERNS if name != COMPACT)
 
 
-def two_ways(numbers: Sequence[str]) -> str:
-    """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
-    units = [re.sub(r"[-+\d.,\s]", "", number) for number in numbers]
-    other = next((number for number, unit in zip(numbers, units, strict=True) if unit != units[0]), numbers[-1])
-    return f"{quoted(numbers[0])} and {quoted(other)}"
-
-
-def certain_decimal(texts: Sequence[str]) -> str | None:
-    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
-    column, _ = _parts(texts)
-    readings = _readings(column)
-    if len(readings) != 1:
-        return None
-    decimal, grouping = readings[0][0]
-    marks = {decimal, grouping} & {decimal, ",", "."}
-    return decimal if any(mark in part.body for part in column for mark in marks) else None
-
-
 class _Part(NamedTuple):
     """A number as FORMATTED parts it."""
 
     match: re.Match[str]
-    body: str
-    unit: str
-    scale: str
 
-    def with_scale(self, is_scaled: bool) -> "_Part":
-        """Take the suffix as a unit, unless the column's suffixes are powers of ten."""
-        return self if is_scaled or not self.scale else self._replace(unit=self.unit or self.scale, scale="")
+    @property
+    def body(self) -> str:
+        return self.match["body"]
 
-    def plain(self, marks: Marks) -> str:
+    def unit(self, is_scaled: bool = False) -> str:
+        """Return the unit, or the suffix unless suffixes are powers of ten."""
+        own = self.match["before"] or self.match["after"] or self.match["measure"] or ""
+        return own if is_scaled else own or self.match["scale"] or ""
+
+    def plain(self, marks: Marks, is_scaled: bool) -> str:
         decimal, grouping = marks
         whole, _, decimals = self.body.partition(decimal)
         digits = whole.translate(_WITHOUT[grouping]) or "0"
         fraction = f".{decimals}" if decimals else ""
         minus = "-" if self.match["open"] or "-" in self.match.group("sign", "inner", "trailing") else ""
         number = f"{minus}{digits}{fraction}{self.match['power'] or ''}"
-        return f"{Decimal(number).scaleb(SCALES[self.scale]):f}" if self.scale else number
+        scale = self.match["scale"] if is_scaled else None
+        return f"{Decimal(number).scaleb(SCALES[scale]):f}" if scale else number
 
 
 def _part(cell: str) -> _Part | None:
     match = FORMATTED.fullmatch(cell if cell.isascii() else cell.translate(MINUS)) if len(cell) <= LONGEST else None
-    if match is None:
-        return None
-    unit = match["before"] or match["after"] or match["measure"] or ""
-    return _Part(match, match["body"], unit, match["scale"] or "")
+    return _Part(match) if match else None
 
 
-def _parts(texts: Sequence[str]) -> tuple[list[_Part], bool]:
-    """Parse the texts, and say whether their suffixes are powers of ten.
+class _Reading(NamedTuple):
+    """One way to read a column of numbers."""
 
-    Empty unless all parse with the same unit, and not all are in parentheses.
-    """
+    marks: Marks
+    plain: list[str]
+    unit: str
+    is_scaled: bool
+
+
+def _readings(texts: Sequence[str]) -> list[_Reading]:
+    """Return each possible reading of a column, with its preferred marks; none if the texts have not one unit."""
     column: list[_Part] = []
     for text in texts:
-        part = _part(text)
-        if part is None or (column and part.unit != column[0].unit):
-            return [], False
+        if (part := _part(text)) is None or (column and part.unit(True) != column[0].unit(True)):
+            return []
         column.append(part)
+    scales = {part.match["scale"] or "" for part in column}
     has_decimals = any("." in part.body or "," in part.body for part in column)
-    scales = {part.scale for part in column}
     is_currency = any(part.match["before"] or (part.match["after"] or "%") not in "%‰°" for part in column)
     is_scaled = is_currency or (len(scales) > 1 and has_decimals and "m" not in scales)
+    units = {part.unit(is_scaled) for part in column}
     is_attached = scales != {""} or any(part.match["measure"] and not part.match["gap"] for part in column)
-    column = [part.with_scale(is_scaled) for part in column]
-    is_odd = any(part.unit != column[0].unit for part in column) or all(part.match["open"] for part in column)
-    are_names = is_attached and not all(_UNITS.fullmatch(part.unit) for part in column)
-    if is_odd or (are_names and not (has_decimals or is_scaled)):
-        return [], False
-    return column, is_scaled and scales != {""}
-
-
-def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
-    """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
-    readings: list[tuple[Marks, list[str]]] = []
-    used = set("".join(part.body for part in column)) - set("0123456789")
-    for marks, pattern in BODIES.items() if column else ():
-        if marks[1] and STANDS_FOR[marks[1]].isdisjoint(used):
-            continue  # the same as without grouping
-        if all(pattern.fullmatch(part.body) for part in column):
-            plain = [part.plain(marks) for part in column]
-            if all(plain != other for _, other in readings):
-                readings.append((marks, plain))
+    are_names = is_attached and not all(map(_UNITS.fullmatch, units)) and not (has_decimals or is_scaled)
+    if len(units) != 1 or are_names or all(part.match["open"] for part in column):
+        return []
+    readings: list[_Reading] = []
+    used = set("".join(part.body for part in column))
+    for marks, body in BODIES.items():
+        is_used = not marks[1] or not STANDS_FOR[marks[1]].isdisjoint(used)  # else the same as without grouping
+        if is_used and all(body.fullmatch(part.body) for part in column):
+            plain = [part.plain(marks, is_scaled) for part in column]
+            if all(plain != other.plain for other in readings):
+                readings.append(_Reading(marks, plain, min(units), is_scaled and scales != {""}))
     return readings
 
 
@@ -479,7 +465,6 @@ MOSTLY = 0.8
 """Least share of numbers in a column for a note on its other cells."""
 FEWEST = 3
 """Least numbers in a column for such a note."""
-LOOKED_AT = 200
 LONGEST_WORD = 12
 """Most characters of a word that may mean a missing cell."""
 
@@ -501,23 +486,21 @@ def read_columns(
     so words such as NA are values, except in a column of numbers or dates.
     Raises DataError if a cell is not of the kind chosen for its column.
     """
-    kinds, words, decimal = chosen or {}, words_by_column(read_as.missing or (), names), read_as.decimal
+    words, likely = words_by_column(read_as.missing or (), names), "," if delimiter == ";" else "."
     drafts = [
-        _Draft(name, column, kinds.get(name), words=words.get(name), is_typed=is_typed)
+        _Draft(name, column, (chosen or {}).get(name), words=words.get(name), is_typed=is_typed)
         for name, column in zip(names, texts, strict=True)
     ]
-    likely = "," if delimiter == ";" else "."
     for draft in drafts:
-        draft.read(decimal, likely)
+        draft.read(read_as.decimal, likely)
     doubtful = [draft for draft in drafts if draft.notation and draft.notation.is_doubtful]
-    if doubtful and decimal is None:
+    if doubtful and read_as.decimal is None:
         numbers = (draft.given for draft in drafts if draft.notation or draft.are_numbers)
         marks = {mark for given in numbers if (mark := certain_decimal(given))}
         for draft in doubtful if len(marks) == 1 else ():  # another column shows the mark
             draft.read(min(marks), min(marks))
     columns = tuple(draft.column() for draft in drafts)
-    kind_notes = chain.from_iterable(_kind_notes(draft) for draft in drafts)
-    notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
+    notes = (*_notation_notes(drafts), *chain.from_iterable(map(_kind_notes, drafts)), *_missing_notes(drafts))
     return columns, tuple(draft.cells for draft in drafts), notes
 
 
@@ -529,11 +512,11 @@ class _Draft:
     ) -> None:
         counts = Counter(texts)
         labels = labels_among(counts) if words is None else frozenset()
-        typed_words = {text for text in counts if text and text.lower() in MISSING - ERRORS} if is_typed else set()
-        if words is None and typed_words:
+        if words is None and is_typed:
             others = [text for text in counts if text.lower() not in MISSING]
-            if chosen in WORDS or not all(map(is_quantity, others)):
-                words, labels = (), frozenset(typed_words)
+            own = {text for text in counts if text and text.lower() in MISSING - ERRORS}
+            if own and (chosen in WORDS or not all(map(is_quantity, others))):
+                words, labels = (), frozenset(own)
         self.name, self.chosen, self.is_typed = name, chosen, is_typed
         self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
@@ -544,28 +527,25 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         self.present: Sequence[str] = self.given
         self.notation: Notation | None = None
-        if (self.are_numbers and (decimal or likely) == ".") or self.chosen not in ("number", None):
-            return
-        if self.chosen is None and (is_code_name(self.name) or are_codes(self.given)):
-            return
-        self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
+        are_plain = self.are_numbers and (decimal or likely) == "."
+        are_labels = self.chosen is None and (is_code_name(self.name) or are_codes(self.given))
+        if self.chosen in ("number", None) and not are_plain and not are_labels:
+            self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
         self.cells: Cells = tuple(self.texts)
         if self.absent or self.notation:
             self.cells = tuple(map(dict(zip(self.given, self.present, strict=True)).get, self.texts))
-        n_missing = sum(self.absent.values())
-        distinct = list(dict.fromkeys(self.present)) if self.notation else self.given
         self._check()
-        self.form = None if self.chosen or self.notation else find_form(distinct)
-        n = len(self.cells) - n_missing
-        detected = find_kind(distinct, n=n, are_numbers=self.are_numbers or bool(self.notation), name=self.name)
-        self.kind = self.chosen or ("number" if self.notation else "date" if self.form else detected)
+        n_missing, n_distinct = sum(self.absent.values()), len(set(self.present))
+        n, are_numbers = len(self.cells) - n_missing, self.are_numbers
+        own: Kind | None = "number" if self.notation else None
+        self.kind = self.chosen or own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
         return Column(
             name=self.name,
             kind=self.kind,
             n_missing=n_missing,
-            n_distinct=len(distinct),
+            n_distinct=n_distinct,
             notation=self.notation,
             is_chosen=self.chosen is not None,
             kept_words=self.kept_words,
@@ -574,16 +554,18 @@ class _Draft:
 
     def _check(self) -> None:
         """Raises DataError for the first cell of another kind than the chosen one."""
-        are_dates = self.chosen != "date" or find_form(self.present) is not None
-        are_written = self.chosen == "number" and all(map(is_written_number, self.present))
-        name, fits = {
-            "number": ("numbers in one notation", is_number if are_written else is_written_number),
-            "date": ("dates in one form", lambda cell: are_dates),
-            "sequence": ("sequences of integers", is_sequence),
-        }.get(self.chosen or "", ("", lambda cell: True))
-        if (wrong := next((cell for cell in self.present if not fits(cell)), None)) is not None:
-            fault = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"
-            fault = f"it holds {two_ways(self.present)}" if are_written else fault
+        if self.chosen == "number":
+            name, fits, is_fine = "numbers in one notation", is_written_number, all(map(is_number, self.present))
+        elif self.chosen == "date":
+            name, fits, is_fine = "dates in one form", is_date, not self.present or find_form(self.present) is not None
+        elif self.chosen == "sequence":
+            name, fits, is_fine = "sequences of integers", is_sequence, all(map(is_sequence, self.present))
+        else:
+            return
+        if not is_fine:
+            wrong = next((cell for cell in self.present if not fits(cell)), None)
+            row = f"row {self.cells.index(wrong)} holds {quoted(wrong)}" if wrong is not None else ""
+            fault = row or f"it holds {_two_ways(self.present)}"
             raise DataError(
                 f"column {self.name!r} cannot be read as {name}: {fault}: fix the cells, or choose another kind"
             )
@@ -608,17 +590,13 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         if draft.notation is not None:
             alike.setdefault(draft.notation, []).append(draft)
     for notation, columns in alike.items():
-        pairs = list(zip(columns[0].given, columns[0].present, strict=True))[:LOOKED_AT]
+        pairs = zip(columns[0].given, columns[0].present, strict=True)
         written, cell = max((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: len(pair[0]))
-        listed = ", ".join(repr(column.name) for column in columns[:3])
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
+        named = f"column{'s' if len(columns) > 1 else ''} {', '.join(repr(each.name) for each in columns[:3])}{more}"
         undo = "; if that is wrong, choose the decimal mark, or the kind sequence" if notation.is_doubtful else ""
         undo = "; the kind text keeps such cells as they are written" if notation.is_scaled else undo
-        named = f"column{'s' if len(columns) > 1 else ''} {listed}{more}"
-        if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
-            yield f"{named}: numbers in {notation.unit}"
-        else:
-            yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
+        yield f"{named}: {quoted(written)} is read as {f'{cell} {notation.unit}'.strip()}{undo}"
 
 
 def _kind_notes(draft: _Draft) -> Iterator[str]:
@@ -628,37 +606,39 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
     if draft.chosen is not None:
         return
-    if draft.form is not None and draft.form.other:
-        either = f"{draft.form.name} or {draft.form.other}"
-        yield f"{name}: dates such as {draft.present[0]!r} could be {either}; prompts show them as written"
+    if draft.kind == "date" and (form := find_form(draft.given)) and form.other:
+        either = f"{form.name} or {form.other}"
+        yield f"{name}: dates such as {draft.given[0]!r} could be {either}; prompts show them as written"
     elif draft.kind in WORDS and draft.are_numbers:
-        if draft.present and (draft.kind == "text" or are_codes(draft.present, name=draft.name)):
+        if draft.given and (draft.kind == "text" or are_codes(draft.given, name=draft.name)):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
     elif draft.kind in (*WORDS, "sequence"):
-        yield from _mostly_notes(draft)
+        if draft.kind != "sequence" and not is_code_name(draft.name):
+            yield from _mostly_notes(draft, "numbers", is_written_number)
+        yield from _mostly_notes(draft, "dates", is_date)
 
 
-def _mostly_notes(draft: _Draft) -> Iterator[str]:
-    """Name a cell that is no number in a column of such, and a cell that is no date."""
-    name = f"column {draft.name!r} is {draft.kind}"
-    for what, is_such in (("numbers", is_written_number), ("dates", is_date)):
-        if what == "numbers" and (draft.kind == "sequence" or is_code_name(draft.name)):
-            continue
-        sample = draft.present[:LOOKED_AT]
-        if not sample or sum(map(is_such, sample)) < MOSTLY * len(sample) - 1:
-            continue
-        such = [cell for cell in draft.present if is_such(cell)]
-        others = [cell for cell in draft.present if not is_such(cell)]
-        if not such or len(others) > max(1, (1 - MOSTLY) * len(draft.present)) or are_codes(such, name=draft.name):
-            continue
-        if not others and what == "numbers":
-            yield f"{name}: its numbers are not in one notation, such as {two_ways(such)}"
-        elif others and len(draft.present) >= FEWEST:
-            other = others[0]
-            fault = f"{name}, though mostly {what}: row {draft.cells.index(other)} holds {quoted(other)}"
-            is_word = len(other) <= LONGEST_WORD and other.isprintable() and "," not in other
-            how = f"; if that means a missing cell, --missing '{draft.name}={other}' says so"
-            yield f"{fault}{how if is_word else ''}"
+def _mostly_notes(draft: _Draft, what: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Name the first cell that is none in a column that mostly holds numbers or dates."""
+    name, cells = f"column {draft.name!r} is {draft.kind}", draft.given
+    others = [cell for cell in cells if not fits(cell)]
+    if len(others) > max(1, (1 - MOSTLY) * len(cells)) or len(others) == len(cells):
+        return
+    if are_codes([cell for cell in cells if cell not in others], name=draft.name):
+        return
+    if not others and what == "numbers":
+        yield f"{name}: its numbers are not in one notation, such as {_two_ways(cells)}"
+    elif others and len(cells) >= FEWEST:
+        is_word = len(others[0]) <= LONGEST_WORD and others[0].isprintable() and "," not in others[0]
+        how = f"; if that means a missing cell, --missing '{draft.name}={others[0]}' says so" if is_word else ""
+        yield f"{name}, though mostly {what}: row {draft.cells.index(others[0])} holds {quoted(others[0])}{how}"
+
+
+def _two_ways(numbers: Sequence[str]) -> str:
+    """Quote the first number and one of another unit, or else the last: `'$12.00' and '(CHF 17.84)'`."""
+    units = [re.sub(r"[-+\d.,\s]", "", number) for number in numbers]
+    other = next((number for number, unit in zip(numbers, units, strict=True) if unit != units[0]), numbers[-1])
+    return f"{quoted(numbers[0])} and {quoted(other)}"
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:

@@ -46,8 +46,7 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
     if not text.strip(None if read_as.delimiter else _BLANK):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     grid = read_json(text, encoding, name=name) if text.lstrip().startswith(("{", "[")) else None
-    grid = grid or read_csv(text, encoding, name, read_as)
-    return replace(grid, notes=(*notes, *grid.notes))
+    return (grid or read_csv(text, encoding, name, read_as)).after(notes)
 
 
 def _refuse_others(content: bytes, name: str) -> None:
@@ -116,8 +115,7 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
     skipped = read_as.skip_lines or 0
     records = (record for record in _records(lines) if record.line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
-    grid = read_below_titles(records, reading, name, read_as)
-    return replace(grid, notes=(*filter(None, own), *grid.notes))
+    return read_below_titles(records, reading, name, read_as).after(own)
 
 
 class _Scan:
@@ -287,6 +285,7 @@ def _texts(series: Any) -> list[str]:
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
+_SOMETHING = re.compile(r"[^ \t\r\n]")
 SHAPES = "write a list of records (pandas: to_json(orient='records')), or an object a line"
 
 
@@ -298,12 +297,12 @@ def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     """
     check_size(name, n_columns=1, n_rows=text.count(",") + text.count("{"))
     try:
-        records = _json_records(text, name)
+        records = _json_records(text)
     except RecursionError:
         raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
-    except DataError:
+    except json.JSONDecodeError as error:
         if text.lstrip().startswith("{") or name.lower().endswith((".json", ".jsonl", ".ndjson")):
-            raise
+            raise DataError(f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it") from None
         return None
     is_nested = len(records) == 1 and text.lstrip().startswith("{") and any(map(_is_nested, records[0].values()))
     if is_nested or not all(isinstance(record, dict) for record in records):
@@ -314,26 +313,15 @@ def read_json(text: str, encoding: str, *, name: str) -> Grid | None:
     return Grid.of(names, columns, file=name, reading=Reading(format="json", encoding=encoding))
 
 
-def _json_records(text: str, name: str) -> list[Any]:
-    """Parse a JSON list, or an object a line. Raises DataError for other text."""
-    try:
-        value = _loads(text)
-        return value if isinstance(value, list) else [value]
-    except json.JSONDecodeError as error:
-        fault = f"line {error.lineno}: {error.msg}"
-    records = []
-    for number, line in enumerate(text.split("\n"), 1):
-        try:
-            records += [_loads(line)] if line.strip() else []
-        except json.JSONDecodeError as error:
-            fault = f"line {number}: {error.msg}" if records else fault
-            raise DataError(f"{name} is not valid JSON ({fault}): correct it") from None
-    return records
-
-
-def _loads(text: str) -> Any:
-    """Parse JSON with numbers as they are written."""
-    return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
+def _json_records(text: str) -> list[Any]:
+    """Parse a list, or one value after another, with numbers as they are written. Raises JSONDecodeError."""
+    constants = {"NaN": None}
+    parser = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=lambda word: constants.get(word, word))
+    values, end = list[Any](), 0
+    while rest := _SOMETHING.search(text, end):
+        value, end = parser.raw_decode(text, rest.start())
+        values.append(value)
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else values
 
 
 def _is_nested(cell: Any) -> bool:

@@ -38,6 +38,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _LAST_CONTROLS = re.compile(r"(?:(?<=[\r\n])[\x00-\x08\x0e-\x1f\x7f]+|[\x00\x1a]+)[\s\x00\x1a]*\Z")
 """A last line of control characters, or the marks of DOS for the end of a file."""
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""Characters that no cell may hold; utf-7 and unicode_escape can spell a lone surrogate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,21 +66,19 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
     try:
         text = content.decode(codec)
     except UnicodeError as error:
-        start = getattr(error, "start", 0)
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
         if encoding or marked:
-            raise _no_text(name, codec, content.count(b"\n", 0, start) + 1) from None
-        text, codec = _guess(content, name, start)
+            raise _no_text(name, encoding_name(codec), line) from None
+        text, codec = _guess(content, name, line)
         notes.append(f"not UTF-8: read as {encoding_name(codec)}; if letters look wrong, choose another encoding")
     if last := _LAST_CONTROLS.search(text, max(0, len(text) - 1_000)):
         notes.append(f"the control character 0x{ord(last[0][0]):02x} at the end was not read")
         text = text[: last.start()]
     if wrong := NO_TEXT.search(text):
-        line = text.count("\n", 0, wrong.start()) + 1
-        if wrong[0] != "\0":  # utf-7 and unicode_escape can spell a lone surrogate
-            raise _no_text(name, codec, line)
+        what = "a NUL byte" if wrong[0] == "\0" else "half a character"
         raise DataError(
-            f"{name} holds a NUL byte in line {line}, which is no text: remove it, or choose the file's encoding "
-            "(utf-16-le if every other byte is NUL)"
+            f"{name} holds {what} in line {text.count(chr(10), 0, wrong.start()) + 1}, which is no text: remove it, or "
+            "choose the file's encoding (utf-16-le if every other byte is NUL)"
         )
     return text.lstrip("\ufeff"), codec, notes
 
@@ -88,29 +87,23 @@ def encoding_name(encoding: str) -> str:
     return ENCODING_NAMES.get(encoding, encoding)
 
 
-def _guess(content: bytes, name: str, start: int) -> tuple[str, str]:
+def _guess(content: bytes, name: str, line: int) -> tuple[str, str]:
     """Return text and encoding of a file that is not UTF-8: another alphabet if it is certain, else Windows-1252.
 
-    start: place of the first wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
+    line: the first with a wrong byte. Raises DataError if all but a few letters are UTF-8: any other encoding would
     garble the rest.
     """
     # Imported late: most files are UTF-8 and do not need it.
     from charset_normalizer import from_bytes
 
-    line = content.count(b"\n", 0, start) + 1
     lossy = content.decode("utf-8", errors="replace")
     if sum(character > "\x7f" for character in lossy) > 11 * lossy.count("\ufffd"):
-        raise DataError(
-            f"{name} is UTF-8 except line {line} (byte 0x{content[start]:02x}): fix that line, or choose another "
-            "encoding"
-        )
+        raise DataError(f"{name} is UTF-8 except line {line}: fix that line, or choose another encoding")
     sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
     matches = list(from_bytes(sample, cp_isolation=["cp1252", *_ONE_BYTE, *_MANY_BYTES]))
     plausible = {other for match in matches for other in (match.encoding, *match.could_be_from_charset)}
-    codec = "cp1252"
-    if matches and "cp1252" not in plausible:
-        best = matches[0]
-        codec = best.encoding if best.encoding in _MANY_BYTES or best.coherence >= _SURE else codec
+    is_sure = matches and (matches[0].encoding in _MANY_BYTES or matches[0].coherence >= _SURE)
+    codec = matches[0].encoding if is_sure and "cp1252" not in plausible else "cp1252"
     with suppress(UnicodeDecodeError):
         text = content.decode(codec)
         if not _CONTROL.search(_LAST_CONTROLS.sub("", text)):  # nearly any binary file decodes in a one-byte encoding
@@ -118,9 +111,10 @@ def _guess(content: bytes, name: str, start: int) -> tuple[str, str]:
     raise _no_text(name, "UTF-8, UTF-16 or Windows-1252", line)
 
 
-def _no_text(name: str, codec: str, line: int) -> DataError:
-    where = f"{name} is not text in {encoding_name(codec)} (line {line})"
-    return DataError(f"{where}: save the table as CSV in UTF-8, or choose its encoding")
+def _no_text(name: str, encodings: str, line: int) -> DataError:
+    return DataError(
+        f"{name} is not text in {encodings} (line {line}): save the table as CSV in UTF-8, or choose its encoding"
+    )
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -131,8 +125,6 @@ _SAMPLE_CHARACTERS = 262_144
 NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 _UNUSED = "\x1f"
-_END = "\0"
-"""Extra last line, as no file has it: the csv module returns it as a record of its own unless a quote is still open."""
 PLAIN_QUOTES = "--read quotes=plain"
 
 
@@ -147,36 +139,31 @@ class Record(NamedTuple):
 
 
 def read_records(
-    text: str, delimiter: str, *, name: str, first_line: int = 1, has_quotes: bool = True
+    text: str, delimiter: str, *, name: str, first_line: int = 1, has_quotes: bool = True, is_strict: bool = True
 ) -> Iterator[Record]:
-    """Yield every record with any text. Raises DataError for a quote that is never closed.
+    """Yield every record with any text.
 
     first_line: number of the text's first line in the file. has_quotes: whether quotes enclose cells, or are text.
+    Raises DataError, if strict, for quotes that do not enclose a cell: they would lose their mark, or swallow lines.
     """
-    closed = text if text.endswith(("\n", "\r")) else f"{text}\n"
     reader = csv.reader(
-        chain(io.StringIO(closed, newline=""), (_END,)),
+        io.StringIO(text, newline=""),
         delimiter=delimiter or _UNUSED,
         skipinitialspace=True,
         quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
+        strict=is_strict,
     )
-    line = start = first_line
-    cells: list[str] = []
+    line = first_line
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
-            if any(map(str.strip, cells)) and cells != [_END]:
+            if any(map(str.strip, cells)):
                 yield Record(start, cells, line - start)
-    except csv.Error:
+    except csv.Error as error:
         raise DataError(
-            f"{name}: a cell is longer than {csv.field_size_limit():,} characters: close the quote that opens it "
-            f"(after line {start}), shorten it, or read quotes as text ({PLAIN_QUOTES})"
+            f"{name}: line {line} cannot be split into cells ({error}): quote cells as CSV does, each quote in a cell "
+            f"doubled, or read quotes as text ({PLAIN_QUOTES})"
         ) from None
-    if cells != [_END]:
-        raise DataError(
-            f"{name}: line {start} opens a quote that is never closed: close it, double each quote in a cell, or "
-            f"read quotes as text ({PLAIN_QUOTES})"
-        )
 
 
 def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record]:
@@ -184,45 +171,16 @@ def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record
     cut = text[:_SAMPLE_CHARACTERS]
     records: list[Record] = []
     with suppress(DataError):
-        records.extend(islice(read_records(cut, delimiter, name="", has_quotes=has_quotes), SAMPLE_RECORDS))
+        lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
+        records.extend(islice(lenient, SAMPLE_RECORDS))
     return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
 
 
-def _swallowed_note(body: str, multiline: Sequence[Record], delimiter: str, first_line: int) -> str:
-    """Note rows of several lines that would be records of their own, as after a quote that was never meant as one."""
-    lines = list(io.StringIO(body, newline="")) if multiline and delimiter else []
-    swallowed = []
-    for record in multiline if lines else ():
-        own = lines[record.line - first_line :][: record.n_lines]
-        n_alike = sum(line.count(delimiter) == len(record.cells) - 1 for line in own)
-        # If the quotes are well-formed, every line has to be as wide as the record, else most of them.
-        if n_alike == len(own) > 2 or (2 * n_alike > len(own) and not _is_well_formed(own, delimiter)):
-            swallowed.append(f"{record.line} to {record.line + record.n_lines - 1}")
-    if not swallowed:
-        return ""
-    listed = ", ".join(swallowed[:3]) + (f" and {len(swallowed) - 3:,} more" if len(swallowed) > 3 else "")
-    rows = "one row" if len(swallowed) == 1 else "one row each"
-    remedy = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-    return f"lines {listed} were read as {rows}, since a quote opens there: {remedy}"
-
-
-def _is_well_formed(lines: Sequence[str], delimiter: str) -> bool:
-    try:
-        next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
-    except csv.Error:
-        return False
-    return True
-
-
-def _refuse_backslashes(body: str, delimiter: str, first_line: int, name: str) -> None:
-    """Raises DataError for a quote escaped by a backslash, at which the csv module would end the cell too early."""
-    mark = re.escape(delimiter or _UNUSED)
-    match = (
-        re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE) if '\\"' in body else None
-    )
-    if match:
-        line = first_line + len(body[: match.end()].splitlines()) - 1
-        raise DataError(f'{name}: line {line} writes a quote in a cell as \\": double it (""), as CSV does')
+def _holds_records(record: Record, delimiter: str) -> bool:
+    """True if a cell holds lines as wide as the record, as after a quote that was never meant as one."""
+    inner = [cell.splitlines()[1:-1] for cell in record.cells]
+    own = max(inner, key=len)
+    return bool(own) and all(line.count(delimiter) == len(record.cells) - 1 for line in own)
 
 
 _SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
@@ -262,17 +220,16 @@ def table_start(records: Sequence[Record]) -> int:
 
 def _titles(records: Sequence[Record], usual: int) -> int:
     """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
-    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
-    before, table = records[n - 1], records[n:]
-    if n and len(table[0].cells) > 1:
-        follows_gap = table[0].line > before.line + 1
-        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
-        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
-        if follows_gap or follows_padding or is_even or _is_plain_header(table):
-            return n
-    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
-    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
-    return n if is_table else 0
+    tops = (n for n, record in enumerate(records[: MAX_ABOVE + 1]) if len(record.cells) == usual)
+    n = next((n for n in tops if not _is_alone(records[n], usual)), 0)
+    above, table = records[:n], records[n:]
+    if not above or _is_plain_header(table):
+        return n
+    follows_gap = table[0].line > above[-1].line + 1
+    follows_padding = len(above[-1].cells) > 1 and not any(map(_is_like_data, table[0].cells))
+    is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+    is_table = follows_gap or follows_padding or is_even
+    return n if is_table and all(_is_alone(record, usual) for record in above) else 0
 
 
 def _is_alone(record: Record, usual: int) -> bool:
@@ -303,7 +260,7 @@ def why_no_header(records: Sequence[Record]) -> str:
     Names differ from the cells of their columns, data are like them.
     """
     lines = [[cell.strip() for cell in record.cells] for record in records[: 1 + ROWS_COMPARED]]
-    first, below = (lines[0], [cells for cells in lines[1:] if cells != lines[0]]) if lines else ([], [])
+    first, below = lines[0], [cells for cells in lines[1:] if cells != lines[0]]
     alike: list[int] = []
     again: list[int] = []
     for place, cell in enumerate(first):
@@ -342,9 +299,8 @@ def _has_row_names(records: Sequence[Record]) -> bool:
     if len(rows) < 2 or {len(cells) for cells in rows} != {len(records[0].cells) + 1} or not all(c[-1] for c in rows):
         return False
     names = [cells[0] for cells in rows]
-    if names == [str(number) for number in range(1, len(names) + 1)]:
-        return True
-    return len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
+    are_names = len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
+    return are_names or names == [str(number) for number in range(1, len(names) + 1)]
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -384,7 +340,6 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 
 _EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
 MAX_END = 20
-MOST_NOTED = 10_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
@@ -399,8 +354,7 @@ class Grid:
     columns: list[list[str]]
     """(column, row)."""
     notes: tuple[str, ...] = ()
-    reading: Reading = Reading()
-    multiline: Sequence[Record] = ()
+    reading: Reading
 
     @classmethod
     def of(cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading) -> "Grid":
@@ -409,6 +363,10 @@ class Grid:
             raise DataError(f"{file} has no rows: rows are needed")
         own_names, notes = unique_names(dict(enumerate(names)))
         return cls(names=own_names, columns=columns, notes=tuple(notes), reading=reading)
+
+    def after(self, notes: Iterable[str]) -> "Grid":
+        """Put these notes first, without empty ones."""
+        return replace(self, notes=(*filter(None, notes), *self.notes))
 
 
 def check_size(name: str, *, n_columns: int, n_rows: int) -> None:
@@ -441,46 +399,52 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
 
 
 class _Rows:
-    """Rows as wide as the header, or as the widest line at the top, with the numbers of the lines that were not.
+    """Rows as wide as the header, or as the widest line at the top.
 
     Raises DataError for text beyond the table, and for too many columns or cells.
     """
 
-    def __init__(self, records: Iterable[Record], heads: Sequence[str], header: Sequence[str], name: str) -> None:
+    def __init__(
+        self, records: Iterable[Record], heads: Sequence[str], *, header: Sequence[str], delimiter: str, name: str
+    ) -> None:
         """header: cells of a line that is left out wherever it comes again."""
         check_size(name, n_columns=len(heads), n_rows=0)
         self.columns: list[list[str]] = [[] for _ in heads]
         self.lines: list[int] = []
         """Number of each row's first line."""
-        self.short: list[int] = []
-        self.repeated: list[int] = []
-        self.multiline: list[Record] = []
-        self.n_named = max((place for place, head in enumerate(heads, 1) if head.strip()), default=len(heads))
+        self._short: list[int] = []
+        self._repeated: list[int] = []
+        self._swallowing: list[int] = []
+        self._n_named = max((place for place, head in enumerate(heads, 1) if head.strip()), default=len(heads))
         stripped = lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
-        for line, cells, n_lines in records:
+        for record in records:
+            line, cells, n_lines = record
             if cells == header:
-                self.repeated.append(line)
+                self._repeated.append(line)
                 continue
             self.lines.append(line)
-            if n_lines > 1 and len(self.multiline) < MOST_NOTED:
-                self.multiline.append(Record(line, cells, n_lines))
             if len(cells) > len(heads) and "".join(cells[len(heads) :]).strip():
                 raise DataError(
                     f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that "
                     "contain the delimiter, name every column, or skip the lines above the table"
                 )
-            if len(cells) < self.n_named:
-                self.short.append(line)
+            if len(cells) < self._n_named:
+                self._short.append(line)
+            if n_lines > 2 and delimiter and _holds_records(record, delimiter):
+                self._swallowing.append(line)
             for column, cell in zip(self.columns, chain(cells, repeat("")), strict=False):
                 column.append(stripped(cell))
             if len(self.lines) * len(heads) > MAX_CELLS:
                 check_size(name, n_columns=len(heads), n_rows=len(self.lines))
 
     def notes(self) -> Iterator[str]:
-        if self.short:
-            yield f"{_counted(self.short)} fewer than {self.n_named} cells: the others are missing"
-        if self.repeated:
-            yield f"{_counted(self.repeated)} the header again: left out; {AS_IS} reads every line"
+        if self._swallowing:
+            how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
+            yield f"{_counted(self._swallowing)} a quoted cell that holds lines like rows: {how}"
+        if self._short:
+            yield f"{_counted(self._short)} fewer than {self._n_named} cells: the others are missing"
+        if self._repeated:
+            yield f"{_counted(self._repeated)} the header again: left out; {AS_IS} reads every line"
 
 
 def _stripped(cell: str) -> str:
@@ -524,9 +488,8 @@ def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
     if top:
         yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
     if end < n_rows:
-        were = (
-            f"line {rows.lines[end]} was" if end == n_rows - 1 else f"lines {rows.lines[end]} to {rows.lines[-1]} were"
-        )
+        first, final = rows.lines[end], rows.lines[-1]
+        were = f"line {first} was" if first == final else f"lines {first} to {final} were"
         yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
     rows.columns = [cells[top:end] for cells in columns]
 
@@ -587,21 +550,14 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     given = read_as.delimiter or (named and named[1])
     delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
-    if has_quotes:
-        _refuse_backslashes(body, delimiter, skipped + 1, name)
     records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
-    grid = read_below_titles(records, reading, name, read_as)
-    called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
-    notes = (
-        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
-        f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
-        "columns look wrong, choose the delimiter"
-        if other != NO_DELIMITER
-        else "",
-        _swallowed_note(body, grid.multiline, delimiter, skipped + 1),
-    )
-    return replace(grid, notes=(*filter(None, notes), *grid.notes))
+    note = "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else ""
+    if other != NO_DELIMITER:
+        called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
+        note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if "
+        note += "the columns look wrong, choose the delimiter"
+    return read_below_titles(records, reading, name, read_as).after([note])
 
 
 def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
@@ -618,11 +574,12 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
         first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
         more = f" and {start - 1} more" if start > 1 else ""
         notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+        reading = replace(reading, skipped_lines=seen[start].line - 1)
     if header and not read_as.as_is and _has_row_names(top):
         heads.insert(0, "")
         notes.append("the header lacks the name of the first column, as R leaves out that of its row names")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    rows = _Rows(chain(top[header:], records), heads, repeated, name)
+    rows = _Rows(chain(top[header:], records), heads, header=repeated, delimiter=reading.delimiter, name=name)
     if not rows.lines:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
@@ -636,6 +593,5 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
         name_notes = [f"{reason}the columns are called {called}"]
-    reading = replace(reading, header=header, skipped_lines=seen[start].line - 1 if start else reading.skipped_lines)
     columns = [rows.columns[at] for at in own]
-    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=reading, multiline=rows.multiline)
+    return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=replace(reading, header=header))
