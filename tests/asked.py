@@ -1,14 +1,15 @@
 """Runs written by hand whose particles can be asked: their learner is the demo model behind a server of the test's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests import inspected
+from tests.inspected import prediction
 from tests.processes import Model
+from tests.reporting import builders
 from tests.reporting.builders import drawn, finished, run, started
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.problem import Prediction
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
@@ -31,37 +32,29 @@ def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS)
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
 
 
+def told(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
+    """said: by particle, a value a row."""
+    rows = tuple(rows or builders.rows([0.0] * len(said[0]), first_id=0))
+    is_label = any(isinstance(value, str) for values in said for value in values)
+    values: dict[str, Any] = {
+        "texts": tuple(f"rule {k}" for k in range(len(said))),
+        "predictions": tuple(tuple(prediction(row.id, v) for row, v in zip(rows, one, strict=True)) for one in said),
+        "task": "classification" if is_label else "regression",
+        "classes": ("no", "yes") if is_label else (),
+        **rest,
+    }
+    return Answers(rows=rows, weights=tuple(weights), target="y", **values)
+
+
 def told_labels() -> Answers:
     """Answers of `inspected.labels` on its test rows."""
-    return _told(inspected.LABELS, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS, inspected.ON_TEST, step=1)
+    said = [inspected.ON_TEST[text] for text in inspected.LABEL_SLOTS]
+    given = {"rows": inspected.LABELS.test, "texts": inspected.LABEL_SLOTS, "step": 1}
+    return told(*said, weights=inspected.LABEL_WEIGHTS, **given)
 
 
 def told_numbers() -> Answers:
     """Answers of `inspected.numbers` on its test rows."""
-    return _told(inspected.NUMBERS, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS, inspected.NUMBERS_ON_TEST, step=0)
-
-
-def _told(
-    data: Dataset,
-    slots: tuple[str, ...],
-    weights: tuple[float, ...],
-    on_test: Mapping[str, Sequence[Value | None]],
-    *,
-    step: int,
-) -> Answers:
-    return Answers(
-        rows=data.test,
-        texts=slots,
-        weights=weights,
-        predictions=tuple(tuple(map(_answer, data.test, on_test[text])) for text in slots),
-        task=data.task,
-        target="y",
-        classes=data.classes,
-        step=step,
-    )
-
-
-def _answer(row: Row, value: Value | None) -> Prediction:
-    if value is None:
-        return Prediction(row=row.id, value=None, reason="the answer has no “Output:” line")
-    return Prediction(row=row.id, value=value, explanation=f"because {value}")
+    said = [inspected.NUMBERS_ON_TEST[text] for text in inspected.NUMBER_SLOTS]
+    given = {"rows": inspected.NUMBERS.test, "texts": inspected.NUMBER_SLOTS, "step": 0}
+    return told(*said, weights=inspected.NUMBER_WEIGHTS, **given)

@@ -33,6 +33,7 @@ from tests.reporting.builders import (
     scored,
     started,
 )
+from vpp.data.dataset import Dataset
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -180,16 +181,12 @@ def number_events() -> list[Event]:
 
 def labels(folder: Path) -> RunReader:
     """The run of labels, finished, with what the learner said of the test rows."""
-    reader = run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG)
-    _say(reader, ON_TEST, [row.id for row in LABELS.test])
-    return reader
+    return _say(run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG), ON_TEST, LABELS)
 
 
 def numbers(folder: Path) -> RunReader:
     """The run of numbers, finished, with what the learner said of the test rows."""
-    reader = run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG)
-    _say(reader, NUMBERS_ON_TEST, [row.id for row in NUMBERS.test])
-    return reader
+    return _say(run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG), NUMBERS_ON_TEST, NUMBERS)
 
 
 def translate(reader: RunReader, codes: dict[str, str | None]) -> None:
@@ -224,26 +221,33 @@ def programs(folder: Path) -> RunReader:
         Certified(step=1, hypothesis=ids, rows=(0, 1), program=program, reading=reading),
         data=data,
     )
+    translate(reader, {SHORT: PROGRAM, MOOD: None})
     log = Journal(reader.directory.journal)
-    log.add_entry(Translation(hypothesis=ids, code=PROGRAM, attempts=1))
-    log.add_entry(Translation(hypothesis=hypothesis_id(MOOD), code=None, reason="*no program*", attempts=1))
     for text, yes in zip("abcd", (True, False, None, False), strict=True):
         log.add_entry(TextAnswer(question="is it `short`?", text=text, yes=yes, attempts=1))
     log.close()
     return reader
 
 
-def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], rows: list[int]) -> None:
-    """Each answer with the reason `because <answer>`; an abstention with why it could not be read."""
+def plain(words: str) -> str:
+    """Words with blanks for no-break spaces."""
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def prediction(row: int, value: Value | None) -> Prediction:
+    """The reason of an answer is `because <answer>`; an abstention has why it could not be read."""
+    if value is None:
+        return Prediction(row=row, value=None, raw="Hm.", reason="the answer has no “Output:” line")
+    return Prediction(row=row, value=value, explanation=f"because {value}")
+
+
+def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], data: Dataset) -> RunReader:
     log = Journal(reader.directory.journal)
     for text, answers in said.items():
-        for row, value in zip(rows, answers, strict=True):
-            if value is None:
-                prediction = Prediction(row=row, value=None, raw="Hm.", reason="the answer has no “Output:” line")
-            else:
-                prediction = Prediction(row=row, value=value, explanation=f"because {value}")
-            log.add_answer(hypothesis_id(text), prediction, 1)
+        for row, value in zip(data.test, answers, strict=True):
+            log.add_answer(hypothesis_id(text), prediction(row.id, value), 1)
     log.close()
+    return reader
 
 
 def log_marginal(right: int, wrong: int) -> float:

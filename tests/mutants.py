@@ -42,11 +42,9 @@ class Mutant:
         return source.replace(self.passage, self.instead)
 
 
-ACCEPTANCE = "tests/posterior/test_acceptance.py tests/inference/test_target.py"
+ACCEPTANCE = "tests/posterior/test_weights.py tests/inference/test_target.py"
 LITERAL = "tests/inference/test_transcription.py"
 WEIGHTS = "tests/posterior/test_weights.py"
-RESAMPLING = "tests/posterior/test_resampling.py"
-TEMPERING = "tests/posterior/test_tempering.py"
 EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
 AHEAD = "tests/inference/test_ahead.py"
@@ -101,21 +99,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("weights not normalised", "w / w.sum(), dtype", "w, dtype"),
         ("all impossible gives nothing", "np.full(log_w.size, 1 / log_w.size)", "np.zeros(log_w.size)"),
         ("ESS of squares", "np.square(w).sum())", "w.sum())"),
-    ),
-    ("settings.py", LITERAL): (
-        ("beta a step late", "* step / (steps - 1)", "* step / steps"),
-    ),
-    ("posterior/weights.py", RESAMPLING): (
         ("cumulative sum not clamped", "cumulative[np.flatnonzero(w)[-1] :] = np.inf", "pass"),
         ("the weightless copied", 'side="right"', 'side="left"'),
         ("pointers not spread", "(np.arange(w.size) + u) / w.size", "np.sort((np.arange(w.size) * 0 + u))"),
-    ),
-    ("inference/sequential_monte_carlo.py", VARIANTS): (
-        ("predictions left behind",
-         "log_weight=0.0, parent=int(a)) for a in ancestors)",
-         "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
-    ),
-    ("posterior/weights.py", TEMPERING): (
         ("exponent's sign", "log_w + (exponent - previous) * ll", "log_w - (exponent - previous) * ll"),
         ("whole exponent each step", "(exponent - previous) * ll", "exponent * ll"),
         ("ESS of the step alone", "(log_weights, log_lik", "(np.zeros(np.size(log_weights)), log_lik"),
@@ -124,6 +110,14 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "(middle, high) if enough(middle)",
          "(low, middle) if enough(middle) else (middle, high) if False"),
         ("sum for mean", "np.exp(log_w - peak).mean()", "np.exp(log_w - peak).sum()"),
+    ),
+    ("settings.py", LITERAL): (
+        ("beta a step late", "* step / (steps - 1)", "* step / steps"),
+    ),
+    ("inference/sequential_monte_carlo.py", VARIANTS): (
+        ("predictions left behind",
+         "log_weight=0.0, parent=int(a)) for a in ancestors)",
+         "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
     ),
     ("inference/tempered.py", VARIANTS): (
         ("evidence forgotten at a reset", "log_evidence += log_mean_weight", "log_evidence = log_mean_weight"),
@@ -243,7 +237,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
-    ("cli/stored.py", "tests/verification/test_planted_faults.py tests/cli/test_commands.py"): (
+    ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
         ("faults end with 0", "return 0 if result.holds else 1", "return 0"),
     ),
     ("cli/system.py", "tests/cli/test_bad_input.py"): (

@@ -18,6 +18,6 @@ def test_no_fault_is_planted_twice() -> None:
 
 
 def test_a_fault_that_keeps_its_tests_from_ending_holds_nothing_up() -> None:
-    tests = "tests/posterior/test_acceptance.py"
+    tests = "tests/posterior/test_weights.py"
     endless = Mutant("endless", "posterior/weights.py", "import math\n", "while True: ...\n", tests)
     assert fate(endless, within_s=1) == "timed out"

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app import drawn
 from tests.app.drawn import app as app
-from tests.app.drawn import names, shown
+from tests.app.drawn import names, press, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -33,10 +32,6 @@ def key(reader: RunReader, what: str) -> str:
     return f"posterior.ask.{what}.{reader.directory.id}"
 
 
-def button(app: AppTest, label: str) -> Any:
-    return app.button[names(app).index(label)]
-
-
 def job(app: AppTest, reader: RunReader, what: str) -> Background[Asking]:
     found: Background[Asking] = app.session_state[key(reader, what)]
     return found
@@ -55,7 +50,7 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.selectbox(key=key(reader, "from")).set_value(9).run()
     assert app.text_input(key=key(reader, "cell.0")).value == "9"
     app.text_input(key=key(reader, "cell.0")).set_value("8")
-    button(app, "Ask about this row").click().run()
+    press(app, "Ask about this row")
     # a = 8: EVEN, BIG and ODD say yes (0.4 + 0.3 + 0.1); PAIR, which the demo model cannot read, no (0.2).
     html = ended(app, reader, "row")
     assert ">yes (80 %)<" in html
@@ -71,7 +66,7 @@ def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path:
     app = opened(reader)
     for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
         app.text_input(key=key(reader, "cell.0")).set_value(typed)
-        button(app, "Ask about this row").click().run()
+        press(app, "Ask about this row")
         assert said in shown(app)
         assert 'role="alert"' in shown(app)
     assert served.asked == 0
@@ -84,9 +79,9 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     reader = asked_labels(tmp_path, served, model="large")
     app = uploaded(opened(reader), reader, TABLE)
     app.text_input(key=key(reader, "cell.0")).set_value("8")
-    button(app, "Ask about this row").click().run()
+    press(app, "Ask about this row")
     ended(app, reader, "row")
-    button(app, "Ask about 6 rows").click().run()
+    press(app, "Ask about 6 rows")
     html = ended(app, reader, "table")
     assert html.count("The hypotheses could not be asked") == 2
     assert "no such key" in html
@@ -105,7 +100,7 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
     reader = asked_pair(tmp_path, served)
     app = uploaded(opened(reader), reader, TABLE)
     assert "12 calls to the demo model" in shown(app)
-    button(app, "Ask about 6 rows").click().run()
+    press(app, "Ask about 6 rows")
     html = ended(app, reader, "table")
     assert "<h3>new.csv</h3>" in html
     assert "of 6 rows the hypotheses are split, on" in html
@@ -116,28 +111,22 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     served.hold_after = 20
     reader = asked_labels(tmp_path, served)
     app = uploaded(opened(reader), reader, TABLE)
-    button(app, "Ask about 6 rows").click().run()
+    press(app, "Ask about 6 rows")
     asking = job(app, reader, "table")
     wait_until(lambda: asking.asking.done == 20, "20 of 24 questions are answered")
     app.run()
     assert "Ask about 6 rows" not in names(app)
-    button(app, "Stop and keep").click().run()
+    press(app, "Stop and keep")
     html = ended(app, reader, "table")
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
 
 
-# The trial
-
-
-def test_a_trial_is_run_shown_and_offered_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:
-    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+def test_a_trial_is_run_shown_and_offered_again(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
-    app = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+    app = opened(reader)
     app.button(key="posterior.trial").click().run()
-    job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
-    assert job.wait(WITHIN_S)
-    assert "improvement over no rule" in shown(app.run())
+    assert "improvement over no rule" in ended(app, reader, "trial")
     assert app.button(key="posterior.trial").label == "Test again"
     assert read_trial(reader.directory, reader.refresh().view)

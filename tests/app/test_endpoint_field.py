@@ -1,12 +1,13 @@
 """The part of the form that names a model: a server, where the owner has a say too, or a model file."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.endpoint import DEMO, MODEL_FILE
+from pages.parts.endpoint import DEMO, MODEL_FILE, SERVER
 from tests.app.drawn import shown
 from tests.llama import model_file
 from tests.llm.stub import refusal
@@ -26,14 +27,25 @@ def form() -> None:
 
 
 @pytest.fixture
-def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    """The form's third part, with a server of one's own chosen."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    app = AppTest.from_function(form, default_timeout=WITHIN_S)
-    app.session_state["new.who"] = "My endpoint"
-    return app.run()
+def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Draws the form's third part, on the owner's variables."""
+
+    def draw(who: str = SERVER, **variables: str) -> AppTest:
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL", "VPP_SHARED"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"VPP_RUNS_DIR": str(tmp_path / "runs"), **variables}.items():
+            monkeypatch.setenv(name, value)
+        app = AppTest.from_function(form, default_timeout=WITHIN_S)
+        app.session_state["new.who"] = who
+        return app.run()
+
+    return draw
+
+
+@pytest.fixture
+def field(drawn: Callable[..., AppTest]) -> AppTest:
+    """A server of one's own is chosen."""
+    return drawn()
 
 
 def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
@@ -101,24 +113,10 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
 # A server of the owner's choice
 
 
-HOME = "https://llm.lab.org/v1"
-SECRET = "sk-of-the-owner-0123"
-
-
-def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> AppTest:
-    """The form's third part, on an owner's variables."""
-    own = {"VPP_RUNS_DIR": str(tmp_path), "OPENAI_BASE_URL": HOME, "OPENAI_API_KEY": SECRET, "VPP_MODEL": "big"}
-    for name, value in {**own, **variables}.items():
-        monkeypatch.setenv(name, value)
-    app = AppTest.from_function(form, default_timeout=WITHIN_S)
-    app.session_state["new.who"] = "My endpoint"
-    return app.run()
-
-
-def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = drawn(tmp_path, monkeypatch, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
+def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(drawn: Callable[..., AppTest]) -> None:
+    home = "https://llm.lab.org/v1"
+    own = {"OPENAI_BASE_URL": home, "OPENAI_API_KEY": "sk-of-the-owner-0123", "VPP_MODEL": "big"}
+    app = drawn(**own, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
     assert "cannot be used" not in shown(app)
     app.text_input(key="new.base_url").set_value("https://evil.org/v1").run()
     assert "This address cannot be used" in shown(app)
@@ -127,8 +125,8 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
     assert app.session_state["chosen"].base_url == ""
 
 
-def test_a_public_demo_offers_the_demo_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = drawn(tmp_path, monkeypatch, VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
+def test_a_public_demo_offers_the_demo_model_alone(drawn: Callable[..., AppTest]) -> None:
+    app = drawn(VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
     assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
@@ -141,15 +139,10 @@ LACKS = "Enter the path of a model file, or choose the demo model."
 
 
 @pytest.fixture
-def file_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    """The form's third part, with a model file chosen."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL", "VPP_SHARED"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+def file_field(drawn: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """A model file is chosen."""
     monkeypatch.setitem(sys.modules, "xllamacpp", pytest)
-    app = AppTest.from_function(form, default_timeout=WITHIN_S)
-    app.session_state["new.who"] = MODEL_FILE
-    return app
+    return drawn(MODEL_FILE)
 
 
 def typed(file_field: AppTest, path: object) -> str:

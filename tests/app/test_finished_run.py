@@ -13,10 +13,8 @@ from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
 from tests.live import Replay, replaying
-from tests.reporting.builders import YES_NO, dataset, drawn, reweighted, run, scored, started
+from tests.reporting.builders import YES_NO, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
-from tests.reporting.test_markdown import MARKUP as HOSTILE
-from tests.reporting.test_markdown import smc_run
 from vpp.events import RunFinished
 from vpp.reporting.document import report_html
 from vpp.runs.directory import RunDirectory
@@ -101,12 +99,8 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
 
 
 def test_a_report_asks_for_nothing_fits_and_follows_the_theme(browser: Browser, tmp_path: Path) -> None:
-    """Every text of its run is hostile."""
-    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
-    data = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
-    reader = run(tmp_path, *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE)
     report = tmp_path / "report.html"
-    report.write_text(report_html(reader), encoding="utf-8")
+    report.write_text(report_html(inspected.labels(tmp_path)), encoding="utf-8")
     with opening(browser, offline=True, color_scheme="light") as context:
         check_report(context.new_page(), report)
 

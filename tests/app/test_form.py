@@ -226,6 +226,19 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0))
 
 
+def test_several_seeds_are_begun_together_and_shown_as_one(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[RunDirectory] = []
+    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: started.append(directory))
+    upload(app, TABLE)
+    app.number_input(key="new.seeds").set_value(3).run()
+    assert "Three runs, each about" in shown(app)
+    press(app, "Start the run")
+    specs = [directory.spec() for directory in started]
+    assert [spec.config.seed for spec in specs] == [0, 1, 2]
+    assert len({spec.group for spec in specs}) == 1
+    assert "<h1>One setting, 3 seeds</h1>" in shown(app)
+
+
 def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,33 +152,3 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
         expect(page.locator('nav.runs [aria-current="true"]')).to_contain_text("open · SMC · finished")
         expect(page.get_by_label("Find by name")).to_have_value("BEES")
         assert visit.outside == []
-
-
-def test_several_seeds_become_one_page_with_a_pooled_posterior(app: App, visit: Visit) -> None:
-    page, before = visit.page, set(app.runs.iterdir())
-    page.goto(app.url)
-    page.locator('input[type="file"]').set_input_files(str(PENGUINS))
-    expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
-    for fold in ("Advanced", "Method"):
-        page.get_by_test_id("stExpander").locator("summary").get_by_text(fold, exact=True).click()
-    for name, value in (("Particles K", "3"), ("Epochs", "1"), ("Runs (seeds)", "2")):
-        field = page.get_by_label(name, exact=True)
-        expect(field).to_have_count(1)
-        field.fill(value)
-        field.press("Enter")
-    expect(page.get_by_text("Two runs, each about")).to_be_visible()
-    page.get_by_role("button", name="Start the run").click()
-    page.wait_for_url("**/compare?run=*")
-    expect(page.get_by_role("heading", name="Hypotheses of all runs")).to_be_visible()
-    made = [
-        RunReader(RunDirectory(path)).refresh()
-        for path in app.runs.iterdir()
-        if path not in before and (path / "run.json").exists()
-    ]
-    assert sorted((len(run.spec.pooled), run.spec.config.seed, run.state) for run in made) == [
-        (0, 0, "finished"),
-        (0, 1, "finished"),
-        (2, 0, "finished"),
-    ]
-    expect(page.get_by_text("Two runs of one setting")).to_be_visible()
-    expect(page.get_by_role("button", name="Stop all")).to_have_count(0)

@@ -41,8 +41,8 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     from tests.app.provider import providing
 
     folder, runs = tmp_path_factory.mktemp("secrets"), tmp_path_factory.mktemp("runs")
-    with providing() as provider, pytest.MonkeyPatch.context() as patch:
-        (folder / "secrets.toml").write_text(SECRETS.format(url=provider.url))
+    with providing() as url, pytest.MonkeyPatch.context() as patch:
+        (folder / "secrets.toml").write_text(SECRETS.format(url=url))
         patch.setenv("STREAMLIT_SECRETS_FILES", str(folder / "secrets.toml"))
         with serving(runs) as app, logged_in(browser, app, "ann") as ann, logged_in(browser, app, "bob") as bob:
             ann.get_by_role("button", name="Look at a finished example").click()

@@ -1,12 +1,12 @@
 """The server takes requests for its own host and from its own pages alone, and says so in every answer."""
 
-import asyncio
 import http.client
 import socket
 from urllib.parse import urlsplit
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -95,47 +95,11 @@ def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(middleware.st, "get_option", options.__getitem__)
 
 
-# Uploads
-
-
-UPLOAD = "/_stcore/upload_file/a-session/a-file"
-OTHER = UPLOAD.replace("a-session", "other")
-
-
 def test_with_a_login_only_a_session_that_entered_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
     monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({"VPP_LOGIN": "1"}))
     monkeypatch.setattr(middleware.person, "SESSIONS", {"a-session"})
+    client = TestClient(middleware.Guard(Response(status_code=204)), base_url="http://own.example")
     for method in ("PUT", "POST", "DELETE"):
-        assert answer(guard(), scope(method, UPLOAD)) == 204
-        assert answer(guard(), scope(method, OTHER)) == 403
-
-
-def guard() -> middleware.Guard:
-    """Return the guard of a server that answers 204 to everything."""
-
-    async def server(_scope: Scope, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-
-    return middleware.Guard(server)
-
-
-def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> Scope:
-    """Return a request for own.example, as the server gives it to the guard."""
-    html = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    encoded = [(name.encode(), value.encode()) for name, value in html.items()]
-    return {"type": "http", "method": method, "path": path, "scheme": scheme, "headers": encoded}
-
-
-def answer(one: middleware.Guard, request: Scope) -> int:
-    """Return the status."""
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    asyncio.run(one(request, receive, send))
-    return int(sent[0]["status"])
+        assert client.request(method, "/_stcore/upload_file/a-session/a-file").status_code == 204
+        assert client.request(method, "/_stcore/upload_file/other/a-file").status_code == 403

@@ -1,5 +1,6 @@
 """Each page's states, without a browser."""
 
+import shutil
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from pages.parts.form import GOES_ON, START
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.processes import free_port
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.reporting.sampled import VARIANTS
+from tests.verification.kept import kept_run, write
 from vpp.findings.step import Cards
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
 from vpp.settings import FOR_EXPERTS, Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
@@ -137,36 +141,42 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     assert "sentence 1 has 10,000 characters" in shown(app)
 
 
+RIGHT = "How often they are right"
 SAID = {
-    "smc filtered": ("Effective sample size", "rewrite rejected"),
-    "incremental": ("Effective sample size",),
-    "adaptive": ("Effective sample size",),
-    "mh on train": ("How often they are right", "the whole answer"),
-    "always accept": ("How often they are right", "the whole answer"),
-    "vml": ("How often they are right", "the whole answer"),
-    "vml5": ("How often they are right", "rewritten"),
+    "smc": ("rewritten",),
+    "smc filtered": ("rewrite rejected",),
+    "incremental": ("Log evidence",),
+    "adaptive": ("Log evidence",),
+    "mh": (RIGHT, "rewritten, accepted"),
+    "mh on train": (RIGHT, "the whole answer"),
+    "mh on buffer": (RIGHT, "rewritten, accepted"),
+    "always accept": (RIGHT, "the whole answer"),
+    "vml": (RIGHT, "the whole answer"),
+    "vml5": (RIGHT, "rewritten"),
 }
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name])
-    app.session_state["run"] = reader.directory.id
-    app.run()
-    html = {}
-    for page in PAGES:
-        app.switch_page(page).run()
-        assert not app.exception, page
-        html[page] = shown(app)
-    watched = html["pages/watch.py"] + deck(reader)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_path: Path, name: str) -> None:
+    directory, events = kept_run(tmp_path / "made", VARIANTS[name])
+    html: dict[str, str] = {}
+    for quarter in range(5):
+        shutil.copytree(directory.path, run := tmp_path / f"run-{quarter}")
+        write(RunDirectory(run), events[: quarter * len(events) // 4 or 1])
+        app.query_params["run"] = run.name
+        app.run()
+        for page in PAGES:
+            app.switch_page(page).run()
+            assert not app.exception, (page, quarter)
+            html[page] = shown(app)
+    watch, posterior, *_ = html.values()
+    watch += deck(RunReader(directory))
     for words in SAID[name]:
-        assert words in watched
-    assert ("Effective sample size" in watched) == VARIANTS[name].is_weighted
-    if name in ("incremental", "adaptive"):
-        assert "Log evidence" in html["pages/posterior.py"]
+        assert words in watch + posterior
+    assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted
 
 
-def deck(reader: Any) -> str:
+def deck(reader: RunReader) -> str:
     """The cards at the run's end and at its last step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
     maker = Cards(snapshot.view, snapshot.spec.config, data)

@@ -14,8 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tests.inference.scripted import SEED_TEXT, make_dataset
-from tests.reporting.sampled import last_population
+from tests.inference.scripted import SEED_TEXT, collect, make_dataset, populations
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.optimizer import propose
 from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
@@ -178,9 +177,9 @@ async def sampled(data: Dataset, config: Config) -> tuple[Population, list[Event
         dataset=data, learner=demo, optimizer=demo, seed_text=SEED_TEXT, batch_size=config.batch_size,
         epochs=config.epochs, seed=config.seed,
     )  # fmt: skip
-    events: list[Event] = [event async for event in sample(problem, config)]
-    last, calls = last_population(events), len(demo.asked)
-    return last, [event async for event in conclude(problem, config, last)], calls
+    events = await collect(sample(problem, config))
+    last, calls = populations(events)[-1], len(demo.asked)
+    return last, await collect(conclude(problem, config, last)), calls
 
 
 def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:

@@ -7,8 +7,8 @@ import pytest
 
 from tests import inspected
 from tests.beside import all_right, candidate, other, side_by_side, under
-from tests.inspected import EVEN, LABELS, ON_TEST
-from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, run, started
+from tests.inspected import EVEN, LABELS, ON_TEST, plain
+from tests.reporting.builders import YES_NO, drawn, evaluated, finished, run, started
 from vpp.events import RunFinished
 from vpp.findings.baselines import baselines
 from vpp.findings.comparison import (
@@ -31,17 +31,12 @@ from vpp.show.blocks import Note, Say, Table
 from vpp.show.cards import Deck
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
+def pair(tmp_path: Path):  # type: ignore[no-untyped-def]
+    return side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b"))
 
 
-def pair(folder: Path):  # type: ignore[no-untyped-def]
-    return side_by_side(inspected.labels(folder / "a"), other(folder / "b"))
-
-
-def test_the_difference_is_paired_row_by_row(folder: Path) -> None:
-    found = pair(folder)
+def test_the_difference_is_paired_row_by_row(tmp_path: Path) -> None:
+    found = pair(tmp_path)
     a, b = found.standings
     assert (a.score.n_correct, a.losses) == (5, (0, 0, 0, 0, 0, 1))
     assert (b.score.n_correct, b.losses) == (4, (0, 0, 0, 0, 1, 1))
@@ -66,28 +61,28 @@ def test_rows_are_the_same_in_any_order_and_never_by_their_number_alone() -> Non
     assert same_rows(rows, (replace(rows[0], inputs=(("a", "4"), ("b", "x"))), *rows[1:]))
 
 
-def test_runs_with_other_rows_or_none_stand_apart(folder: Path) -> None:
+def test_runs_with_other_rows_or_none_stand_apart(tmp_path: Path) -> None:
     found = side_by_side(
-        inspected.labels(folder / "a"),
-        all_right(folder / "b", YES_NO),
-        inspected.numbers(folder / "c"),
-        other(folder / "d", asked=False),
-        other(folder / "e"),
+        inspected.labels(tmp_path / "a"),
+        all_right(tmp_path / "b", YES_NO),
+        inspected.numbers(tmp_path / "c"),
+        other(tmp_path / "d", asked=False),
+        other(tmp_path / "e"),
     )
     assert list(found.comparable) == [0, 4]
-    assert [note.words[:15] for note in others(found)] == ["B and C have ot", "Without evaluat"]
-    waiting = side_by_side(inspected.labels(folder / "f"), other(folder / "g", asked=False), reference=1)
+    assert [note.words for note in others(found)] == [
+        "B and C have other test rows than A (another table, or another split of it) and are not compared with it.",
+        "Without evaluated test rows: D (interrupted, 2 of 2 steps).",
+    ]
+    waiting = side_by_side(inspected.labels(tmp_path / "f"), other(tmp_path / "g", asked=False), reference=1)
     assert not waiting.comparable
 
 
-def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
-    assert settings(pair(folder).runs) == {"Seed": ("0", "1")}
-
-
-def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
+def test_only_settings_that_can_change_a_result_matter(tmp_path: Path) -> None:
     """An option that only one method has matters if it is not at its default; the cache never does."""
-    smc, endpoint = candidate(inspected.labels(folder / "a")), candidate(other(folder / "b")).snapshot.spec.endpoint
-    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, reading="rows", mh_rows="train"),
+    assert settings(pair(tmp_path / "seeds").runs) == {"Seed": ("0", "1")}
+    smc, endpoint = candidate(inspected.labels(tmp_path / "a")), candidate(other(tmp_path / "b")).snapshot.spec.endpoint
+    mh = run(tmp_path / "c", data=LABELS, config=Config(method="mh", particles=3, reading="rows", mh_rows="train"),
              endpoint=replace(endpoint, model="another", cache=False))  # fmt: skip
     differing = settings([smc, candidate(mh)])
     assert (differing["model"], differing["Particles K"]) == (("demo", "another"), ("4", "3"))
@@ -95,20 +90,16 @@ def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
     assert not {name for name in differing if "cache" in name or "python" in name}
 
 
-def plain(sentence: str) -> str:
-    return sentence.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def test_the_best_of_several_runs_is_named_with_its_lead_over_the_reference(folder: Path) -> None:
-    runs = (other(folder / "a"), all_right(folder / "b", LABELS), inspected.labels(folder / "c"))
+def test_the_best_of_several_runs_is_named_with_its_lead_over_the_reference(tmp_path: Path) -> None:
+    runs = (other(tmp_path / "a"), all_right(tmp_path / "b", LABELS), inspected.labels(tmp_path / "c"))
     assert plain(outcome(side_by_side(*runs), None).words) == (
         "Of three runs on the same test rows, B is best: right on 6 of 6 test rows (100.0 %), against 66.7 % of A. "
         "Not significant: better on 2 rows, worse on 0 (p = 0.50)."
     )
 
 
-def test_every_line_of_the_table_is_set_against_the_reference(folder: Path) -> None:
-    simple, runs = baselines(LABELS), pair(folder)
+def test_every_line_of_the_table_is_set_against_the_reference(tmp_path: Path) -> None:
+    simple, runs = baselines(LABELS), pair(tmp_path)
     assert plain(outcome(runs, simple).words).endswith(" The best simple model reaches 50.0 %.")
     (table,) = (block for block in standings(runs, simple) if isinstance(block, Table))
     rows = [[plain(cell) for cell in row[1:]] for row in table.rows]
@@ -120,24 +111,15 @@ def test_every_line_of_the_table_is_set_against_the_reference(folder: Path) -> N
     assert left_out_text(without) == "The simple models leave out id (all different)."
 
 
-def test_runs_without_test_rows_and_with_others_are_named(folder: Path) -> None:
-    whole = dataset(["yes", "no"], [])
-    runs = side_by_side(inspected.labels(folder / "a"), all_right(folder / "b", YES_NO), run(folder / "c", data=whole))
-    assert [note.words for note in others(runs)] == [
-        "B has other test rows than A (another table, or another split of it) and is not compared with it.",
-        "Without evaluated test rows: C (interrupted).",
-    ]
-
-
-def test_seeds_of_one_setting_are_one_finding(folder: Path) -> None:
+def test_seeds_of_one_setting_are_one_finding(tmp_path: Path) -> None:
     """EVEN and PAIR answer alike and weigh 0.6 and 0.45, BIG 0.3 and 0.15, ODD 0.1 and LUCK 0.4 in one run alone."""
-    vml = run(folder / "v", started(Config(method="vml"), LABELS), *drawn(EVEN), finished(1, (EVEN,)),
+    vml = run(tmp_path / "v", started(Config(method="vml"), LABELS), *drawn(EVEN), finished(1, (EVEN,)),
               evaluated(LABELS, dict(ON_TEST), slots=(EVEN,)), RunFinished(outcome="finished"), data=LABELS,
               config=Config(method="vml"))  # fmt: skip
-    runs = folder / "runs"
+    runs = tmp_path / "runs"
     runs.mkdir()
     under(vml, runs, "vml")
-    for name, reader in (("a", inspected.labels(folder / "a")), ("b", other(folder / "b"))):
+    for name, reader in (("a", inspected.labels(tmp_path / "a")), ("b", other(tmp_path / "b"))):
         under(reader, runs, name).directory.amend(group="g")
     assert seeds(Group(runs, "g")).pooled is None
     assert Group(runs, "g").pool()
@@ -161,5 +143,5 @@ def test_seeds_of_one_setting_are_one_finding(folder: Path) -> None:
         "found by 1 of 2 seeds (1), with 40 % of the weight",
     }
     assert [row[0] for row in seeds_table(found).rows] == ["0", "1"]
-    numbers = Seeds(runs=[candidate(inspected.numbers(folder / "n"))], pooled=None, vml=())
+    numbers = Seeds(runs=[candidate(inspected.numbers(tmp_path / "n"))], pooled=None, vml=())
     assert "mean squared error" in next(each.words for each in seeds_blocks(numbers) if isinstance(each, Say))

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events
+from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events, plain
 from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, reweighted, scored, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.errors import InputError
-from vpp.events import Event
 from vpp.findings.hypotheses import (
     Hypothesis,
     Ideas,
@@ -30,17 +29,12 @@ from vpp.findings.hypotheses import (
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
 
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
 NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
-
-
-def plain(words: str) -> str:
-    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def found_in(reader: RunReader, *, threshold: float | None = None) -> tuple[Hypothesis, ...]:
@@ -125,45 +119,17 @@ def test_shares_are_said_with_the_constant_answer_and_without_weights(labels: Ru
     assert shares_words(every, chains, view) == "Four chains end in three hypotheses; each chain counts alike."
 
 
-RIGHT = {"even": ["yes", "no", "no"], "sum is even": ["yes", "no", "no"], "always no": ["no", "no", "no"]}
-SLOTS = ("even", "always no", "sum is even", "even")
-WEIGHTS = (0.2, 0.1, 0.5, 0.2)
-
-
-def ended(*events: Event, slots: tuple[str, ...] = SLOTS, weights: tuple[float, ...] = WEIGHTS) -> RunView:
-    config = Config(particles=len(slots))
-    return view_of(
-        started(config, YES_NO),
-        *drawn(*slots),
-        finished(0, slots),
-        finished(1, slots),
-        reweighted(1, weights, role="final"),
-        *events,
-    )
-
-
-def merged(view: RunView) -> Ideas:
-    ideas = merge_ideas(view, YES_NO)
-    assert ideas is not None
-    return ideas
-
-
-def on_test(answers: dict[str, list[str]] = RIGHT) -> Event:
-    return evaluated(YES_NO, answers, slots=SLOTS, weights=WEIGHTS)
-
-
-def test_equal_answers_are_one_idea_with_the_weights_summed() -> None:
-    ideas = merged(ended(on_test()))
-    assert [idea.weight for idea in ideas] == pytest.approx([0.9, 0.1])
-    assert [idea.slots for idea in ideas] == [(0, 2, 3), (1,)]
-    assert ideas.n_rows == 3
-
-
 def test_a_difference_on_the_training_rows_alone_parts_two_ideas() -> None:
+    slots, weights = ("even", "always no", "sum is even", "even"), (0.2, 0.1, 0.5, 0.2)
+    on_test = {"even": ["yes", "no", "no"], "sum is even": ["yes", "no", "no"], "always no": ["no"] * 3}
     on_train = {"even": ["yes"] * 4, "sum is even": ["yes", "yes", "yes", "no"], "always no": ["no"] * 4}
-    view = ended(on_test(), evaluated(YES_NO, on_train, slots=SLOTS, weights=WEIGHTS, split="train"))
-    ideas = merged(view)
+    events = [started(Config(particles=4), YES_NO), *drawn(*slots), finished(1, slots)]
+    for split, answers in (("test", on_test), ("train", on_train)):
+        events.append(evaluated(YES_NO, answers, slots=slots, weights=weights, split=split))
+    ideas = merge_ideas(view_of(*events, reweighted(1, weights, role="final")), YES_NO)
+    assert ideas
     assert [[w.text for w in idea.wordings] for idea in ideas] == [["sum is even"], ["even"], ["always no"]]
+    assert [idea.weight for idea in ideas] == pytest.approx([0.5, 0.4, 0.1])
     assert ideas.n_rows == 7
 
 
@@ -178,7 +144,8 @@ def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked
         *drawn("a", "b", "c"),
         *(scored(0, k, text, said) for k, (text, said) in enumerate(answers.items())),
     )
-    ideas = merged(view)
+    ideas = merge_ideas(view, YES_NO)
+    assert ideas
     assert (ideas.by, ideas.rows) == ("step", (0, 1))
     assert [idea.slots for idea in ideas] == [(0, 1), (2,)]
     assert [idea.compared.n_correct for idea in ideas if idea.compared] == [2, 1]

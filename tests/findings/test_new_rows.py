@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tests.asked import told_labels, told_numbers
-from tests.inspected import EVEN, LABELS, NUMBERS, SEED
+from tests.inspected import EVEN, LABELS, NUMBERS, SEED, plain
 from vpp.data.labelling import input_fields
 from vpp.findings.new_rows import answer_blocks, answers_table, table_words
 from vpp.findings.points import Point, target_spread, votes_on
@@ -13,10 +13,6 @@ from vpp.show.matrix import Rivals
 
 LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
 NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), scale=target_spread(NUMBERS))}
-
-
-def plain(words: str) -> str:
-    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def said(vote: Point) -> str:

@@ -1,15 +1,12 @@
 """Points, sides, voices and the information of a label, on the two runs of known predictions."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests import inspected
+from tests.asked import told_labels
 from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
-from vpp.problem import Prediction
-from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
 
 
@@ -59,32 +56,8 @@ def test_sides_of_numbers_are_those_of_their_mean(numbers: RunReader) -> None:
     }
 
 
-def said(reader: RunReader, by_text: dict, slots: tuple[str, ...], weights: tuple[float, ...]) -> Answers:
-    """The run's particles, asked about its own test rows as if their truth were not known."""
-    dataset = reader.dataset()
-    rows = tuple(replace(row, target=None) for row in dataset.test)
-    predictions = tuple(
-        tuple(Prediction(row=row.id, value=value) for row, value in zip(rows, by_text[text], strict=True))
-        for text in slots
-    )
-    return Answers(
-        rows=rows,
-        texts=slots,
-        weights=weights,
-        predictions=predictions,
-        task=dataset.task,
-        target=dataset.target,
-        classes=dataset.classes,
-    )
-
-
-def of_labels(reader: RunReader, **config) -> tuple[Point, ...]:
-    answers = said(reader, inspected.ON_TEST, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS)
-    return questions(answers, reader.refresh().view, replace(inspected.LABEL_CONFIG, **config), reader.dataset())
-
-
-def test_inputs_come_by_the_bits_their_label_would_tell(labels):
-    found = of_labels(labels)
+def test_inputs_come_by_the_bits_their_label_would_tell(labels: RunReader) -> None:
+    found = questions(told_labels(), labels.refresh().view, inspected.LABEL_CONFIG, labels.dataset())
     assert [(q.row.id, round(q.bits, 4)) for q in found] == [
         (8, 0.6901),  # yes .6, no .4: H(.59) - H(.05)
         (7, 0.6180),  # no .7, yes .3: H(.32) - H(.05)

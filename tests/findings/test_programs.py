@@ -3,8 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tests import inspected
-from tests.inspected import MOOD, SHORT, programs
+from tests.inspected import MOOD, SHORT, programs, translate
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, evaluated, run, scored, started
 from vpp.events import Certified, hypothesis_id
 from vpp.findings.points import points
@@ -20,9 +19,7 @@ from vpp.findings.programs import (
 )
 from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
-from vpp.problem import Translation
 from vpp.programs.source import read_program
-from vpp.runs.journal import Journal
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Code
@@ -33,12 +30,10 @@ SMALL, NEW = f"{SEED} Small a is yes.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"
 
 
-def readings(reader: RunReader, *programs: Translation) -> list[ProgramReading]:
-    log = Journal(reader.directory.journal)
-    for each in programs:
-        log.add_entry(each)
-    log.close()
-    return list(program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values())
+def readings(reader: RunReader, codes: dict[str, str | None] | None = None) -> dict[str, ProgramReading]:
+    """By hypothesis id; codes: to be added to the run."""
+    translate(reader, codes or {})
+    return program_readings(reader.refresh().view, reader.read_answers(), reader.dataset())
 
 
 def said(reading: ProgramReading) -> str:
@@ -46,15 +41,11 @@ def said(reading: ProgramReading) -> str:
     return " ".join(lines(block for fold in program_folds(reading) for block in fold.blocks))
 
 
-def program(text: str, code: str | None, reason: str | None = None) -> Translation:
-    return Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1)
-
-
 def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_questions_their_texts(
     tmp_path: Path,
 ) -> None:
-    reader = inspected.programs(tmp_path)
-    short, mood = program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values()
+    reader = programs(tmp_path)
+    short, mood = (found := readings(reader)).values()
     assert [branch.words for branch in short.branches] == ["ask('is it `short`?', a): 'yes'", "otherwise: 'no'"]
     assert [branch_rows(branch) for branch in short.branches] == ["1 of 1 row right", "1 of 2 rows right"]
     assert short.n_unanswered == 1
@@ -62,9 +53,18 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert short.certificate.apart == (Apart(1, "no", None),)
     assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
     assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
-    assert said(mood) == "Read row by row: *no program*."
+    assert said(mood) == "Read row by row: the model says that no program can follow it."
     train = reader.refresh().view.evaluated["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
+    cards = Cards(reader.refresh().view, reader.refresh().spec.config, reader.dataset()).end()
+    drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
+    assert drawn.count('data-fold="program"><summary>program</summary><pre class="raw">') == 1
+    for words in (
+        "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
+        "No answer on 1 training row.",
+        "Row 1: no by the program, no answer by the model. The sentence may have two meanings.",
+    ):
+        assert words in drawn
 
 
 def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tmp_path: Path) -> None:
@@ -74,45 +74,18 @@ def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tm
     )
     third = Certified(step=1, hypothesis=hypothesis_id(SMALL), rows=(1, 2), program=(1 / 3, 2 / 3), reading=(0.33, 0.6))
     events = started(Config(), NUMBERS), *drawn(SMALL), replace(first, branches=(0,)), replace(last, branches=(0, 0, 0))
-    [found] = readings(run(tmp_path, *events, third, data=NUMBERS), program(SMALL, ROUND))
+    [found] = readings(run(tmp_path, *events, third, data=NUMBERS), {SMALL: ROUND}).values()
     assert [branch_rows(branch) for branch in found.branches] == ["3 rows, off by 0.667 on average"]
     assert found.certificate is not None
     assert found.certificate.apart == (Apart(2, 2 / 3, 0.6),)
 
 
 def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
-    for number, (way, words) in enumerate(
-        {"auto": "Read row by row: no program.", "program": "No answers: no program."}.items()
-    ):
-        reader = run(tmp_path / str(number), started(Config(reading=way), YES_NO), *drawn(MOOD, NEW))
-        found = readings(reader, program(MOOD, None, "no program"))
-        assert [said(each) for each in found] == [words, ""]
-    by_row = run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD))
-    assert [said(each) for each in readings(by_row)] == [""]
-
-
-FOLD = 'data-fold="program"><summary>program</summary><pre class="raw">'
-IN_FOLD = (
-    "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
-    "No answer on 1 training row.",
-    "The model reads it alike on 1 of 2 rows",
-    "Row 1: no by the program, no answer by the model. The sentence may have two meanings.",
-    "“is it `short`?” (a): yes for 1 of 3 texts",
-)
-
-
-def by_id(reader: RunReader) -> dict[str, ProgramReading]:
-    return program_readings(reader.refresh().view, reader.read_answers(), reader.dataset())
-
-
-def test_cards_have_a_fold_with_the_program_or_say_why_there_is_none(tmp_path: Path) -> None:
-    reader = programs(tmp_path)
-    snapshot, data, found = reader.refresh(), reader.dataset(), by_id(reader)
-    cards = Cards(snapshot.view, snapshot.spec.config, data).end()
-    drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
-    assert drawn.count(FOLD) == 1
-    assert all(words in drawn for words in IN_FOLD)
-    assert "Read row by row: *no program*" in drawn
+    for way, words in {"auto": "Read row by row: ", "program": "No answers: "}.items():
+        found = readings(run(tmp_path / way, started(Config(reading=way), YES_NO), *drawn(MOOD, NEW)), {MOOD: None})
+        assert list(map(said, found.values())) == [f"{words}the model says that no program can follow it.", ""]
+    by_row = readings(run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD)))
+    assert list(map(said, by_row.values())) == [""]
 
 
 def test_code_is_escaped_and_keeps_its_text() -> None:
@@ -127,7 +100,7 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     said = {SHORT: ["yes", "no", "yes", "no", "no", "no"], MOOD: ["no"] * 6}
     test = evaluated(reader.dataset(), said, slots=(SHORT, MOOD))
     test = replace(test, branches=(tuple(int(answer == "no") for answer in said[SHORT]), ()))
-    data, found = reader.dataset(), by_id(reader)
+    data, found = reader.dataset(), readings(reader)
     every = tuple(points(test, data))
     rows = Rows(test=test, points=every, dataset=data, is_weighted=True, texts=(SHORT, MOOD), columns=data.inputs)
     first = next(point for point in rows.points if point.row.id == test.rows[0])

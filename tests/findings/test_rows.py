@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tests import inspected
+from tests.inspected import plain
 from tests.reporting.builders import evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import points
@@ -25,10 +26,6 @@ def rows_of(reader: RunReader) -> Rows:
 
 def as_answered(rows: Rows, test: Evaluated) -> Rows:
     return replace(rows, test=test, points=tuple(points(test, rows.dataset)))
-
-
-def plain(words: str) -> str:
-    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def said(rows: Rows) -> str:

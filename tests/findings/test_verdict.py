@@ -147,7 +147,7 @@ def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
     assert "The test rows were not evaluated" in str(skipped)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(own=st.lists(st.booleans(), min_size=60, max_size=60), other=st.lists(st.booleans(), min_size=60, max_size=60))
 def test_no_success_is_significantly_worse_or_surely_wrong(
     own: list[bool], other: list[bool], tmp_path_factory: pytest.TempPathFactory

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,11 +31,11 @@ TEXTS = [
 
 
 class Hostile:
-    """Runs of one folder. leak: the address of a listener outside the app."""
+    """Runs of one folder. leak: the address of a listener outside. text_of: a text for each place, if not harm."""
 
-    def __init__(self, folder: Path, leak: str) -> None:
+    def __init__(self, folder: Path, leak: str = "", text_of: Callable[[str], str] | None = None) -> None:
         self.folder, self.leak = folder, leak
-        self.harm, self.short = partial(harm, leak=leak), partial(short, leak=leak)
+        self.harm, self.short = text_of or partial(harm, leak=leak), text_of or partial(short, leak=leak)
         self.labels = {"yes": self.short("label-yes"), "no": self.short("label-no")}
         kinds = ("column-number", "column-category", "column-text", "target")
         self.columns = tuple(map(self.short, kinds))

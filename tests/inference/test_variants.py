@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError
@@ -257,7 +257,6 @@ def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_
 # --- buffer ---------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(n_train=st.integers(5, 60), batch_size=st.integers(1, 5), epochs=st.integers(1, 3), size=st.integers(1, 90))
 def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_stay(n_train, batch_size, epochs, size):
     def buffers(name):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from vpp.posterior.disagreement import (
@@ -30,13 +30,11 @@ def voices(pairs):
     return [(vote, weight) for vote, weight in pairs if vote is not None and weight > 0]
 
 
-@settings(deadline=None)
 @given(labelled | numbered)
 def test_a_point_is_certain_exactly_when_those_with_a_voice_are_unanimous(pairs):
     assert is_uncertain(*unzip(pairs)) == (len({vote for vote, _ in voices(pairs)}) != 1)
 
 
-@settings(deadline=None)
 @given(labelled)
 @example([("a", 1.0), ("b", 1e-300)])  # a vanishing minority still disagrees
 def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
@@ -66,7 +64,6 @@ def test_only_answers_with_weight_have_a_voice_and_without_any_doubt_is_infinite
     assert is_uncertain(labels, weights) == (spread > 0)
 
 
-@settings(deadline=None)
 @given(numbered)
 @example([(0.1, 1 / 3), (0.1, 1 / 3), (0.1, 1 / 3)])
 @example([(0.1, 0.1)] * 10)
@@ -86,7 +83,6 @@ def test_voices_of_no_weight_to_speak_of_add_no_spread():
     assert weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 6)), min_size=1, max_size=10),
     st.sampled_from([0.5, 0.75, 0.875]),
@@ -102,7 +98,6 @@ def test_the_interval_is_the_two_brute_force_quantiles(pairs, mass):
     assert weighted_interval([float(v) for v, _ in pairs], weights, mass=mass) == (low, high)
 
 
-@settings(deadline=None)
 @given(numbered, st.sampled_from([1e-200, 1e-14, 1e6]))
 def test_the_interval_does_not_depend_on_the_scale_of_the_weights(pairs, scale):
     predictions, weights = unzip(pairs)
@@ -118,7 +113,6 @@ laws = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(laws, st.sampled_from([0.5, 0.9]))
 def test_a_predictive_interval_leaves_out_equal_tails_of_the_mixture_of_gaussians(laws, mass):
     predictions, weights, noise = zip(*laws, strict=True)

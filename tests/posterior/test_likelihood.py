@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.posterior.likelihood import (
@@ -26,7 +26,6 @@ def rows_of(values):
     return st.lists(st.tuples(st.none() | values, values), max_size=12)
 
 
-@settings(deadline=None)
 @given(rows_of(numbers), st.floats(1e-3, 1e3), st.floats(0, 100))
 def test_regression_equals_the_literal_sum_of_eq_5(rows, tau, target_range):
     likelihood = GaussianLikelihood(tau=tau, abstention_error=target_range)
@@ -35,7 +34,6 @@ def test_regression_equals_the_literal_sum_of_eq_5(rows, tau, target_range):
     assert terms.tolist() == pytest.approx(literal, rel=1e-12)
 
 
-@settings(deadline=None)
 @given(rows_of(labels), st.floats(1e-6, 0.9))
 def test_classification_equals_the_literal_sum_of_eq_6(rows, epsilon):
     terms = ZeroOneLikelihood(epsilon=epsilon).terms([f for f, _ in rows], [y for _, y in rows])

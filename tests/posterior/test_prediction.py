@@ -1,7 +1,7 @@
 """The weighted vote and the weighted mean (Eq. 7 and 8)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.posterior.prediction import Mixture, decide, leader, vote_shares, weighted_mean, winner
@@ -91,7 +91,6 @@ def test_an_answer_is_given_where_its_error_costs_less_than_the_doubt(probabilit
         assert answers == (error < cost)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.none() | st.floats(-1e6, 1e6), st.floats(0.01, 1)), min_size=1, max_size=12))
 def test_the_mean_rescales_the_weights_of_those_that_answered(pairs):
     answered = [(p, w) for p, w in pairs if p is not None]

@@ -1,11 +1,12 @@
-"""Answers of a model, read as programs: branches, questions, and what is refused with a reason."""
+"""Answers of a model, read as programs, and the check before one leaves the sandbox: branches, questions, refusals."""
 
+import re
 from typing import Any
 
 import pytest
 
 from vpp.programs.sandbox import Given, Sandbox
-from vpp.programs.source import LONGEST, REFUSAL, ProgramFault, read_program
+from vpp.programs.source import LONGEST, REFUSAL, Program, ProgramFault, read_program, strict_fault
 
 ALIASES, TEXTS = ("a", "b", "note"), frozenset({"note"})
 
@@ -123,3 +124,142 @@ def test_questions_are_found_once_with_their_column_and_without_conditions_a_pro
 def test_a_refusal_is_recognised_and_a_program_is_none() -> None:
     assert all(map(REFUSAL.match, ("no program", "No program.", " no program: it is a mood")))
     assert not REFUSAL.match(BODY + "'no program'")
+
+
+COLUMNS = ("age", "fare", "town", "items", "note", "max")
+
+ORDINARY = (
+    "def predict(age):\n return 'yes' if age >= 18 else 'no'",
+    "def predict(age, town):\n if town == 'Rome' and (age > 30 or age < 5): return 'yes'\n return 'no'",
+    "import math\n\ndef predict(age, fare):\n return 2.5 * age - 0.5 * fare ** 2 + math.sin(math.pi * age) / 3",
+    "def predict(age, fare):\n if sum(x is not None and x > 5 for x in (age, fare)) > 1: return 'yes'\n return 'no'",
+    "def predict(items):\n return 'yes' if any(a == b for a, b in zip(items, items[1:])) else 'no'",
+    "def predict(items):\n for i in range(len(items) - 1):\n  if items[i] > items[i + 1]: return 'no'\n return 'yes'",
+    "def predict(items):\n count = 0\n for x in items:\n  if x % 2 == 0: count += 1\n"
+    " return 'yes' if count >= len(items) / 2 else 'no'",
+    "def predict(items):\n best, run = 0, 0\n for at, x in enumerate(items):\n"
+    "  run = run + 1 if at and x == items[at - 1] else 1\n  best = max(best, run)\n"
+    " return 'yes' if best >= 3 else 'no'",
+    "def predict(items):\n total = 0\n for x in items: total += x * 2\n return total",
+    "def predict(items):\n return 'yes' if len(set(items)) == len(items) and sorted(items) == items else 'no'",
+    "def predict(items):\n return sum(items) / len(items)",
+    "def predict(items):\n return 'yes' if items == items[::-1] else 'no'",
+    "def predict(town):\n return 'yes' if town.lower().strip().startswith(('r', 'm')) else 'no'",
+    "def predict(note):\n words = note.lower().split()\n"
+    " return 'yes' if len(words) > 10 and 'price' in words else 'no'",
+    "def predict(note):\n"
+    " return 'yes' if note is not None and note.count('!') > 2 and not note.replace(',', '').isdigit() else 'no'",
+    "def predict(town, age):\n points = {'Rome': 2, 'Milan': 1}.get(town, 0)\n"
+    " if age is not None and age > 60: points += 1\n return 'yes' if points >= 2 else 'no'",
+    "def predict(age, fare):\n score = 0\n if age > 40: score += 2\n elif age > 20: score += 1\n"
+    " score -= fare < 10\n return 'yes' if score > 1 else 'no'",
+    "def predict(age):\n return round(abs(age) ** 0.5, 2)",
+    "def predict(age, fare):\n return min(max(age, fare), 100) // 3",
+    "def predict(items):\n odd = [x for x in items if x % 2]\n return odd[0] if odd else 0",
+    "def predict(items):\n return 'yes' if all(items.count(x) == 1 for x in items) else 'no'",
+    "def predict(items):\n pairs = 0\n for i in range(len(items)):\n  for j in range(i + 1, len(items)):\n"
+    "   if items[i] + items[j] == 10: pairs += 1\n return pairs",
+    "def predict(age: int, town: str) -> str:\n 'A rule.'\n limit: float = 3.5\n return 'yes' if age > limit else 'no'",
+    "def predict(age):\n total = 0.0\n for n in range(1, 21): total += age / n\n return total",
+    "def predict(town):\n return str(town)[0].upper() if town else 'none'",
+    "def predict(fare):\n low, high = (10, 20) if fare else (0, 5)\n return 'yes' if low <= fare <= high else 'no'",
+    "def predict(items):\n seen = {x: items.count(x) for x in items}\n return max(seen.values())",
+    "def predict(items):\n last = None\n for x in reversed(items):\n  if last is not None and x <= last:\n"
+    "   break\n  last = x\n else: return 'yes'\n return 'no'",
+    "def predict(town):\n return 'yes' if town in ('Rome', 'Milan') else 'no'",
+)
+
+UNSAFE = (
+    # Ways to the interpreter.
+    "return ().__class__.__base__.__subclasses__()",
+    "return age.real.__class__",
+    "return age.ｒeal.__cl𝐚ss__",
+    'return "{0.__class__}".format(age)',
+    "return f'{town!r:>999999999}'",
+    "return __builtins__",
+    "return __ｉmport__('os')",
+    "import os\n    return os.getcwd()",
+    "import math as m\n    return m.pi",
+    "from os import system\n    return system('id')",
+    "return math.__loader__",
+    "return math.sqrt.__self__.__dict__",
+    "math = town\n    return math.lower()",
+    "return open('/etc/passwd').read()",
+    "return [open for open in [1]] and open",
+    "return open",
+    "return eval(town)",
+    "return getattr(town, 'for' + 'mat')(age)",
+    "return min(items, key=open)",
+    "return sorted(items, key=lambda x: x)",
+    "return (lambda: 1)()",
+    "x = len\n    return x(town)",
+    "def inner():\n        return 1\n    return inner()",
+    "class A: pass\n    return 1",
+    "global age\n    return 1",
+    "del age\n    return 1",
+    "try:\n        return 1\n    except Exception:\n        return 2",
+    "with town:\n        return 1",
+    "yield 1\n    return 1",
+    "match town:\n        case str(upper=x):\n            return x\n    return 1",
+    "x: print(1) = 2\n    return x",
+    "return (x := 1)",
+    "return max(*items)",
+    "return {**town}",
+    "age.x = 1\n    return 1",
+    "items[0] = 1\n    return 1",
+    "return b'x'",
+    "return 1j",
+    "return ask('is it so?', note)",
+    "return predict(age)",
+    # Ways to take long, or all memory, that no rule needs.
+    "while True: pass\n    return 1",
+    "return math.factorial(10 ** 9)",
+    "return 2 ** age",
+    "return 9 ** 9 ** 9",
+    "return age ** 64",
+    "return math.prod([town, age])",
+    "return town.ljust(10 ** 9)",
+    f"return {'9' * 4000}",
+    "def len(x):\n        return len(x)\n    return len(1)",
+    "return [math.inf for open in [1]] and [open for age in [1]]",
+)
+"""Bodies of predict(age, town, items, note, max)."""
+
+
+def fault_of(code: str) -> str:
+    written = Program(code=code, columns=("age",), branches=(), questions=(), instrumented="")
+    return strict_fault(written) or ""
+
+
+@pytest.mark.parametrize("code", ORDINARY)
+def test_an_ordinary_program_passes(code: str) -> None:
+    assert strict_fault(read_program(code, COLUMNS)) is None
+
+
+@pytest.mark.parametrize("body", UNSAFE)
+def test_a_hostile_program_is_refused_in_one_line(body: str) -> None:
+    fault = fault_of(f"def predict(age, town, items, note, max):\n    {body}\n")
+    assert re.fullmatch(r"line \d+: .+ is not allowed|it asks the model about a text", fault)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "@print\ndef predict(age):\n    return 1",
+        "def predict(age=print()):\n    return 1",
+        "def predict(*age):\n    return 1",
+        "def predict(age: print(1)):\n    return 1",
+        "def predict(age) -> [].pop:\n    return 1",
+        "def predict(__age__):\n    return 1",
+        "async def predict(age):\n    return 1",
+        "X = 1\ndef predict(age):\n    return X",
+        "print(1)\ndef predict(age):\n    return 1",
+        "def f(x):\n    return f(x)\ndef predict(age):\n    return f(age)",
+        "",
+        "def predict(age",
+        f"def predict(age):\n    return {'-' * 5000}1",
+        f"def predict(age):\n    return {'(' * 300}1{',)' * 300}",
+    ],
+)
+def test_what_stands_around_the_function_is_checked_too(code: str) -> None:
+    assert fault_of(code)

@@ -33,55 +33,30 @@ def read(reader: RunReader) -> Json:
     return content
 
 
-@pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """The file of the run of labels."""
-    return read(inspected.labels(tmp_path_factory.mktemp("labels")))
-
-
-def test_hypotheses_and_particles_have_their_weights_and_what_made_them(content: Json) -> None:
-    hypotheses = content["hypotheses"]
+def test_hypotheses_particles_texts_ruled_out_and_rows_are_those_of_the_findings(tmp_path: Path) -> None:
+    content = read(inspected.labels(tmp_path / "labels"))
+    hypotheses, out = content["hypotheses"], {each["text"]: each for each in content["ruled_out"]}
     assert [each["weight"] for each in hypotheses] == pytest.approx([0.6, 0.3, 0.1])
     assert [each["slots"] for each in hypotheses] == [[0, 2], [1], [3]]
     assert [w["text"] for w in hypotheses[0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
-    assert [each["test"]["n_correct"] for each in hypotheses] == [5, 3, 4]
-    assert [each["train"]["n_correct"] for each in hypotheses] == [4, 4, 3]
     assert (content["rows_compared"], content["compared_by"]) == (10, "evaluations")
-    assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
     assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
     assert [p["hypothesis"] for p in content["particles"]] == [0, 1, 0, 2]
-    assert content["config"]["particles"] == 4
     assert content["dataset"]["provenance"]["sha256"] == "ab" * 32
     assert (content["result"]["status"], content["result"]["metric"]["name"]) == ("finished", "accuracy")
-
-
-def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json) -> None:
-    out = {(each["reason"], each["text"]): each for each in content["ruled_out"]}
-    assert set(out) == {
-        ("rejected", inspected.LUCK),
-        ("rejected", inspected.SEVEN),
-        ("resampled away", inspected.NONE),
-        ("unparsable", "Sorry."),
-    }
-    assert (out["rejected", inspected.LUCK]["step"], out["rejected", inspected.LUCK]["times"]) == (1, 3)
-    seven = out["rejected", inspected.SEVEN]
-    assert (seven["n_rows"], seven["n_against"]) == (2, 2)
-    assert seven["against"][0] == {"row": 0, "said": "no", "true": "yes", "is_decisive": True}
-    assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
-
-
-def test_doubt_is_shown_row_by_row(content: Json, tmp_path: Path) -> None:
+    assert set(out) == {inspected.LUCK, inspected.SEVEN, inspected.NONE, "Sorry."}
+    assert (out[inspected.LUCK]["reason"], out[inspected.LUCK]["step"], out[inspected.LUCK]["times"]) == (
+        "rejected",
+        1,
+        3,
+    )
+    assert out[inspected.SEVEN]["against"][0] == {"row": 0, "said": "no", "true": "yes", "is_decisive": True}
     rows = {each["row"]: each for each in content["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
     assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})
-    # -0.9 log2 0.9 - 0.1 log2 0.1
-    assert rows[9]["entropy_bits"] == pytest.approx(0.46900, abs=1e-5)
-    assert rows[6]["abstained"] == pytest.approx(0.1)
-    # Numbers have a spread and an interval.
-    rows = {each["row"]: each for each in read(inspected.numbers(tmp_path))["disagreement"]}
-    # Answers 1, 2, 0 of weights 0.5, 0.25, 0.25: mean 1, variance 0.25 + 0.25.
+    assert rows[9]["entropy_bits"] == pytest.approx(0.46900, abs=1e-5)  # -0.9 log2 0.9 - 0.1 log2 0.1
+    rows = {each["row"]: each for each in read(inspected.numbers(tmp_path / "numbers"))["disagreement"]}
     assert (rows[4]["prediction"], rows[4]["low"], rows[4]["high"]) == (1.0, 0.0, 2.0)
-    assert rows[4]["spread"] == pytest.approx(math.sqrt(0.5))
     assert (rows[7]["abstained"], rows[7]["shares"], rows[7]["entropy_bits"]) == (0.25, None, None)
 
 

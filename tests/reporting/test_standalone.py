@@ -19,10 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.inference.scripted import SEED_TEXT, Script, index_of, make_problem, run_conclusion, uniformly
-from tests.inference.scripted import run as events_of
+from tests.inference.scripted import SEED_TEXT, Script, index_of, make_problem, uniformly, whole
 from tests.reporting import builders
-from tests.reporting.sampled import last_population
 from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Notation, Row
 from vpp.errors import InputError
@@ -152,8 +150,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
             return uniformly(temperature, seed)
 
         problem = make_problem(config, Script(task=task, answer=answer, write=anew), dataset=data)
-        events = events_of(problem, config)
-        end = run_conclusion(problem, config, last_population(events))
+        events, end = asyncio.run(whole(problem, config))
         begun: RunStarted = replace(builders.started(config, data, steps=problem.steps), seed_text=SEED_TEXT)
         finished = RunFinished(outcome="finished")
         folder = tmp_path_factory.mktemp("run")

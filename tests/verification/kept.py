@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.inference import scripted
-from tests.reporting.builders import view_of
 from vpp.data.dataset import Column, rows_csv
 from vpp.events import Event, RunFinished, Usage
-from vpp.inference import sample
-from vpp.inference.sampling import conclude
 from vpp.llm.learner import LearnerOptions
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts, seed_sentence
@@ -27,7 +24,6 @@ from vpp.runs.journal import Journal, LineReader
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.prompts import start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import population_of
 from vpp.settings import Config
 
 
@@ -74,7 +70,8 @@ def kept_run(
 ) -> tuple[RunDirectory, list[Event]]:
     """A finished run on disk, and its events."""
     dataset = scripted.make_dataset(task)
-    columns = tuple(Column(name=name, kind="number", n_missing=0, n_distinct=9) for name in ("x", "y"))
+    kinds: Any = {"x": "number", "y": "category" if task == "classification" else "number"}
+    columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=27) for name, kind in kinds.items())
     dataset = replace(dataset, columns=columns)
     directory = RunDirectory(folder)
     endpoint = EndpointSpec(demo=True, model="demo")
@@ -100,10 +97,8 @@ async def _events(problem: Problem, config: Config, log: Journal) -> list[Event]
     if config.has_programs and problem.reader is None:
         async with with_programs(problem, config, log) as with_learner:
             return await _events(with_learner, config, log)
-    events = [event async for event in sample(problem, config)]
-    population = population_of(view_of(*events))
-    assert population is not None
-    return [*events, *[event async for event in conclude(problem, config, population)]]
+    events, end = await scripted.whole(problem, config)
+    return [*events, *end]
 
 
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
