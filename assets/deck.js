@@ -66,8 +66,8 @@ export default function ({ data: sent, parentElement }) {
   if (isHeld) keepPlace(deck, selected, change)
   else if (data.moves) data.moves(deck, change)
   else change()
-  // The height never shrinks, so that nothing below moves up while someone reads.
-  if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
+  // The height never shrinks before the end, so that nothing below moves up while someone reads.
+  root.style.minHeight = data.steady ? `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px` : ""
 }
 
 // A card stays as it is while words that change are selected, or a fold is open that its next state does not have.

@@ -83,6 +83,7 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
             st.button(more, key="posterior.more", on_click=st.session_state.update, args=({all_key: True},))
         if is_apart or len(every) < len(ideas):
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))
+        st.page_link("pages/report.py", label="Get the report", query_params={"run": run.id})
     draw_notes(run, snapshot)
 
 

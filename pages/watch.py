@@ -83,7 +83,7 @@ def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> st
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
     badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot))
-    return f'<p class="cap phase">{badge}</p>'
+    return f'<p class="cap phase{" live" if snapshot.state in opening.LIVE else ""}">{badge}</p>'
 
 
 def draw(run: OpenRun, snapshot: Snapshot) -> None:
@@ -96,7 +96,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         st.html(trouble_html(run, snapshot) or markup.block())
         controls(run, snapshot, waiting, now=now)
     with st.container(key="watch_stage"):
-        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)
+        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now, stops=waiting == "stop")
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))

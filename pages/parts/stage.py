@@ -11,7 +11,7 @@ from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES
@@ -25,12 +25,17 @@ ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not shown at the end
 
 
-def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
-    """Draw the stage under the run's state. now: Unix time."""
+def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float, stops: bool) -> None:
+    """Draw the stage under the run's state. now: Unix time. stops: whether a stop waits for the worker."""
     stage = Stage.of(run, snapshot)
+    # A stop drops the step that it cuts short: what was in view stays until there is the end.
+    before: Stage = st.session_state.get(f"watch.stage.{run.key}", stage)
+    if stops and (before.newest or 0) > (stage.newest or 0):
+        stage = replace(before, choice=stage.choice)
+    st.session_state[f"watch.stage.{run.key}"] = stage
     parts = {
         # Times and calls stand apart: they change without a step.
-        "status": status + stage.health_html(now),
+        "status": status + (markup.caption(words) if (words := flight_words(snapshot, now=now)) else ""),
         "said": stage.happened_html(),
         "rail": stage.rail_html(),
     }
@@ -123,13 +128,6 @@ class Stage:
         if self.step is not None and not self.config.is_weighing:
             words.append("Underlined: added. Struck: removed.")
         return " ".join(words)
-
-    def health_html(self, now: float) -> str:
-        """Return how a run does, or what a slow server is asked, in one line."""
-        if self.snapshot.state != "running":
-            return ""
-        words = flight_words(self.snapshot, now=now) or health(self.view, self.run.reader.dataset(), self.names)
-        return markup.caption(words)
 
     def happened_html(self) -> str:
         words = asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state)

@@ -25,7 +25,13 @@ WITHIN_S = 60
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The Posterior page of a run in the test's folder."""
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    return lambda reader: drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+
+    def draw(reader: RunReader) -> AppTest:
+        app = drawn.app_over(tmp_path, monkeypatch)
+        app.session_state["posterior.asking"] = True
+        return drawn.opened(app, reader, "posterior")
+
+    return draw
 
 
 def key(reader: RunReader, what: str) -> str:

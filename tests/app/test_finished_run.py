@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from pages.parts.asking import ASKING
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, opening, placed
@@ -216,6 +217,7 @@ def half_type(page: Page, app: App, directory: RunDirectory) -> None:
     """
     page.goto(f"{app.url}/posterior?run={directory.id}")
     page.wait_for_selector(".vpp .deck article")
+    page.get_by_text(ASKING).click()
     for _ in range(10):
         page.locator(FIELD).first.click()
         page.keyboard.press("ControlOrMeta+a")
@@ -255,10 +257,16 @@ def test_a_live_run_does_not_jump_and_shows_complete_cards(app: App, browser: Br
             page.wait_for_timeout(1_000)  # fonts, and the list of runs
             page.evaluate(SHIFTS)
             pages.append(page)
-        for n in range(2, 5):
+        for n in range(2, 2 + len(live.steps)):
             live.write_step()
             for page, (width, _, least) in zip(pages, SCREENS, strict=True):
                 expect(page.get_by_role("heading", name=f"Step {n} of")).to_be_visible()
                 page.wait_for_timeout(500)
                 assert page.evaluate(WHOLE) >= least, width
-        assert max(page.evaluate("window.shifted") for page in pages) < MOST_SHIFTED
+        live.end()
+        for page in pages:
+            expect(page.get_by_label("Verdict")).to_be_visible()
+            expect(page.get_by_role("heading", name="Hypotheses at the end")).to_be_visible()
+            page.wait_for_timeout(1_000)
+        shifted = {width: page.evaluate("window.shifted") for page, (width, *_) in zip(pages, SCREENS, strict=True)}
+        assert max(shifted.values()) < MOST_SHIFTED, shifted

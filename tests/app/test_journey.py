@@ -132,7 +132,7 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
         page.goto(f"{fresh.url}/posterior")
         expect(page.get_by_text("No runs yet")).to_be_visible()
         links = page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare", "Report"]
+        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare"]
         page.get_by_role("link", name="Watch").click()
         expect(page.get_by_text("Watch shows a run as it goes")).to_be_visible()
         write_many(tmp_path)

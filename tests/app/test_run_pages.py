@@ -12,9 +12,10 @@ from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown
 from tests.findings.test_calibrated import labels as calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.reporting.builders import run
-from vpp.events import RunFailed, RunPaused
+from tests.reporting.builders import USAGE, run
+from vpp.events import RunFailed, RunPaused, RunResumed
 from vpp.runs.directory import Heartbeat
+from vpp.runs.journal import Journal
 from vpp.show import markup
 
 # Posterior
@@ -122,6 +123,23 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
     assert reader.directory.command() == "go on"
+
+
+def test_a_stop_keeps_the_step_in_view_while_the_test_rows_are_evaluated(app: AppTest, tmp_path: Path) -> None:
+    """The worker goes back to the last complete step before it evaluates that."""
+    reader = run(tmp_path, *label_events()[:26], data=LABELS, config=LABEL_CONFIG)
+    with reader.directory.lock():
+        reader.directory.beat(Heartbeat())
+        assert '"title": "Step 2 of 2"' in shown(opened(app, reader, "watch"))
+        app.button(key="watch.stop").click().run()
+        assert reader.directory.command() == "stop"
+        journal = Journal(reader.directory.journal)
+        journal.add(RunResumed(step=0), usage=USAGE)
+        journal.close()
+        html = shown(app.run())
+    assert '"title": "Step 2 of 2"' in html
+    assert "Stopping: the test rows are evaluated" in html
+    assert ". The verdict comes at the end" in html
 
 
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(

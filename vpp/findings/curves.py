@@ -9,8 +9,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Scored
 from vpp.findings.scores import rows_by_id, score, totals
 from vpp.findings.step import Names, particles_of
-from vpp.posterior.weights import ess
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, ess_of_sentences
 from vpp.settings import ESS_SHARE
 from vpp.show.figures import HUES, Curve
 from vpp.show.words import EQUAL, counted, fixed, integer, number, percent, shortest
@@ -82,22 +81,22 @@ def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
 
 
 def ess_curve(view: RunView, *, at: int | None) -> Curve:
-    """Draw the effective sample size by step, with a dot where the particles were copied."""
+    """Draw the effective sample size by step, with dots where the particles were copied, and at the end."""
     past = {step: each.reweighted for step, each in sorted(view.steps.items()) if each.reweighted}
     limit = ESS_SHARE * (view.size or 1)
     dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampled]
+    final = ess_of_sentences(view) if view.has_ended else None
     words = f"Copies below {shortest(round(limit, 1))}"
     if at in past:
         words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
-    elif at is None and view.weights and view.has_ended:
-        final = view.final.ess if view.final else ess(view.weights)
-        words = f"{fixed(final, 1)} of {view.n_unique if view.final else view.size} at the end"
+    elif at is None and final is not None:
+        words = f"At the end the weight is spread over about {fixed(final, 1)} sentences"
     return Curve(
         title="Effective sample size",
         words=words,
         alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
         lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
-        dots=dots,
+        dots=[*dots, *([] if final is None else [(view.total_steps + 1, final, "end")])],
         low=(0.0, "0"),
         high=(float(view.size or 1), integer(view.size or 1)),
         limit=limit,

@@ -265,7 +265,7 @@ def program_folds(reading: ProgramReading | None, within: str = "") -> tuple[Fol
 
 
 def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
-    yield Code(program.code)
+    yield Code(program.code, is_program=True)
     yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
     if n := reading.n_unanswered:
         yield Note(f"No answer on {counted(n, 'training row')}.")
