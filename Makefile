@@ -19,7 +19,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers models test-models test-gguf test-ray axe check pins audit format mutants example bench install-check pictures clean
+.PHONY: run test test-servers models test-models rivals test-gguf test-ray axe check pins audit format mutants example bench install-check pictures clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -37,6 +37,9 @@ models: $(MODELS)/models.done ## get small language models and a llama.cpp serve
 
 test-models: $(VENV)/dev.done $(MODELS)/qwen-1.5b/config.json ## whole runs on a real language model in vLLM, on two cores under 45 minutes
 	SERVERS_DIR=$(SERVERS) MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/models
+
+rivals: $(VENV)/dev.done $(MODELS)/rivals.done ## GEPA and HypoGeniC on the rows of the run RUN, with MODEL at BASE_URL
+	PYTHONPATH=$(MODELS)/rivals $(BIN)/python -m tests.models.rivals $(RUN) --base-url $(BASE_URL) --model $(MODEL)
 
 test-ray: $(RAY)/ray.done ## sweeps on a Ray of this machine, set up in .ray: 1.5 GB once
 	$(RAY)/bin/python -m pytest tests/sweeps/test_ray.py
@@ -126,6 +129,10 @@ $(MODELS)/models.done: tests/models/weights.py tests/models/server.txt
 
 $(MODELS)/qwen-1.5b/config.json: tests/models/dequantize.py $(MODELS)/models.done $(SERVERS)/vllm.done
 	$(SERVERS)/vllm/bin/python $< $(MODELS)/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf $(@D)
+	touch $@
+
+$(MODELS)/rivals.done: tests/models/rivals.txt | $(VENV)/dev.done
+	$(INSTALL) --no-deps --target $(MODELS)/rivals -r $<
 	touch $@
 
 $(RAY)/ray.done: requirements-dev.txt requirements-ray.txt

@@ -23,7 +23,7 @@ from vpp.findings.rows import (
 )
 from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import run_verdict
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
 

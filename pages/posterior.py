@@ -23,7 +23,7 @@ from vpp.findings.result import constant_answer, evidence_measure, odds_words, t
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.posterior.weights import Floats
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Fold, Heading, Note, Say
 from vpp.show.words import counted, integer

@@ -8,20 +8,12 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, person, stage
 from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import (
-    MARKS,
-    is_key_refused,
-    pending_words,
-    retry_words,
-    server_sentences,
-    steps_done,
-    wait_words,
-)
+from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.words import capitalised, counted
 
@@ -102,13 +94,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
-        blocks.steady(words + slowed_html(snapshot, now=now), key="watch.whole")
-
-
-def slowed_html(snapshot: Snapshot, *, now: float) -> str:
-    """Return for how long a server has asked to wait, while the run is at work."""
-    words = wait_words(snapshot.usage, now=now) if snapshot.state == "running" else ""
-    return markup.caption(capitalised(words)) if words else ""
+        blocks.steady(words, key="watch.whole")
 
 
 def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:

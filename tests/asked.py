@@ -11,7 +11,7 @@ from tests.reporting import builders
 from tests.reporting.builders import drawn, finished, run, started
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.runs.asking import Answers
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
@@ -23,13 +23,19 @@ def asked_labels(folder: Path, served: Model, **endpoint_options: Any) -> RunRea
     return run(folder, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG, endpoint=endpoint)
 
 
-def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
-    """Run of three particles with two different sentences."""
-    config = Config(method="mh", particles=3, reading="rows")
-    texts = (inspected.EVEN, inspected.ODD, inspected.EVEN)
+def run_of(
+    folder: Path, served: Model, *texts: str, data: Dataset = inspected.LABELS, reading: Any = "rows"
+) -> RunReader:
+    """Run of particles with these texts."""
+    config = Config(method="mh", particles=len(texts), reading=reading)
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
+
+
+def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
+    """Run of three particles with two different sentences."""
+    return run_of(folder, served, inspected.EVEN, inspected.ODD, inspected.EVEN, data=data)
 
 
 def told(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:

@@ -23,7 +23,7 @@ from vpp.events import Event, RunFinished
 from vpp.findings.comparison import Comparison, candidate, compare
 from vpp.posterior.prediction import Value
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 SLOTS = (EVEN, EVEN, BIG, LUCK)
 WEIGHTS = (0.25, 0.2, 0.15, 0.4)

@@ -37,8 +37,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.journal import Journal
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import Journal, RunReader
 from vpp.settings import Config
 
 EVEN = f"{SEED} Say yes if a is even, else no."

@@ -144,7 +144,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
         ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
-    ("posterior/disagreement.py", "tests/posterior/test_information.py"): (
+    ("posterior/disagreement.py", "tests/posterior/test_disagreement.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
@@ -216,9 +216,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("runs/journal.py", "tests/runs/test_journal.py"): (
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
-        ("answers that a resume made void", "if step != steps:", "if False:"),
+        ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
     ),
-    ("runs/keys.py", "tests/runs/test_users.py"): (
+    ("runs/spec.py", "tests/runs/test_users.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
     ),
     ("findings/comparison.py", "tests/findings/test_comparison.py"): (

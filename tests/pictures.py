@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, Error, FloatRect, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
 from tests.example import DEMO
 from tests.processes import PENGUINS
 from vpp.runs.store import EXAMPLE
-from vpp.show.figures import Mode
 
 DOCS = ROOT / "docs" / "pictures"
-HEIGHT, HIGHEST = 1000, 9000
+WIDTH, HEIGHT, HIGHEST = 1440, 1000, 9000
 """CSS pixels of a window, and of the highest page."""
 MARGIN, AIR = 24, 12
 """CSS pixels of the main column's padding left out, and added above a part."""
@@ -33,7 +31,6 @@ MAIN = '[data-testid="stMain"]'
 EXCEPTION = '[data-testid="stException"]'
 OPENED = ".vpp h1, .vpp .state"
 TALL = "(main) => Math.max(...[...document.querySelectorAll(main)].map((box) => box.scrollHeight))"
-Stage = Literal["empty", "finished"]
 
 START = "Start the run"
 CARD = "article.card"
@@ -52,7 +49,6 @@ class Print:
     """A part of a page, from one selector's top to another's; without a first one, of the window with its sidebar."""
 
     name: str
-    stage: Stage = "finished"
     address: str
     """Runs' ids stand in braces."""
     needs: tuple[str, ...]
@@ -63,8 +59,6 @@ class Print:
     until: str = ""
     at_most: int = 1400
     """CSS pixels of height."""
-    mode: Mode = "light"
-    width: int = 1440
 
 
 def rest(page: Page) -> None:
@@ -134,10 +128,10 @@ ASK, TRIAL, OUT = map(section, ("Ask about new rows", "Does the model obey the r
 LABELS = section("Most informative labels to collect")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
-    Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
-    Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Table"),
+    Print(name="front", address="", needs=("h1",), at_most=1000),
+    Print(name="new-run", address="", needs=(".cost",), act=upload, first=section("Table"),
           until=section("Model")),
-    Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
+    Print(name="endpoint", address="", needs=(".cost",), act=name_server, first=section("Model")),
     Print(name="watch", address=WATCH, needs=(CARD, CURVE), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
@@ -155,8 +149,8 @@ def main(names: list[str]) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         wanted = [each for each in PRINTS if each.name in (names or [each.name])]
         run = ""
-        for each in sorted(wanted, key=lambda each: each.stage):  # "empty" comes before "finished"
-            if each.stage == "finished" and not run:
+        for each in wanted:  # those without a run come first
+            if RUN in each.address and not run:
                 run = make_run(app)
             take(browser, f"{app.url}/{each.address.format(run=run)}", each)
             print(each.name, flush=True)
@@ -174,8 +168,8 @@ def make_run(app: App) -> str:
 
 def take(browser: Browser, address: str, wanted: Print) -> None:
     """Take one picture. Raises playwright's Error if something on it does not come, or is an exception."""
-    window = {"width": wanted.width, "height": HEIGHT}
-    context = browser.new_context(viewport=window, color_scheme=wanted.mode, reduced_motion="reduce")  # type: ignore[arg-type]
+    window: ViewportSize = {"width": WIDTH, "height": HEIGHT}
+    context = browser.new_context(viewport=window, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(30_000)
     page = context.new_page()
     page.goto(address)
@@ -187,7 +181,7 @@ def take(browser: Browser, address: str, wanted: Print) -> None:
         page.locator(selector).first.wait_for()
     for _ in range(2):  # the window is made as high as the page
         rest(page)
-        fit(page, wanted.width)
+        fit(page)
     if page.locator(EXCEPTION).count():
         raise Error(f"{wanted.name} shows an exception")
     image = Image.open(BytesIO(page.screenshot(clip=clip(page, wanted)))).convert("RGB")
@@ -196,11 +190,11 @@ def take(browser: Browser, address: str, wanted: Print) -> None:
     context.close()
 
 
-def fit(page: Page, width: int) -> None:
+def fit(page: Page) -> None:
     """Make the window as high as the page."""
     page.wait_for_timeout(500)
     tall = min(max(int(page.evaluate(TALL, MAIN)), HEIGHT), HIGHEST)
-    page.set_viewport_size({"width": width, "height": tall})
+    page.set_viewport_size({"width": WIDTH, "height": tall})
     page.wait_for_timeout(500)
 
 

@@ -23,8 +23,7 @@ from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import application
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, encode, settled_answers
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.journal import JournalReader, RunReader, Snapshot, encode, settled_answers
 
 ROOT = Path(__file__).parents[1]
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"

@@ -74,7 +74,7 @@ def test_the_demo_model_stands_apart() -> None:
     for path in inside:
         assert [n for n in imported(path) if n.startswith("vpp.") and not n.startswith("vpp.demo")] == []
     knowing = {name for _, name, path in modules() for other in imported(path) if other.startswith("vpp.demo")}
-    assert knowing == {"vpp.runs.session", "vpp.trials"}  # its version; its reader of plain rules
+    assert knowing == {"vpp.runs.asking", "vpp.trials"}  # its version; its reader of plain rules
 
 
 def test_the_lowest_floors_do_no_input_or_output() -> None:
@@ -88,7 +88,7 @@ def test_the_lowest_floors_do_no_input_or_output() -> None:
 
 
 def test_reading_a_run_imports_no_model_access() -> None:
-    code = "import sys, vpp.runs.reader; print(*sys.modules)"
+    code = "import sys, vpp.runs.journal; print(*sys.modules)"
     words = [sys.executable, "-c", code]
     loaded = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    assert not {"vpp.llm.cache", "vpp.llm.endpoint", "vpp.llm.client", "vpp.runs.session", "openai"} & set(loaded)
+    assert not {"vpp.llm.cache", "vpp.llm.endpoint", "vpp.llm.client", "vpp.runs.asking", "openai"} & set(loaded)

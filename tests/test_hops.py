@@ -14,7 +14,7 @@ import pytest
 
 from pages.parts import opening
 from tests.llm.tables import PARITY
-from tests.reporting.sampled import sampled_run
+from tests.sampled import sampled_run
 from vpp.cli import main
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
@@ -27,9 +27,8 @@ from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
 from vpp.runs import process
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, decode
-from vpp.runs.keys import Keys
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import Journal, RunReader, decode
+from vpp.runs.spec import Keys
 from vpp.runs.worker import Worker
 from vpp.settings import Config
 from vpp.show.cards import Deck
@@ -105,7 +104,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
-    assert way.is_at_most(17)
+    assert way.is_at_most(15)
 
 
 def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,4 +132,4 @@ def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Worker, "record", recorded)
     way.through(lambda: main([*commands[0][3:], "--quiet"]))
-    assert way.is_at_most(30)
+    assert way.is_at_most(25)

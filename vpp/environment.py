@@ -1,82 +1,72 @@
 """Environment variables: where this machine keeps runs, its endpoint, and what others may do on it."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from vpp.errors import InputError
 
 
-def _text(_: str, text: str) -> str | None:
-    return text or None
+def usual_runs_dir() -> Path:
+    """Return the default runs folder: ./runs in a clone, or a folder in the user's data folder."""
+    if app_folder() == Path(__file__).parents[1]:
+        return Path("runs")
+    from platformdirs import user_data_path
+
+    return user_data_path("vpp", appauthor=False) / "runs"
 
 
-def _folder(_: str, text: str) -> Path | None:
-    return Path(text) if text else None
+def _entries(text: str) -> tuple[str, ...]:
+    """Read a list separated by commas. Raises ValueError for one without an entry: it would allow everything."""
+    entries = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not entries:
+        raise ValueError("a list of nothing: name one at least, or leave it out")
+    return entries
 
 
-def _whole(name: str, text: str, *, default: int) -> int:
-    """Read a whole number of at least 1. Raises InputError."""
-    if not text:
-        return default
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"{name} is {text!r}: it must be a whole number of at least 1")
-    return int(text)
+Count = Annotated[int, Ge(1)]
+Entries = Annotated[tuple[str, ...], BeforeValidator(_entries)]
 
 
-def _switch(name: str, text: str) -> bool:
-    """Read a clear yes or no: who may do what is never guessed. Raises InputError."""
-    word = text.strip().lower()
-    if word not in ("", "0", "1", "false", "true", "no", "yes", "off", "on"):
-        raise InputError(f"{name} is {word[:80]!r}: write 1 or 0")
-    return word in ("1", "true", "yes", "on")
+def _variable(name: str, default: Any = None, **options: Any) -> Any:
+    """Return a field that is read from a variable; default if that is empty or not set."""
+    return Field(default, validation_alias=name, **options)
 
 
-def _listed(name: str, text: str) -> tuple[str, ...]:
-    """Read a list separated by commas. Raises InputError for one without an entry: it would allow everything."""
-    parts = tuple(part.strip() for part in text.split(",") if part.strip())
-    if text and not parts:
-        raise InputError(f"{name} is {text!r}, a list of nothing: name one at least, or leave it out")
-    return parts
-
-
-def _variable(name: str, read: Callable[[str, str], object] = _text, *, is_secret: bool = False) -> Any:
-    """Return a field that is read from a variable. read: gets its name and its text, empty if it is not set."""
-    return field(repr=not is_secret, metadata={"name": name, "read": read})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(BaseModel, frozen=True):
     """Folders for runs and cache, the default endpoint, and what others may do on this machine."""
 
-    runs_dir: Path = _variable("VPP_RUNS_DIR", _folder)
-    cache_dir: Path = _variable("VPP_CACHE_DIR", _folder)
+    runs_dir: Path = Field(default_factory=usual_runs_dir, validation_alias="VPP_RUNS_DIR")
+    cache_dir: Path = Field(
+        default_factory=lambda values: values["runs_dir"] / ".cache", validation_alias="VPP_CACHE_DIR"
+    )
     base_url: str | None = _variable("OPENAI_BASE_URL")
     model: str | None = _variable("VPP_MODEL")
-    api_key: str | None = _variable("OPENAI_API_KEY", is_secret=True)
-    max_running: int = _variable("VPP_MAX_RUNNING", partial(_whole, default=2))
+    api_key: str | None = _variable("OPENAI_API_KEY", repr=False)
+    max_running: Count = _variable("VPP_MAX_RUNNING", 2)
     optimizer_base_url: str | None = _variable("VPP_OPTIMIZER_BASE_URL")
     """Server of a second model that writes the hypotheses; None: one model for both roles."""
     optimizer_model: str | None = _variable("VPP_OPTIMIZER_MODEL")
-    allowed_endpoints: tuple[str, ...] = _variable("VPP_ALLOWED_ENDPOINTS", _listed)
+    allowed_endpoints: Entries = _variable("VPP_ALLOWED_ENDPOINTS", ())
     """Base URLs; if any are listed, or others reach the app, only these and the owner's own are asked."""
-    endpoint_fixed: bool = _variable("VPP_ENDPOINT_FIXED", _switch)
+    endpoint_fixed: bool = _variable("VPP_ENDPOINT_FIXED", False)
     """The endpoint and model named here are asked, and no other."""
-    demo_only: bool = _variable("VPP_DEMO_ONLY", _switch)
+    demo_only: bool = _variable("VPP_DEMO_ONLY", False)
     """Only the built-in demo model is asked."""
-    login: bool = _variable("VPP_LOGIN", _switch)
+    login: bool = _variable("VPP_LOGIN", False)
     """Nobody sees anything before they have logged in."""
-    allowed_users: tuple[str, ...] = _variable("VPP_ALLOWED_USERS", _listed)
+    allowed_users: Entries = _variable("VPP_ALLOWED_USERS", ())
     """Who may, by verified e-mail address, *@domain, or issuer#sub; empty: whoever can log in."""
-    shared: bool = _variable("VPP_SHARED", _switch)
+    shared: bool = _variable("VPP_SHARED", False)
     """Others than the owner are meant to reach the app, also without login."""
-    allow_model_files: bool = _variable("VPP_ALLOW_MODEL_FILES", _switch)
+    allow_model_files: bool = _variable("VPP_ALLOW_MODEL_FILES", False)
     """Model files of this machine may be used where others reach the app."""
-    max_runs_per_user: int = _variable("VPP_MAX_RUNS_PER_USER", partial(_whole, default=0))
+    max_runs_per_user: Count = _variable("VPP_MAX_RUNS_PER_USER", 0)
     """Runs of one user that go on at once; 0: no cap."""
 
     @property
@@ -97,13 +87,12 @@ class Environment:
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "Environment":
         _check_names(values)
-        given = {}
-        for each in fields(cls):
-            name = each.metadata["name"]
-            given[each.name] = each.metadata["read"](name, values.get(name) or "")
-        runs_dir = given.pop("runs_dir") or usual_runs_dir()
-        cache_dir = given.pop("cache_dir") or runs_dir / ".cache"
-        environment = cls(runs_dir=runs_dir, cache_dir=cache_dir, **given)
+        try:
+            environment = cls.model_validate({name: text.strip() for name, text in values.items() if text.strip()})
+        except ValidationError as error:
+            fault = error.errors()[0]
+            name, reason = fault["loc"][0], fault["msg"].removeprefix("Value error, ")
+            raise InputError(f"{name} is {str(fault['input'])[:80]!r}: {reason}") from None
         if environment.endpoint_fixed and not (environment.base_url and environment.model):
             raise InputError("VPP_ENDPOINT_FIXED is on, and no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL")
         if environment.allowed_users and not environment.login:
@@ -123,23 +112,14 @@ def command_path(file: Path) -> Path:
     return file.relative_to(clone) if app_folder() == clone else file
 
 
-def usual_runs_dir() -> Path:
-    """Return the default runs folder: ./runs in a clone, or a folder in the user's data folder."""
-    if app_folder() == Path(__file__).parents[1]:
-        return Path("runs")
-    from platformdirs import user_data_path
-
-    return user_data_path("vpp", appauthor=False) / "runs"
-
-
 OTHERS = ("VPP_OPTIMIZER_API_KEY", "VPP_HEADERS", "VPP_BROWSER", "VPP_PICTURES")
 """Other variables: `Keys` reads the first two, the tests the others."""
 
 
 def _check_names(values: Mapping[str, str]) -> None:
     """Refuse a misspelt name: it would leave a rule unset. Raises InputError."""
-    known = (*(each.metadata["name"] for each in fields(Environment)), *OTHERS)
+    names = (*(str(each.validation_alias) for each in Environment.model_fields.values()), *OTHERS)
     for name in sorted(values):
-        if name.startswith("VPP_") and name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0)
+        if name.startswith("VPP_") and name not in names:
+            near = get_close_matches(name, names, n=1, cutoff=0)
             raise InputError(f"{name[:80]} is no variable of this app: {near[0]} is the nearest; rename or unset it")

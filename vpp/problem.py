@@ -221,10 +221,10 @@ class Problem:
         Each row is kept once, where it was seen last, unless `buffer_repeats` lets repeats of a later epoch stay.
         """
         rows: list[Row] = []
-        known: set[int] = set()
+        ids: set[int] = set()
         for earlier in range(step, -1, -1):
-            new = [row for row in self.batch(earlier) if self.buffer_repeats or row.id not in known]
-            known.update(row.id for row in new)
+            new = [row for row in self.batch(earlier) if self.buffer_repeats or row.id not in ids]
+            ids.update(row.id for row in new)
             rows[:0] = new
             if len(rows) >= size:
                 break

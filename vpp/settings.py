@@ -23,7 +23,7 @@ WEIGHING = (
 )  # fmt: skip
 """Options with an effect where given sentences are weighed."""
 FOR_EXPERTS = (
-    "score_rows", "certify", "restart", "mh_rows", "buffer_size", "beta_start", "mutate", "final_weights",
+    "restart", "mh_rows", "buffer_size", "beta_start", "mutate", "final_weights",
 )  # fmt: skip
 """Options that presets and `vpp.fit` set; the command line and the form leave them out."""
 PRIOR_TEMPERATURE = 1.0
@@ -55,7 +55,6 @@ SERVER_DOCS: Mapping[str, str] = {
     "max_wait_s": "seconds of retrying a lost endpoint (3600)",
     "calls": "requests, retries included, after which the run pauses (none)",
     "cost": "money after which it pauses (none)",
-    "patience": "steps in a row without a change after which the run is settled and ends; 0: never (5; paper: 0)",
     "cell_limit": "characters shown of a cell (all that the models' contexts hold)",
 }
 """Meaning of what a run says about its server and its limits, for the command line and the form."""

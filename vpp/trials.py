@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from vpp.posterior.prediction import settled
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, likelihood_of, losses_of
 from vpp.programs.source import Program
-from vpp.runs.asking import WITHOUT, Asking, OnProgress
-from vpp.runs.keys import Keys
-from vpp.runs.reader import RunReader
+from vpp.runs.asking import WITHOUT, Asking
+from vpp.runs.journal import RunReader
+from vpp.runs.spec import Keys
 from vpp.runs.view import RunView
 
 PAIRS = 107
@@ -77,15 +78,8 @@ def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
     """
     columns = columns_of([read_row(render_input(row)) for row in (*dataset.train, *dataset.test)])
     reading = read_rule(text, columns, tuple(dataset.classes))
-    if reading.rule is None or reading.unread:
-        return None
-    rule = reading.rule
-
-    def program(row: Row) -> Value | None:
-        answer = rule.answer(read_row(render_input(row)))
-        return answer if isinstance(answer, str | float) else None
-
-    return program
+    rule = None if reading.unread else reading.rule
+    return None if rule is None else lambda row: cast(Value | None, rule.answer(read_row(render_input(row))))
 
 
 def is_named(column: str, sentence: str) -> bool:
@@ -106,12 +100,13 @@ def changes(
         return ()
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
     named = {column for column in dataset.inputs if is_named(column, sentence or text)}
-    must = _draws(dataset, program, rng, named or dataset.inputs, must_change=True, n=n)
-    found = [*must, *_draws(dataset, program, rng, set(dataset.inputs) - named, must_change=False, n=n)]
-    return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
+    must = _draw(dataset, program, rng, named or dataset.inputs, must_change=True, n=n)
+    stay = _draw(dataset, program, rng, set(dataset.inputs) - named, must_change=False, n=n)
+    both = enumerate((*must, *stay), first_id)
+    return tuple(replace(each, row=replace(each.row, id=id_)) for id_, each in both)
 
 
-def _draws(
+def _draw(
     dataset: Dataset, program: Rule, rng: np.random.Generator, columns: Collection[str], *, must_change: bool, n: int
 ) -> Iterable[Change]:
     """Draw at most n changed training rows, each once, whose answer changes, or does not.
@@ -125,7 +120,7 @@ def _draws(
         if name in columns and kinds[name] != "text"
     }
     varying = sorted(name for name, each in values.items() if len(each) > 1)
-    found: dict[object, Change] = {}
+    rows: dict[object, Change] = {}
     for _ in range(TRIES * n if varying else 0):
         base = dataset.train[int(rng.integers(len(dataset.train)))]
         column = varying[int(rng.integers(len(varying)))]
@@ -135,12 +130,12 @@ def _draws(
         row = Row(id=-1, inputs=cells, target=None)
         before, after = program(base), program(row)
         if must_change and before is not None and after is not None and not agree(before, after):
-            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=(before, after)))
+            rows.setdefault(cells, Change(base=base, row=row, column=column, wanted=(before, after)))
         elif not must_change and before == after:
-            found.setdefault(cells, Change(base=base, row=row, column=column, wanted=None))
-        if len(found) == n:
+            rows.setdefault(cells, Change(base=base, row=row, column=column, wanted=None))
+        if len(rows) == n:
             break
-    return found.values()
+    return rows.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +161,8 @@ def clauses(program: Program | None, hypothesis: str) -> tuple[Clause, ...]:
 
 SCORED = 108
 """Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
-Said = Mapping[tuple[str, int], Prediction]
-"""Answers by hypothesis id and row id."""
+Answers = Mapping[tuple[str, int], Prediction]
+"""By hypothesis id and row id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,8 +186,8 @@ USUAL = TrialSize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _OnTrial:
-    """An idea, its changes and its clauses."""
+class _Item:
+    """An idea on trial."""
 
     idea: Idea
     changes: tuple[Change, ...]
@@ -205,111 +200,95 @@ class TrialAsking:
     def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
         self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
-        spec, ideas = reader.directory.spec(), merge_ideas(self._view, self._dataset)
-        if ideas is None or self._view.started is None:
+        ideas = merge_ideas(self._view, self._dataset)
+        if ideas is None:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
-        self._config = spec.config
-        self._seed_text = self._view.started.seed_text
-        self._no_rule = f"{self._seed_text} {WITHOUT}"
-        self._tried = list(self._on_trial(list(ideas)[: size.ideas], size))
+        self._config, self._no_rule = reader.directory.spec().config, f"{self._view.seed_text} {WITHOUT}"
+        self._items = list(self._put_on_trial(list(ideas)[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
-        drawn = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
-        self._scored = tuple(self._dataset.train[place] for place in drawn)
-        changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
-        texts = [tried.idea.text for tried in self._tried]
-        codes = {clause.without: clause.code for tried in self._tried for clause in tried.clauses}
+        places = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
+        self._rows = tuple(self._dataset.train[place] for place in places)
+        changed = {row.id: row for item in self._items for each in item.changes for row in (each.base, each.row)}
+        texts = [item.idea.text for item in self._items]
+        codes = {clause.without: clause.code for item in self._items for clause in item.clauses}
         programs = [Translation(hypothesis=hypothesis_id(text), code=code, attempts=0) for text, code in codes.items()]
-        self._asked = [
-            self._asking(tuple(changed.values()), texts),
-            self._asking(self._scored, [*texts, *codes], programs),
-            self._asking(self._scored, [self._no_rule], None),
+        self._parts = [
+            self._part(tuple(changed.values()), texts),
+            self._part(self._rows, [*texts, *codes], programs),
+            self._part(self._rows, [self._no_rule], None),
         ]
-        self.total = sum(asking.total for asking in self._asked)
+        self.total = sum(part.total for part in self._parts)
         """Questions."""
-        self.calls = sum(asking.calls for asking in self._asked)
+        self.calls = sum(part.calls for part in self._parts)
         """Calls needed if every answer can be read."""
 
     @property
     def done(self) -> int:
-        return sum(asking.done for asking in self._asked)
+        return sum(part.done for part in self._parts)
 
-    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Trial:
+    async def go(self, *, keys: Keys, cache_dir: Path) -> Trial:
         """Ask the run's learner, and keep the result in the run's directory. Raises EndpointError, DiskRefused."""
-
-        def count(*_: int) -> None:
-            if on_progress:
-                on_progress(self.done, self.total)
-
-        said: dict[tuple[str, int], Prediction] = {}
-        for asking in self._asked:
-            await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count)
-            said |= asking.by_pair
+        answers: dict[tuple[str, int], Prediction] = {}
+        for part in self._parts:
+            await part.go(keys=keys, cache_dir=cache_dir)
+            answers |= part.by_pair
         trial = Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,
-            rows=tuple(row.id for row in self._scored),
-            no_rule=self._scores(self._no_rule, said)[0],
-            ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
+            rows=tuple(row.id for row in self._rows),
+            no_rule=self._scores(self._no_rule, answers)[0],
+            ideas=tuple(self._judge(item, answers) for item in self._items),
         )
         keep(self._reader.directory, trial)
         return trial
 
-    def _on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_OnTrial]:
+    def _put_on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_Item]:
         first_id = self._dataset.next_id
         answers, ids = self._reader.read_answers(), [hypothesis_id(idea.text) for idea in ideas]
-        programs = [each.program for each in program_readings(self._view, answers, self._dataset, ids).values()]
-        for number, (idea, program) in enumerate(zip(ideas, programs, strict=True)):
-            sentence = idea.text.removeprefix(self._seed_text).strip()
-            found = changes(
-                idea.text,
-                self._dataset,
-                n=size.changes,
-                seed=self._config.seed,
-                number=number,
-                first_id=first_id,
-                sentence=sentence,
-            )
-            first_id += len(found)
-            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, idea.text))
+        readings = program_readings(self._view, answers, self._dataset, ids)
+        for number, (idea, identity) in enumerate(zip(ideas, ids, strict=True)):
+            sentence, seed = idea.text.removeprefix(self._view.seed_text).strip(), self._config.seed
+            options = {"n": size.changes, "seed": seed, "number": number, "first_id": first_id}
+            rows = changes(idea.text, self._dataset, **options, sentence=sentence)
+            first_id += len(rows)
+            yield _Item(idea=idea, changes=rows, clauses=clauses(readings[identity].program, idea.text))
 
-    def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
-        known = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
+    def _part(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
+        answers = self._reader.read_answers().by_pair
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, answers=answers, programs=programs)
 
-    # What came of it
-
-    def _scores(self, text: str, said: Said) -> tuple[float, Floats]:
+    def _scores(self, text: str, answers: Answers) -> tuple[float, Floats]:
         """Return a sentence's log-likelihood, and its loss on each scored row."""
-        answers, targets = [said[hypothesis_id(text), row.id] for row in self._scored], [r.target for r in self._scored]
-        log_lik = likelihood_of(self._dataset, self._config).log_likelihood([each.answer for each in answers], targets)
-        return log_lik, losses_of(self._dataset, tuple(each.value for each in answers), targets)
+        predictions = [answers[hypothesis_id(text), row.id] for row in self._rows]
+        targets = [row.target for row in self._rows]
+        likelihood = likelihood_of(self._dataset, self._config)
+        log_lik = likelihood.log_likelihood([each.answer for each in predictions], targets)
+        return log_lik, losses_of(self._dataset, tuple(each.value for each in predictions), targets)
 
-    def _tried_idea(self, tried: _OnTrial, said: Said) -> TriedIdea:
-        identity, (whole, losses) = hypothesis_id(tried.idea.text), self._scores(tried.idea.text, said)
+    def _judge(self, item: _Item, answers: Answers) -> TriedIdea:
+        identity, (whole, losses) = hypothesis_id(item.idea.text), self._scores(item.idea.text, answers)
 
-        def over(text: str) -> tuple[float, Obeyed]:
+        def gain_over(text: str) -> tuple[float, Obeyed]:
             """Return the log-likelihood gained over another text, and the rows with a smaller loss."""
-            log_lik, others = self._scores(text, said)
+            log_lik, others = self._scores(text, answers)
             return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
         def obeyed(must_change: bool) -> Obeyed:
             judged = [
-                change.is_obeyed(said[identity, change.base.id].value, said[identity, change.row.id].value)
-                for change in tried.changes
+                change.is_obeyed(answers[identity, change.base.id].value, answers[identity, change.row.id].value)
+                for change in item.changes
                 if change.must_change == must_change
             ]
             return Obeyed(n=len(judged), obeyed=sum(judged))
 
-        gain, over_no_rule = over(self._no_rule)
-        without = [(each, *over(each.without)) for each in tried.clauses]
+        gain, over_no_rule = gain_over(self._no_rule)
+        worth = ((clause.text, *gain_over(clause.without)) for clause in item.clauses)
         return TriedIdea(
-            text=tried.idea.text,
-            weight=tried.idea.weight,
+            text=item.idea.text,
+            weight=item.idea.weight,
             must_change=obeyed(must_change=True),
             must_stay=obeyed(must_change=False),
             log_likelihood=whole,
-            clauses=tuple(
-                ClauseWorth(text=each.text, log_likelihood_lost=lost, rows=rows) for each, lost, rows in without
-            ),
+            clauses=tuple(ClauseWorth(text=text, log_likelihood_lost=lost, rows=rows) for text, lost, rows in worth),
             gain_over_no_rule=gain,
             over_no_rule=over_no_rule,
         )

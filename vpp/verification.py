@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
-from vpp.data.dataset import Row
 from vpp.events import (
     Certified,
     Event,
@@ -23,8 +22,6 @@ from vpp.events import (
     RunResumed,
     RunStarted,
     StepFinished,
-    Usage,
-    hypothesis_id,
 )
 from vpp.inference import sample
 from vpp.inference.sampling import PRIOR_DRAWS, conclude
@@ -33,13 +30,14 @@ from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.translator import ProgramLearner
-from vpp.problem import Prediction, Problem, Proposal
+from vpp.problem import Problem, Proposal
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import AnswerReader, JournalReader, Record
-from vpp.runs.prompts import problem_of, start_of
+from vpp.runs.group import RecordedLearner
+from vpp.runs.journal import JournalReader, RecordedAnswers
+from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
@@ -88,16 +86,15 @@ def verify(directory: RunDirectory) -> Verification:
     spec = directory.spec()
     dataset = load_dataset(directory, spec)
     problem, reader = problem_of(spec, dataset), JournalReader(directory.journal)
-    written = _written(reader, problem.steps)
+    written = _written(reader)
     faults: list[Fault] = []
     if written:
         line, first = written[0]
         versions, templates = (first.versions, first.templates) if isinstance(first, RunStarted) else ({}, {})
         due = replace(start_of(spec, dataset, versions=versions), templates=templates)
         faults += _faults(line, first, due)
-        answers = AnswerReader(directory.journal).refresh()
     if written and not faults:
-        faults += _check(written[1:], reader, _with_answers(problem, answers, written), spec.config, answers)
+        faults += _check(written[1:], reader, _with_answers(problem, reader.answers, written), spec.config)
     return Verification(
         n_compared=len(written),
         faults=tuple(sorted(faults, key=lambda fault: fault.line)),
@@ -105,16 +102,16 @@ def verify(directory: RunDirectory) -> Verification:
     )
 
 
-def _written(reader: JournalReader, steps: int) -> list[tuple[int, Event]]:
+def _written(reader: JournalReader) -> list[tuple[int, Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
-    The first is the run's start. steps: T.
+    The first is the run's start.
     """
     events: list[tuple[int, Event]] = []
     n_settled = 1
     for record in reader.new_records():
         match record.event:
-            case RunResumed(step=step) if step != steps:
+            case RunResumed(step=step) if step != reader.view.total_steps:
                 del events[n_settled:]
             case RunResumed() | RunPaused() | RunFailed() | RunFinished():
                 pass
@@ -132,34 +129,28 @@ def _has_ended(reader: JournalReader) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """The run's learner and optimizer, as recorded. What was never answered is an abstention, or unreadable.
+class _Recorded(RecordedLearner):
+    """The run's learner and optimizer, as recorded. A proposal that was never made is unreadable.
 
     The sampler asks ahead for more than was recorded: no line of the journal needs it.
     """
 
-    answers: Mapping[tuple[str, int], Prediction]
-    """By hypothesis id and row id."""
     proposals: Mapping[int, Proposal]
     """By the seed of their call."""
 
-    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        identity = hypothesis_id(hypothesis)
-        return tuple(self.answers.get((identity, row.id), Prediction(row=row.id, value=None)) for row in rows)
-
-    async def propose(self, *_: Any, temperature: float, seed: int, **__: Any) -> Proposal:
+    async def propose(self, *_: Any, temperature: float, seed: int) -> Proposal:
         return await self.draw(temperature=temperature, seed=seed)
-
-    async def complete(self, *_: Any, **__: Any) -> Completion:
-        """Refuse a translation that was asked for ahead, and never recorded."""
-        return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         unreadable = Proposal(text=None, raw="", temperature=temperature, seed=seed)
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
 
+    async def complete(self, *_: Any, **__: Any) -> Completion:
+        """Refuse a translation that was asked for ahead, and never recorded."""
+        return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
-def _with_answers(problem: Problem, answers: AnswerReader, written: Sequence[tuple[int, Event]]) -> Problem:
+
+def _with_answers(problem: Problem, answers: RecordedAnswers, written: Sequence[tuple[int, Event]]) -> Problem:
     """Return the problem with what was recorded in the place of its models."""
     proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
     recorded = _Recorded(answers.by_pair | answers.readings, proposals)
@@ -181,7 +172,7 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     yield from ((each, Proposal(text=text, seed=each, **same)) for each in seeds)
 
 
-def _with_programs(problem: Problem, config: Config, answers: AnswerReader, sandbox: Sandbox) -> Problem:
+def _with_programs(problem: Problem, config: Config, answers: RecordedAnswers, sandbox: Sandbox) -> Problem:
     """Return the problem whose learner runs the recorded programs."""
     recorded = cast(Any, problem.learner)
     learner = ProgramLearner(
@@ -197,9 +188,7 @@ def _with_programs(problem: Problem, config: Config, answers: AnswerReader, sand
     return replace(problem, learner=learner, reader=recorded)
 
 
-async def _replay(
-    problem: Problem, config: Config, answers: AnswerReader, reader: JournalReader, events: list[Event]
-) -> bool:
+async def _replay(problem: Problem, config: Config, reader: JournalReader, events: list[Event]) -> bool:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
 
     Return True if the run is finished, and the sampler goes on after that step.
@@ -207,35 +196,34 @@ async def _replay(
     async with AsyncExitStack() as stack:
         if config.has_programs:
             sandbox = await stack.enter_async_context(Sandbox())
-            problem = _with_programs(problem, config, answers, sandbox)
+            problem = _with_programs(problem, config, reader.answers, sandbox)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
         n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
         goes_on = reader.view.phase == "finished" and await anext(sampled, None) is not None
-        view = fold(Record(at=0.0, usage=Usage(), event=event) for event in events)
-        if _has_ended(reader) and (population := population_of(view)):
+        if _has_ended(reader) and (population := population_of(fold(events))):
             async for event in conclude(problem, config, population):
                 events.append(event)
     return goes_on
 
 
 def _check(
-    written: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config, answers: AnswerReader
+    written: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with the replay."""
     events: list[Event] = []
     end, goes_on = NOTHING, False
     try:
-        goes_on = asyncio.run(_replay(problem, config, answers, reader, events))
+        goes_on = asyncio.run(_replay(problem, config, reader, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due = {_address(event): event for event in events}
     for line, event in written:
         follows = due.pop(_address(event), None)
         if follows is None:
-            yield Fault(line=line, what="record", written=_named(event), follows=end)
+            yield Fault(line=line, what="record", written=_name(event), follows=end)
         else:
             yield from _faults(line, event, follows)
     if reader.view.phase == "finished":
@@ -243,7 +231,7 @@ def _check(
         if goes_on:
             yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
         if due:
-            yield Fault(line=line, what="missing records", written=[], follows=list(map(_named, due.values())))
+            yield Fault(line=line, what="missing records", written=[], follows=list(map(_name, due.values())))
 
 
 def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
@@ -286,7 +274,7 @@ def _address(event: Event) -> tuple[object, ...]:
     return (*(getattr(event, name, None) for name in names), text)
 
 
-def _named(event: Event) -> str:
+def _name(event: Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
     parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])

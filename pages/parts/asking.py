@@ -22,7 +22,7 @@ from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Questions
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import markdown_text
@@ -61,7 +61,7 @@ class Job:
         every_s = 1.0 if was_running else None
         blocks.refreshed(lambda: section(self), lambda: was_running and not self.is_running, every_s=every_s)
 
-    def begin(self, asking: Questions) -> None:
+    def begin(self, asking: Questions[object]) -> None:
         keys = person.keys_of(self.run.snapshot.spec.endpoint)
         job = Background(asking, keys=keys, cache_dir=person.cache_dir())
         st.session_state[self.key("ask")] = job

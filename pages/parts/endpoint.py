@@ -12,9 +12,9 @@ from vpp.errors import InputError, VppError
 from vpp.findings.cost import demo_pace
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.gate import checked_address
+from vpp.runs.asking import Checked, checking
 from vpp.runs.budget import Pace
-from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.session import Checked, checking
+from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import EFFORTS, SERVER_DOCS, STRUCTURED
 from vpp.show import markup

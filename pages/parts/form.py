@@ -32,26 +32,13 @@ from vpp.findings.options import (
     value_words,
 )
 from vpp.findings.status import task_sentence, unlabelled_sentence
+from vpp.llm import templates as template_sets
 from vpp.llm.limits import Cap, Price
 from vpp.llm.prompts import LearnerPrompts, cut, prompt_tokens, seed_sentence
 from vpp.llm.protocol import SCHEMA
-from vpp.llm.templates import (
-    AUTO,
-    AUTO_WORDS,
-    GALLERY,
-    LETTERED,
-    TEMPLATES,
-    Role,
-    check_templates,
-    chosen_templates,
-    name_of,
-    set_texts,
-    shipped,
-    template_of,
-)
+from vpp.llm.templates import AUTO, AUTO_WORDS, GALLERY, LETTERED, TEMPLATES, Role, chosen_templates, set_texts
 from vpp.runs.budget import estimate
-from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
-from vpp.runs.prompts import as_text
+from vpp.runs.preparation import Preparation, as_text, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
@@ -415,7 +402,7 @@ def choose_templates(
 
     earlier: templates of the run that is started again.
     """
-    names = {name_of(text, role) for role, text in (earlier or {}).items()}
+    names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
     first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
     offer = [AS_BEFORE, *TEMPLATES] if first == AS_BEFORE else list(TEMPLATES)
     if st.session_state.get(FIELD) not in offer:
@@ -426,11 +413,12 @@ def choose_templates(
         choice, is_demo=is_demo, preset=preset, has_text=dataset.has_text, is_regression=not dataset.classes
     )
     texts = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
-    check_templates(texts)
+    template_sets.check_templates(texts)
     blocks.captions(*([AUTO_WORDS] if choice == AUTO else []), *([GALLERY[named]] if named in GALLERY else []))
     is_lettered = config.likelihood == "logprobs" and bool(dataset.classes)
     is_structured = model.endpoint.structured == "auto" and model.carrier == SCHEMA and not is_lettered
-    template = shipped("learner", LETTERED) if is_lettered else template_of(texts.get("learner"), role="learner")
+    own = template_sets.template_of(texts.get("learner"), role="learner")
+    template = template_sets.shipped("learner", LETTERED) if is_lettered else own
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured)
     messages = prompts.messages(seed_sentence(dataset, config.prior), dataset.train[0])
     blocks.draw(markup.group("Asked about a row"))

@@ -26,8 +26,8 @@ from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.directory import RunDirectory, State
+from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
-from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
@@ -257,11 +257,9 @@ def start_new(prepared: "Preparation", seeds: int = 1) -> None:
     folder = person.store().folder
     with refusals("The run cannot start"):
         with person.starting(prepared.spec.endpoint, more=seeds) as keys:
-            if seeds == 1:
-                name = free_name(prepared.spec.name or prepared.dataset.name)
-                runs = [replace(prepared, spec=replace(prepared.spec, name=name)).create(folder)]
-            else:
-                runs = begin(prepared, seeds, folder)
+            named = replace(prepared.spec, name=free_name(prepared.spec.name or prepared.dataset.name))
+            one = replace(prepared, spec=named)
+            runs = [one.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
             start_open(runs, keys=keys, environment=person.variables())
         open_in(runs[0].id, "pages/watch.py" if seeds == 1 else "pages/compare.py")
 

@@ -20,8 +20,7 @@ from vpp.environment import Environment
 from vpp.errors import RunError, VppError
 from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import OPENAI, Keys, keys_for
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import OPENAI, EndpointSpec, Keys, keys_for
 from vpp.runs.store import RunStore, User, check_runs
 from vpp.show import markup
 
@@ -190,7 +189,7 @@ def open_words() -> str:
 
 def gate() -> Gate:
     env = environment()
-    return Gate.of(replace(env, shared=env.shared or is_reached_by_others()))
+    return Gate.of(env.model_copy(update={"shared": env.shared or is_reached_by_others()}))
 
 
 def may_use_model_files() -> bool:

@@ -13,7 +13,7 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.processes import free_port
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -32,6 +32,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+OWN = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
 START_S = 120.0
 WITHIN_MS = 60_000
 """Longest wait for a page to show something, on a busy machine too."""
@@ -124,20 +125,6 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@dataclass
-class Visit:
-    """A page, with every address it asked for."""
-
-    page: Page
-    asked: list[str]
-
-    @property
-    def outside(self) -> list[str]:
-        """Requests to any host but the app's own."""
-        own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
-        return [url for url in self.asked if not url.startswith(own)]
-
-
 @contextmanager
 def opening(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     """A browser context without motion; its pages share a cache."""
@@ -156,28 +143,30 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def visit(context: BrowserContext) -> Iterator[Visit]:
-    """The module's one page, blank; fail if the app asked for what its policy bars.
+def page(context: BrowserContext) -> Iterator[Page]:
+    """The module's one page, blank; fail if the app asked for another host, or for what its policy bars.
 
     A page that goes elsewhere keeps its compiled scripts, which a new page does not.
     """
     page = context.pages[0] if context.pages else context.new_page()
-    asked: list[str] = []
-    barred: list[str] = []
-    listeners: dict[str, Callable[[Any], None]] = {
-        "console": lambda said: barred.append(said.text) if "Content Security Policy" in said.text else None,
-        "request": lambda request: asked.append(request.url),
-        "websocket": lambda socket: asked.append(socket.url),
-    }
+    faults: list[str] = []
+
+    def go(request: Any) -> None:
+        faults.extend([] if request.url.startswith(OWN) else [request.url])
+
+    def read(message: Any) -> None:
+        faults.extend([message.text] if "Content Security Policy" in message.text else [])
+
+    listeners = {"console": read, "request": go, "websocket": go}
     for event, listener in listeners.items():
         page.on(event, listener)  # type: ignore[call-overload]
     page.set_viewport_size(WINDOW)
     page.emulate_media(color_scheme="light")
-    yield Visit(page, asked)
+    yield page
     page.goto("about:blank")
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
-    assert not barred, "the app asks for what its own policy bars (pages/parts/middleware.py)"
+    assert not faults
 
 
 def placed(app: App, reader: RunReader, run_id: str) -> Path:

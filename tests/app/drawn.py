@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 30

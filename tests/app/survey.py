@@ -46,26 +46,11 @@ FONTS = """() => [...document.querySelectorAll("body *")].filter(element => {
         && !/^"?VPP (Sans|Serif|Mono)/.test(getComputedStyle(element).fontFamily)
 }).map(element => `${getComputedStyle(element).fontFamily}: ${element.textContent.slice(0, 40)}`)"""
 """Text in a font that is not the product's."""
-SCROLLERS = """() => [...document.querySelectorAll("*")].filter(element => {
-    const style = getComputedStyle(element)
-    return /auto|scroll/.test(style.overflowY) && element.scrollHeight > element.clientHeight + 1
-        && element.clientHeight > innerHeight / 2 && !element.closest("[data-testid=stSidebar]")
-}).map(element => element.dataset.testid ?? element.tagName)"""
 SIDEWAYS = """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
     .filter((place) => place && place.scrollWidth > place.clientWidth)
     .map((place) => `${place.tagName} ${place.scrollWidth} > ${place.clientWidth}`)"""
-SMALL = """(least) => [...document.querySelectorAll(
-        '.vpp :is(a[href], button, summary, input, select, textarea, [role="button"])')]
-    .filter((target) => target.checkVisibility({visibilityProperty: true}) && !target.closest('[popover]'))
-    .filter((target) => {
-        const held = target.labels?.[0] ?? target
-        const isInline = getComputedStyle(target).display === 'inline' && target.closest('p, li, h2, dt, th, td')
-        return !isInline && Math.max(held.getBoundingClientRect().height, target.getBoundingClientRect().height) < least
-    })
-    .map((target) => `${target.getBoundingClientRect().height} ${target.outerHTML.slice(0, 120)}`)"""
 STRUCTURE = """() => {
     const main = document.querySelector('[data-testid="stMain"]')
-    const isShown = (element) => element.checkVisibility({visibilityProperty: true})
     const roles = (selector) => [...main.querySelectorAll(selector)].map((state) => state.getAttribute('role'))
     const live = '[aria-live], [role=status], [role=alert], [role=log]'
     const blocks = [...main.querySelectorAll('[data-testid="stPlotlyChart"], .vpp')]
@@ -73,10 +58,6 @@ STRUCTURE = """() => {
     const name = (chart) => chart.closest('[aria-label]') ?? chart.querySelector('[aria-label]')
     return {
         title: document.title,
-        lang: document.documentElement.lang,
-        mains: document.querySelectorAll('main, [role=main]').length,
-        headings: [...main.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter(isShown)
-            .map((heading) => [Number(heading.tagName[1]), heading.textContent.trim()]),
         errors: roles('.err'),
         empty: roles('.state:not(.err), .wait'),
         live: [...main.querySelectorAll('.deck, .card, .out, .mx, .band')].filter((part) => part.closest(live))
@@ -118,7 +99,6 @@ def survey(page: Page, *, is_dark: bool) -> tuple[dict[str, list[Any]], dict[str
     """
     wrong = {
         "text is in the product's fonts": page.evaluate(FONTS),
-        "one scroll bar": [each for each in page.evaluate(SCROLLERS) if each != "stMain"],
         "nothing is wider than 1440 px": page.evaluate(SIDEWAYS),
         "axe-core finds nothing": [] if is_dark else axe.faults(page),
     }
@@ -128,7 +108,6 @@ def survey(page: Page, *, is_dark: bool) -> tuple[dict[str, list[Any]], dict[str
     page.emulate_media(color_scheme="dark")
     resize(page, 390)
     wrong["nothing is wider than 390 px"] = page.evaluate(SIDEWAYS)
-    wrong["targets are 24 px high, but for what is part of a line of text (WCAG 2.2, 2.5.8)"] = page.evaluate(SMALL, 24)
     if is_dark:
         wrong["axe-core finds nothing"] = axe.faults(page)
     return wrong, structure

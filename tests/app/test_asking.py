@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 from tests.app import drawn
 from tests.app.drawn import app as app
 from tests.app.drawn import names, press, shown
-from tests.asked import asked_labels, asked_pair
+from tests.asked import asked_labels, asked_pair, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
-from tests.trials.test_trial import A_ONLY, AND, run_of
+from tests.trials.test_trial import A_ONLY, AND, DATA
 from vpp.findings.experiments import read_trial
 from vpp.runs.asking import Asking, Background
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 Opened = Callable[[RunReader], AppTest]
 WITHIN_S = 60
@@ -130,7 +130,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
 
 
 def test_a_trial_is_run_shown_and_offered_again(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    reader = run_of(tmp_path, served, AND, A_ONLY, data=DATA)
     app = opened(reader)
     app.button(key="posterior.trial").click().run()
     assert "improvement over no rule" in ended(app, reader, "trial")

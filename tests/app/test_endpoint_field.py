@@ -110,9 +110,6 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert field.session_state["chosen"].timeout_s == 900
 
 
-# A server of the owner's choice
-
-
 def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(drawn: Callable[..., AppTest]) -> None:
     home = "https://llm.lab.org/v1"
     own = {"OPENAI_BASE_URL": home, "OPENAI_API_KEY": "sk-of-the-owner-0123", "VPP_MODEL": "big"}
@@ -130,9 +127,6 @@ def test_a_public_demo_offers_the_demo_model_alone(drawn: Callable[..., AppTest]
     assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
-
-
-# A model file on this machine
 
 
 LACKS = "Enter the path of a model file, or choose the demo model."

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pages.parts.asking import ASKING
 from pages.parts.opening import SHIPPED
 from tests import inspected
-from tests.app.conftest import App, Visit, opening, placed
+from tests.app.conftest import App, opening, placed
 from tests.live import Replay, replaying
 from tests.reporting.builders import YES_NO, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
@@ -25,30 +24,18 @@ from vpp.settings import Config
 pytestmark = pytest.mark.browser
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A finished run of two steps in the app, written by hand."""
-
-    app: App
-    run: str
-
-    def open(self, visit: Visit, page: str) -> Page:
-        visit.page.goto(f"{self.app.url}/{page}?run={self.run}")
-        return visit.page
-
-
 @pytest.fixture(scope="module")
-def finished(app: App) -> Finished:
-    reader = inspected.labels(app.runs / "made")
-    return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name)
+def finished(app: App) -> str:
+    """Address of a page, whose name stands in braces, of a finished run of two steps written by hand."""
+    return (
+        f"{app.url}/{{}}?run={placed(app, inspected.labels(app.runs / 'made'), '20260102-0000-labels-smc-0000').name}"
+    )
 
-
-# The film of a finished run
 
 KEYS = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')].map((card) => card.dataset.key)"""
 
 
-def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, visit: Visit) -> None:
+def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, page: Page) -> None:
     """Step 1 favours the first hypothesis, step 2 and the end the second."""
     texts, said = ("First.", "Second."), {0: "yes", 1: "no"}
     events = [started(Config(particles=2), YES_NO), *drawn(*texts)]
@@ -56,7 +43,7 @@ def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, visit: Visit) 
         events += [scored(step, k, text, {**said, 2: said[k]}) for k, text in enumerate(texts)]
         events += [reweighted(step, weights), finished_step(step, texts, weights=weights)]
     made = run(app.runs / "made", *events, RunFinished(outcome="finished"))
-    page, name = visit.page, placed(app, made, "20260102-0001-film-smc-0000").name
+    name = placed(app, made, "20260102-0001-film-smc-0000").name
     page.goto(f"{app.url}/watch?run={name}")
     page.locator(".stage article.card").nth(1).hover()
     assert page.evaluate(KEYS) == ["2", "1"]
@@ -66,23 +53,17 @@ def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, visit: Visit) 
         page.wait_for_function(f"(keys) => `${{({KEYS})()}}` === `${{keys}}`", arg=keys)
 
 
-# A hypothesis on the clipboard
-
-
-def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, visit: Visit) -> None:
-    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = finished.open(visit, "posterior")
+def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: str, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(finished.format("posterior"))
     page.locator("button.copy").first.click()
     page.locator("button.copy", has_text="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == inspected.EVEN
 
 
-# The matrix
-
-
-def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit) -> None:
-    visit.page.set_viewport_size({"width": 390, "height": 900})
-    page = finished.open(visit, "disagreement")
+def test_a_row_is_opened_by_keys_or_by_a_press(finished: str, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(finished.format("disagreement"))
     rows = page.locator(".mx button.row")
     rows.first.wait_for()
     rows.first.focus()
@@ -94,9 +75,6 @@ def test_a_row_is_opened_by_keys_or_by_a_press(finished: Finished, visit: Visit)
     page.locator('.mx tr[data-row="9"].now + tr.under').wait_for()
     page.locator('.mx tr[data-row="9"] td.in').click()
     page.locator(".mx tr.under").wait_for(state="detached")
-
-
-# The report as a file, from disk and without a network
 
 
 def test_a_report_asks_for_nothing_fits_and_follows_the_theme(browser: Browser, tmp_path: Path) -> None:
@@ -125,9 +103,6 @@ def check_report(page: Page, report: Path) -> None:
     expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     assert [request for request in requests if not request.startswith("data:")] == [report.as_uri()]
     assert complaints == []
-
-
-# What a reader holds over two steps of a live run: a selection, a fold and half-typed text
 
 
 @contextmanager
@@ -226,8 +201,6 @@ def half_type(page: Page, app: App, directory: RunDirectory) -> None:
         if page.evaluate(ASKED, FIELD)["typed"] == TYPED:
             return
 
-
-# A live run on four screens: nothing jumps, and whole cards are in view
 
 SHIFTS = """
 window.shifted = 0

@@ -1,7 +1,8 @@
-"""The form of a new run: its table, prompts, cost and cap, without a browser."""
+"""The form of a new run: its table, method, prompts, cost and cap, without a browser."""
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
-from pages.parts.endpoint import SERVER
+from pages.parts.endpoint import DEMO, SERVER
+from pages.parts.form import GOES_ON, START
 from tests.app.drawn import app as app
 from tests.app.drawn import app_over, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.processes import free_port
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.limits import Cap, Price
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import Prices
-
-# How it is read
+from vpp.settings import FOR_EXPERTS, Config
 
 ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
 NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
@@ -48,8 +50,6 @@ def test_a_note_names_the_field_of_the_page_and_no_option_of_the_command_line(ap
     assert "name those that are not with “Words for a missing cell” under File format." in shown(app)
     assert "--missing" not in shown(app)
 
-
-# Types of columns
 
 GERMAN = "preis;note;kauf\n" + "".join(
     f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}\n" for i in range(80)
@@ -82,8 +82,6 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert "as chosen" not in shown(app)
 
 
-# What columns and labels mean
-
 HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
 
 
@@ -101,8 +99,6 @@ def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: App
     described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
     assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
 
-
-# The split
 
 SHOPS = "shop,day,size,label\n" + "".join(
     f"shop {i % 20},2024-{i // 56 + 1:02}-{i // 2 % 28 + 1:02},{i % 9}.5,{'ab'[i // 20 % 2]}\n" for i in range(300)
@@ -149,9 +145,6 @@ def give_test_file(form: AppTest, content: bytes) -> None:
     assert not form.exception
 
 
-# Prompts
-
-
 def previewed(app: AppTest) -> str:
     return "\n".join(block.value for block in app.code)
 
@@ -185,9 +178,6 @@ def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(
     assert not prompts.exception
     (record,) = tmp_path.glob("*/run.json")
     assert "answer_form_shown" not in record.read_text("utf-8")
-
-
-# Cost and a cap
 
 
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
@@ -262,3 +252,119 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     press(app, "Raise the cap and go on")
     assert reader.directory.spec().cap == Cap(calls=500)
     assert [each.path for each in started] == [reader.directory.path]
+
+
+def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
+    upload(app, b"a,b,label\n" + b"".join(b"%d,%d.25,%d\n" % (i, i * 3, i % 2) for i in range(80)))
+    assert not app.exception
+    assert "label has 2 labels, so this is classification." in shown(app)
+    assert "at most" in shown(app)
+    app.selectbox(key="new.target").set_value("b").run()
+    assert not app.exception
+    assert "b is a number, so this is regression." in shown(app)
+
+
+def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
+    for content, said in (
+        (b"", "empty"),
+        (b"a,b\n", "at least one row"),
+        (b"\x00\x01\x02\x03\xff\xfe", "text"),
+        (b"a,target\n" + b"1,yes\n" * 40, "target"),
+        (b"a,target\n1,yes\n2,no\n3,yes\n", "batch"),
+    ):
+        upload(app, content)
+        assert not app.exception
+        assert 'role="alert"' in shown(app), said
+        assert said in shown(app)
+
+
+LABEL_TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
+NUMBER_TABLE = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
+
+
+def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: AppTest, tmp_path: Path) -> None:
+    def refuses(why: str) -> bool:
+        assert not app.exception
+        return app.button(key="new.start").disabled and f'<p class="cap">{why}</p>' in shown(app)
+
+    app.run()
+    assert refuses("Choose a table first.")
+    upload(app, b"a,b\n")
+    assert refuses("This table cannot be read: see Table.")
+    upload(app, b"a,label\n1,yes\n2,yes\n")
+    assert refuses("This table cannot be used as chosen: see Table.")
+    choose(upload(app, LABEL_TABLE), epsilon="7")
+    assert refuses("This option cannot be used: see Advanced, Method.")
+    choose(app, epsilon="auto")
+    assert not app.button(key="new.start").disabled
+    assert app.button(key="new.start").help == GOES_ON
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert refuses("Enter the server’s full address, or choose the demo model.")
+    app.text_input(key="new.base_url").set_value(f"http://127.0.0.1:{free_port()}/v1")
+    app.text_input(key="new.model").set_value("m").run()
+    app.button(key="new.start").click().run()
+    assert refuses("The server cannot be reached: see Model.")
+    assert not list(tmp_path.glob("*/run.json"))
+
+
+def option(app: AppTest, name: str) -> Any:
+    """The widget of an option."""
+    found = [w for w in widgets(app) if w.key == f"new.option.{name}"]
+    assert found, f"{name} is not on the form"
+    return found[0]
+
+
+def widgets(app: AppTest) -> list[Any]:
+    kinds = ("radio", "number_input", "selectbox", "checkbox", "text_input", "text_area")
+    return [widget for kind in kinds for widget in app.get(kind)]
+
+
+def shown_options(app: AppTest) -> set[str]:
+    """Options that have a widget now, whether it can be changed or not."""
+    keys = (widget.key or "" for widget in widgets(app))
+    return {key.removeprefix("new.option.") for key in keys if key.startswith("new.option.")}
+
+
+def choose(app: AppTest, **options: Any) -> AppTest:
+    for name, value in options.items():
+        option(app, name).set_value(value)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def test_every_option_has_a_widget(app: AppTest) -> None:
+    upload(app, LABEL_TABLE)
+    seen = shown_options(app)
+    upload(app, NUMBER_TABLE)
+    assert seen | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
+
+
+def test_only_options_with_an_effect_are_on_the_form(app: AppTest) -> None:
+    upload(app, LABEL_TABLE)
+    assert {"tempering", "abstention_cost", "epsilon"} <= shown_options(app)
+    assert "tau" not in shown_options(app)
+    assert option(app, "likelihood").options[0] == "labels: labels, as in the paper"
+    choose(app, method="vml5")
+    assert not {"particles", "tempering", "tau"} & shown_options(app)
+    upload(app, NUMBER_TABLE)
+    assert "epsilon" not in shown_options(app)
+
+
+def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:
+    upload(app, LABEL_TABLE)
+    choose(app, method="weigh")
+    assert "There are no sentences to weigh" in shown(app)
+    assert "9 calls for each hypothesis" in shown(app)
+    assert [fold.label for fold in app.expander if fold.label == "Split"] == []
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    asked = [field.label for kind in ("text_input", "number_input", "tab") for field in app.get(kind)]
+    assert [label for label in asked if "ptimizer" in label or "Draw" in label] == []
+    app.segmented_control(key="new.who").set_value(DEMO).run()
+    assert not {"particles", "epochs", "batch_size", "tempering"} & shown_options(app)
+    app.text_area(key=START).set_value("one\ntwo\n\none").run()
+    assert "Of the sentences, these repeat earlier ones and count once: 3" in shown(app)
+    assert app.button(key="new.start").disabled is False
+    assert "18 calls" in shown(app)
+    app.text_area(key=START).set_value("x" * 10_000).run()
+    assert "sentence 1 has 10,000 characters" in shown(app)

@@ -7,7 +7,7 @@ import pytest
 
 from pages.parts import person
 from vpp.environment import Environment
-from vpp.runs.keys import Keys
+from vpp.runs.spec import Keys
 
 
 def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:

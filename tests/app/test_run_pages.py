@@ -1,6 +1,7 @@
-"""Posterior, Disagreement and Report of a run, and Watch of one that waits, without a browser."""
+"""The pages of a run at any moment, without a browser."""
 
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -13,12 +14,14 @@ from tests.app.drawn import opened, press, shown
 from tests.findings.test_calibrated import labels as calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import USAGE, run
+from tests.sampled import VARIANTS, kept_run, write
 from vpp.events import RunFailed, RunPaused, RunResumed
-from vpp.runs.directory import Heartbeat
-from vpp.runs.journal import Journal
+from vpp.findings.step import Cards
+from vpp.runs.directory import Heartbeat, RunDirectory
+from vpp.runs.journal import Journal, RunReader
 from vpp.show import markup
-
-# Posterior
+from vpp.show.cards import Deck
+from vpp.show.markup import html
 
 
 def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
@@ -38,9 +41,6 @@ def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: A
     assert ">Sorry.</span>" in ledger
     assert "holds a 7" not in ledger, "the newest three are shown"
     assert not app.warning
-
-
-# Disagreement
 
 
 def rows(html: str) -> list[str]:
@@ -86,9 +86,6 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
-# Report
-
-
 def offered(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
@@ -101,9 +98,6 @@ def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> 
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
     assert "The command that repeats the run" not in page
-
-
-# Watch of a run that waits for its endpoint, or whose disk takes no more
 
 
 UNFINISHED = label_events()[:-3]
@@ -158,3 +152,48 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
 
 def refuse(_: object, log: Path, *__: object, **___: object) -> None:
     raise OSError(28, "No space left on device", str(log))
+
+
+PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
+
+
+RIGHT = "How often they are right"
+SAID = {
+    "smc": ("rewritten",),
+    "smc filtered": ("rewrite rejected",),
+    "incremental": ("Log evidence",),
+    "adaptive": ("Log evidence",),
+    "mh": (RIGHT, "rewritten, accepted"),
+    "mh on train": (RIGHT, "the whole answer"),
+    "mh on buffer": (RIGHT, "rewritten, accepted"),
+    "always accept": (RIGHT, "the whole answer"),
+    "vml": (RIGHT, "the whole answer"),
+    "vml5": (RIGHT, "rewritten"),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_path: Path, name: str) -> None:
+    directory, events = kept_run(tmp_path / "made", VARIANTS[name])
+    html: dict[str, str] = {}
+    for quarter in range(5):
+        shutil.copytree(directory.path, run := tmp_path / f"run-{quarter}")
+        write(RunDirectory(run), events[: quarter * len(events) // 4 or 1])
+        app.query_params["run"] = run.name
+        app.run()
+        for page in PAGES:
+            app.switch_page(page).run()
+            assert not app.exception, (page, quarter)
+            html[page] = shown(app)
+    watch, posterior, *_ = html.values()
+    watch += deck(RunReader(directory))
+    for words in SAID[name]:
+        assert words in watch + posterior
+    assert ("Effective sample size" in watch) == VARIANTS[name].is_weighted
+
+
+def deck(reader: RunReader) -> str:
+    """The cards at the run's end and at its last step, which a component draws."""
+    snapshot, data = reader.refresh(), reader.dataset()
+    maker = Cards(snapshot.view, snapshot.spec.config, data)
+    return html([Deck([*maker.end(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))])])

@@ -18,22 +18,18 @@ from tests.reporting import builders
 from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
-EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
-DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
-CONFIGS = {"labels": inspected.LABEL_CONFIG, "numbers": inspected.NUMBER_CONFIG}
 MEANT = Descriptions(columns=(("a", "hours of <sleep>"),), labels=(("yes", "rested"),))
 ASK = "disagreement.settle.ask"
 CONTINUE = "disagreement.settle.continue"
 
 
-def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -> RunReader:
+def asked_about(folder: Path, cells: Sequence[int] = range(10, 34)) -> RunReader:
     """A run written by hand, described, and rows that came without a target, of these inputs: a = 10 to 33."""
     rows = tuple(Row(id=i, inputs=(("a", str(cell)),), target=None) for i, cell in enumerate(cells, 10))
-    meant = replace(MEANT, labels=MEANT.labels if name == "labels" else ())
-    data = replace(DATA[name], unlabelled=rows, descriptions=meant)
-    return builders.run(folder, *EVENTS[name](), data=data, config=CONFIGS[name])
+    data = replace(inspected.LABELS, unlabelled=rows, descriptions=MEANT)
+    return builders.run(folder, *inspected.label_events(), data=data, config=inspected.LABEL_CONFIG)
 
 
 def ask(app: AppTest) -> AppTest:
@@ -58,7 +54,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     begun: list[RunDirectory] = []
     monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
-    opened(app, asked_about(tmp_path, "labels"), "disagreement")
+    opened(app, asked_about(tmp_path), "disagreement")
     assert "24 of the 24 rows of your table that this run does not use." in shown(app)
     assert "made-up row" not in shown(app)
     html = shown(ask(app))
@@ -85,9 +81,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
 
 
 def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
-    ask(
-        opened(app, asked_about(tmp_path, "labels", (-1, -2)), "disagreement")
-    )  # (-1.0,) and (-2.0,) have one hash in CPython
+    ask(opened(app, asked_about(tmp_path, (-1, -2)), "disagreement"))  # (-1.0,) and (-2.0,) have one hash in CPython
     if len(truths(app)) < 2:
         show_all(app)
     assert not app.exception

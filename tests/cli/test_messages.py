@@ -11,9 +11,8 @@ from vpp.cli import main
 from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
-from vpp.runs.directory import Heartbeat
-from vpp.runs.disk import locked
-from vpp.runs.reader import RunReader
+from vpp.runs.directory import Heartbeat, locked
+from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]

@@ -1,4 +1,4 @@
-"""`predict`: the rows of a table put to every particle of a run."""
+"""`predict` puts a table’s rows to every particle; `baseline` asks the learner about the test rows without them."""
 
 import csv
 import io
@@ -9,7 +9,11 @@ import pytest
 
 from tests.asked import asked_labels
 from tests.llm.stub import refusal
-from tests.processes import PENGUINS, Desk, Model, wait_until
+from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
+from vpp.reporting.document import report_markdown
+from vpp.runs.asking import WITH, WITHOUT, read_prompted
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import RunReader
 
 TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 
@@ -78,3 +82,53 @@ def test_rows_that_are_refused_cost_nothing_else(desk: Desk, served: Model) -> N
     assert "1 row: withheld by the server's filter (HTTP 400 The prompt was filtered)" in outcome.err
     *_, last = csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text()))
     assert (last["a"], last["abstained"]) == ("10", "1")
+
+
+# The learner without a rule, and with examples
+
+N_ROWS, N_TRAIN = 10, 30
+
+
+@pytest.fixture
+def finished_run(desk: Desk, served: Model) -> Path:
+    """A finished run."""
+    done = desk.run("run", *served.options).finish()
+    assert done.code == 0, done.err
+    return desk.folder / "run"
+
+
+def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
+    desk: Desk, served: Model, finished_run: Path
+) -> None:
+    before = len(served.bodies)
+    result = desk.vpp("baseline", finished_run, "--json").result
+    prompts = [body["messages"][-1]["content"] for body in served.bodies[before:]]
+    calls = result["learner_calls"]
+    draws = calls // N_ROWS
+    zero, few, vote = (result["prompted"][name] for name in ("zero-shot", "few-shot", "few-shot vote"))
+    assert (zero["calls"], zero["examples"]) == (N_ROWS, 0)
+    assert (few["calls"], few["examples"]) == (N_ROWS, N_TRAIN)
+    assert vote["calls"] == draws * N_ROWS
+    assert calls - N_ROWS < vote["calls"] <= calls
+    assert [sum(words in prompt for prompt in prompts) for words in (WITHOUT, WITH)] == [N_ROWS, draws * N_ROWS]
+    shown = next(prompt for prompt in prompts if WITH in prompt)
+    assert shown.count(" -> ") == N_TRAIN
+    assert set(result["test"]) == {"posterior", "constant", "linear", "tree", *result["prompted"]}
+
+
+def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, finished_run: Path) -> None:
+    done = desk.vpp("baseline", finished_run, "--calls", "20")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0].startswith("the run ")
+    directory = RunDirectory(finished_run)
+    found = read_prompted(directory)
+    assert found is not None
+    assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
+    report = report_markdown(RunReader(directory))
+    assert report == (finished_run / "report.md").read_text()
+    assert "the learner without a rule" in report
+
+
+def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    done = shared_desk.vpp("baseline", shared_desk.folder / "vml", "--calls", "0")
+    assert (done.code, done.complaint) == (2, "calls is 0: give at least 1")

@@ -12,8 +12,7 @@ from vpp.events import Evaluated
 from vpp.findings.result import summary
 from vpp.library.posterior import Posterior
 from vpp.reporting.exports import data_tree
-from vpp.runs.journal import JournalReader
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import JournalReader, RunReader
 from vpp.show.markup import lines, one_line
 from vpp.show.words import percent
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 
 @pytest.fixture

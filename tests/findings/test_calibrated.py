@@ -15,7 +15,7 @@ from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 SAYS = inspected.LABEL_SLOTS
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import inspected
 from tests.inspected import BIG, EVEN, LUCK, ODD, PAIR, label_events, plain
 from tests.reporting.builders import SEED, YES_NO, drawn, evaluated, finished, reweighted, scored, started, view_of
-from tests.reporting.sampled import VARIANTS, sampled
+from tests.sampled import VARIANTS, sampled
 from vpp.errors import InputError
 from vpp.findings.hypotheses import (
     Hypothesis,
@@ -28,7 +28,7 @@ from vpp.findings.hypotheses import (
 )
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.settings import Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
@@ -58,9 +58,6 @@ def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     return deck(every, snapshot.view, snapshot.spec.config, {})
 
 
-# Ranges
-
-
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(NUMBERS, min_size=5, max_size=5))
 def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], second: list[str]) -> None:
     texts = [RULE.format(one, other) for one, other in zip(first, second, strict=False)]
@@ -77,9 +74,6 @@ def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], se
 def test_a_text_of_another_form_or_with_another_label_makes_no_range(other: str) -> None:
     first = RULE.format("12.9", 2)
     assert with_ranges([first, other], labels=("2", "3")) == first
-
-
-# Merging
 
 
 def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heaviest(labels: RunReader) -> None:
@@ -107,9 +101,6 @@ def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> No
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
-
-
-# What the weights say
 
 
 def test_shares_are_said_with_the_constant_answer_and_without_weights(labels: RunReader, tmp_path: Path) -> None:

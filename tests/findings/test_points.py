@@ -7,7 +7,7 @@ from tests.asked import told_labels
 from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
 from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 
 def on_test(reader: RunReader) -> Evaluated:

@@ -20,7 +20,7 @@ from vpp.findings.programs import (
 from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Cards
 from vpp.programs.source import read_program
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Code
 from vpp.show.cards import Deck

@@ -9,7 +9,7 @@ from vpp.events import Evaluated
 from vpp.findings.points import points
 from vpp.findings.rows import Rows, columns_by_use, evaluated_rows, headline, mistakes, opened_row, row_table, trust
 from vpp.findings.verdict import run_verdict
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.blocks import Metrics, Table
 from vpp.show.figures import PartsBar
 from vpp.show.markup import html

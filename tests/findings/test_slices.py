@@ -31,7 +31,6 @@ from vpp.show.blocks import Table
 
 KINDS = {"island": "category", "size": "number", "few": "number", "site": "category", "day": "date", "note": "text"}
 WEIGHTS = (0.4, 0.3, 0.2, 0.1)
-BY_CELL = {"island": str, "few": str}
 
 
 def rows_of(cells: dict[str, list[str | None]], truth: list[object], answers: np.ndarray, **config: object) -> Rows:

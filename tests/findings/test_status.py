@@ -7,19 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import labels
-from tests.reporting.builders import DEMO, YES_NO, drawn, finished, proposed, scored, started, view_of
+from tests.reporting.builders import DEMO, YES_NO, drawn, finished, folded, proposed, scored, started, view_of
 from vpp.events import Event, RunFinished, RunPaused, Usage
 from vpp.findings.cost import demo_pace
 from vpp.findings.progress import activity_words, pace
 from vpp.findings.status import Listed, distinguished, facts, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
+from vpp.runs.asking import Checked
 from vpp.runs.budget import plan_of, time_s
 from vpp.runs.directory import State
-from vpp.runs.journal import Record
-from vpp.runs.reader import Snapshot, read_summary
-from vpp.runs.session import Checked
+from vpp.runs.journal import Record, Snapshot, read_summary
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import fold
 from vpp.settings import Config
 from vpp.show.words import seconds
 
@@ -70,7 +68,7 @@ def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_beg
 
     def words(*events: Event, state: State, patience: int = 0, calls: int = 0) -> str:
         made = replace(spec, config=replace(config, patience=patience))
-        view = fold(Record(at=at, usage=Usage(learner=calls), event=event) for event in events)
+        view = folded(Record(at=at, usage=Usage(learner=calls), event=event) for event in events)
         snapshot = Snapshot(spec=made, state=state, view=view, usage=view.usage)
         return pace(snapshot, now=at + 20, rows={}).replace("\u00a0", " ")
 

@@ -21,14 +21,14 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from tests.reporting.sampled import VARIANTS, sampled_run
+from tests.sampled import VARIANTS, sampled_run
 from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import calls_metric, health
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.step import Cards, Names, happened, particles_of, phases
 from vpp.reporting.document import report_markdown
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.view import ess_of_sentences
 from vpp.settings import Config
 from vpp.show.cards import Deck, StepCard

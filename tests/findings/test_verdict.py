@@ -18,7 +18,7 @@ from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.scores import score
 from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, tail, verdict
 from vpp.posterior.prediction import Value
-from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 

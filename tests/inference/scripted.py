@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import json
 import random
-from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from vpp.data.dataset import Dataset, Provenance, Row
@@ -18,7 +17,6 @@ from vpp.inference.population import Particle, Population
 from vpp.inference.sampling import conclude
 from vpp.llm.answers import graded
 from vpp.problem import Prediction, Problem, Proposal
-from vpp.randomness import call_seed
 from vpp.settings import preset
 
 SEED_TEXT = "You predict y."
@@ -53,10 +51,6 @@ def grade(text, row):
         return None
     draw = digest("grade", index_of(text), row.id) % 100 / 100
     return {"no": 0.95 * draw, "yes": 0.95 - 0.95 * draw}
-
-
-def ungraded(text, row):
-    """Return None: answers are labels without probabilities."""
 
 
 def rewrite(text, rows, predictions, temperature, seed):
@@ -129,7 +123,8 @@ class Script:
     """Awaited, without arguments, by every call."""
     memo: bool = False
     answer: object = answer
-    grade: object = ungraded
+    grade: object = None
+    """Labels' probabilities by (hypothesis, row); None for answers without."""
     imagine: object = uniformly
     """A draw from the prior, as (temperature, seed) -> (text, raw)."""
     predicted: list = field(default_factory=list)
@@ -169,7 +164,7 @@ class Script:
             await asyncio.wait(waiting)
 
     def _prediction(self, hypothesis, row):
-        if shares := self.grade(hypothesis, row):
+        if self.grade and (shares := self.grade(hypothesis, row)):
             return graded(row.id, shares)
         return Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task))
 
@@ -304,15 +299,5 @@ def populations(events):
     ]
 
 
-def call_seed_of(step, slot, *, seed=0):
-    """The seed that a proposal is sent with."""
-    return call_seed(seed, "propose", step, slot)
-
-
 def of_kind(events, kind, **where):
     return [e for e in events if isinstance(e, kind) and all(getattr(e, k) == v for k, v in where.items())]
-
-
-def content(events):
-    """What happened, whatever the order in which it was told."""
-    return Counter(events)

@@ -38,8 +38,6 @@ def log_liks(problem, config, texts):
     return np.array([one(text) for text in texts])
 
 
-# --- every random choice enumerated ------------------------------------------------------------------------------
-
 PRIORS = {2: (0.7, 0.3), 3: (0.5, 0.3, 0.2)}
 SPACES = {2: (scripted.TEXTS[4], scripted.TEXTS[14]), 3: (scripted.TEXTS[14], scripted.TEXTS[9], scripted.TEXTS[4])}
 
@@ -193,3 +191,6 @@ def test_the_bounds_are_told_apart():
         assert why_nominal(configure(**options)), options
     nearly = why_nominal(configure(restart=0.99))
     assert any(why.startswith("proposals are refined") for why in nearly)
+    for source, why in (("continued", "those of an earlier run"), ("yours", "given by a person")):
+        (reason,) = why_nominal(configure(), source=source)
+        assert why in reason

@@ -10,7 +10,6 @@ from vpp.llm.answers import pooled
 from vpp.problem import Prediction
 
 from . import scripted
-from .test_target import normalised, shipped_transition, uneven_prior
 
 EPSILON = 0.1
 
@@ -58,18 +57,6 @@ def test_every_score_and_decision_of_a_filtered_run_is_the_exact_one():
         assert event.log_likelihood_proposal == scores[event.step, event.particle, "proposal"]
     assert any(event.accepted for event in decided)
     assert not all(event.accepted for event in decided)
-
-
-def test_restarts_on_all_rows_leave_the_exact_posterior_invariant():
-    config = scripted.paper(method="mh", epsilon=EPSILON)
-    problem = problem_on(config, n_train=12)
-    rows, prior = problem.dataset.train, uneven_prior()
-    size = len(scripted.TEXTS)
-    P = shipped_transition(problem, config, "classification", rows, np.tile(prior, (size, 1)))
-    log_lik = log_liks(rows)
-    target = normalised(prior * np.exp(log_lik - log_lik.max()))
-    assert np.abs(target @ P - target).max() < 1e-12
-    assert np.abs(prior @ P - prior).max() > 1e-3
 
 
 def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():

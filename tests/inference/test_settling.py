@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reporting.builders import dataset, finished, scored, view_of
-from tests.verification.kept import kept_run, write
+from tests.sampled import kept_run, write
 from vpp.data.dataset import Value
 from vpp.events import Event, RunFinished, StepFinished
 from vpp.inference.population import UNSETTLED, Settling

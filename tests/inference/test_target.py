@@ -49,9 +49,6 @@ def uneven_prior():
     return normalised(1.0 + np.arange(K) % 5)
 
 
-# --- the whole accept step, proposal scored and decided, on every pair ---------------------------------------------
-
-
 def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0):
     """P[i, j] by the shipped `decide`: every parent against every candidate, on `rows`."""
     likelihood = likelihood_of(problem.dataset, config)

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,6 @@ from vpp.inference.plan import first_rounds, plan
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import propose
 from vpp.inference.sampling import PRIOR_DRAWS
-from vpp.inference.tempered import why_nominal
 from vpp.posterior.weights import ess
 from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng
@@ -37,9 +37,6 @@ def steps_of(events, kind, step):
     return scripted.of_kind(events, kind, step=step)
 
 
-# --- vml5, always-accept -----------------------------------------------------------------------------------------
-
-
 @TASKS
 def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything_and_vml_the_first(task):
     _, _, events = finished_run("vml5", task, particles=3)
@@ -57,16 +54,11 @@ def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everyt
 def test_always_accept_begins_as_mh_and_evaluates_no_proposal(task):
     *_, events = finished_run("always-accept", task)
     *_, mh = finished_run("mh", task)
-    assert scripted.content(scripted.of_kind(events, ParticleDrawn)) == scripted.content(
-        scripted.of_kind(mh, ParticleDrawn)
-    )
+    assert Counter(scripted.of_kind(events, ParticleDrawn)) == Counter(scripted.of_kind(mh, ParticleDrawn))
     assert not scripted.of_kind(events, Scored, role="proposal")
     for proposed in scripted.of_kind(events, Proposed):
         assert proposed.accepted == (proposed.why == "taken")
     assert {tuple(p.weights) for p in scripted.populations(events)} == {(0.2,) * 5}
-
-
-# --- the rows of mh's decision -----------------------------------------------------------------------------------
 
 
 @TASKS
@@ -88,9 +80,6 @@ def test_both_sides_of_a_ratio_are_of_the_rows_asked_for(rows, task):
         assert [e.log_likelihood for e in sides] == [proposed.log_likelihood, proposed.log_likelihood_proposal]
 
 
-# --- smc's mutation ----------------------------------------------------------------------------------------------
-
-
 @TASKS
 def test_a_filtered_mutation_is_decided_on_the_buffer_without_tempering(task):
     problem, _, events = finished_run("smc", task, mutate="filtered")
@@ -103,9 +92,6 @@ def test_a_filtered_mutation_is_decided_on_the_buffer_without_tempering(task):
         assert scored[-1].rows == tuple(row.id for row in problem.buffer(proposed.step, size=12))
         ratio = proposed.log_likelihood_proposal - proposed.log_likelihood
         assert proposed.log_alpha == pytest.approx(min(0.0, ratio))
-
-
-# --- mistakes ----------------------------------------------------------------------------------------------------
 
 
 def asked_about(*wrong, slot=0, **options):
@@ -148,9 +134,6 @@ def test_a_text_without_a_mistake_is_not_rewritten_but_drawn_afresh():
 def test_the_papers_prompts_show_the_batch_whatever_its_mistakes(options):
     assert asked_about(**options)[2] == "refined"
     assert len(asked_about(**options)[0][0]) == 4
-
-
-# --- tempering ---------------------------------------------------------------------------------------------------
 
 
 @TASKS
@@ -202,9 +185,6 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
     assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
-# --- draws from the prior ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["mh", "smc incremental"])
 def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
     _, script, events = finished_run(name, restart=0.3, particles=60, epochs=3)
@@ -254,9 +234,6 @@ def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_
     assert all(e.reason for e in scripted.of_kind(events, ParticleDrawn))
 
 
-# --- buffer ---------------------------------------------------------------------------------------
-
-
 @given(n_train=st.integers(5, 60), batch_size=st.integers(1, 5), epochs=st.integers(1, 3), size=st.integers(1, 90))
 def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_stay(n_train, batch_size, epochs, size):
     def buffers(name):
@@ -269,9 +246,6 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
     assert rows == list(dict.fromkeys(reversed(seen)))[::-1][-size:], "each row once, where it was seen last"
     rows, seen = buffers("paper")
     assert rows == seen[-size:]
-
-
-# --- single particles: what they are shown, and proposals that change nothing ----------------------------------------
 
 
 METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
@@ -324,9 +298,6 @@ def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
     assert resampled == (uneven if always else set())
 
 
-# --- a run that begins with the hypotheses of an earlier one ---------------------------------------------------------
-
-
 GIVEN = (*(scripted.TEXTS[k] for k in (3, 9, 3, 12)), f"{scripted.SEED_TEXT} of my own")
 
 
@@ -349,18 +320,6 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
     assert len(script.proposed) + len(script.drawn) == whole.optimizer_calls == len(scripted.of_kind(events, Proposed))
     assert first_rounds(config, given=len(texts)) == 0
     assert whole.rounds == plan(config, n_train=18, n_test=7).rounds - first_rounds(config)
-
-
-def test_its_evidence_is_nominal_and_says_why():
-    within = scripted.variant("smc incremental", restart=1.0)
-    assert why_nominal(within) == ()
-    (reason,) = why_nominal(within, source="continued")
-    assert "those of an earlier run" in reason
-    (reason,) = why_nominal(within, source="yours")
-    assert "given by a person" in reason
-
-
-# --- what does not go together -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

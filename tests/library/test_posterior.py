@@ -3,7 +3,7 @@
 import asyncio
 import math
 import re
-from concurrent.futures import Future
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -11,12 +11,12 @@ import pytest
 
 import vpp
 from tests import inspected
-from tests.processes import wait_until
 from tests.reporting.builders import dataset, drawn, run, started
 from vpp.data.dataset import ReadAs
 from vpp.data.table import read_like
 from vpp.errors import InputError
-from vpp.library.posterior import Particle, table_of, to_end
+from vpp.library.posterior import Particle, ask_all, table_of
+from vpp.runs.asking import Background
 from vpp.settings import Config
 
 HOSTILE = "<img src=x onerror=alert(1)> \x1b[31m [a](http://b) </td></table><script>x</script>"
@@ -75,35 +75,43 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert "\x1b" not in str(posterior)
 
 
-def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ends: list[str] = []
+class Waiting:
+    """A question that is answered after some seconds."""
 
-    async def work(seconds: float) -> str:
+    total = done = 1
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.begun, self.ends = seconds, threading.Event(), list[str]()
+
+    async def go(self, **_: object) -> str:
+        self.begun.set()
         try:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(self.seconds)
         except asyncio.CancelledError:
-            ends.append("cancelled")
+            self.ends.append("cancelled")
             raise
         return "done"
 
-    def interrupt(*_: object) -> None:
+
+def test_models_are_asked_where_an_event_loop_runs_and_an_interrupt_cancels_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Jupyter runs each cell inside an event loop."""
+    question = Waiting(60)
+
+    def interrupt(*_: object) -> bool:
+        assert question.begun.wait(60)
         raise KeyboardInterrupt
 
     async def cell() -> None:
-        assert to_end(work(0)) == "done"
+        assert ask_all(Waiting(0)) == "done"
         with monkeypatch.context() as here:
-            here.setattr(Future, "result", interrupt)
+            here.setattr(Background, "wait", interrupt)
             with pytest.raises(KeyboardInterrupt):
-                to_end(work(60))
+                ask_all(question)
 
     asyncio.run(cell())
-    wait_until(lambda: ends, "the interrupted work is cancelled")
-    assert ends == ["cancelled"]
-
-
-# Frames
+    assert question.ends == ["cancelled"]
 
 
 @pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, "", "  "])

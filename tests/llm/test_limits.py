@@ -173,11 +173,8 @@ async def one(asking: Any, _: Budget) -> None:
     await asyncio.gather(*asking(1))
 
 
-async def reached(budget: Budget) -> None:
-    await asyncio.wait_for(budget.exhausted.wait(), 10)
-
-
-async def test_at_the_cap_no_call_leaves_and_those_in_flight_end() -> None:
+@pytest.mark.parametrize(("cap", "n"), [(Cap(calls=7), 7), (Cap(cost=20.0), 5)])
+async def test_at_the_cap_no_call_leaves_though_many_wait_and_those_in_flight_end(cap: Cap, n: int) -> None:
     sent: list[str] = []
 
     async def behave(request: Request) -> Reply:
@@ -187,30 +184,14 @@ async def test_at_the_cap_no_call_leaves_and_those_in_flight_end() -> None:
 
     async def scene(asking: Any, budget: Budget) -> None:
         tasks = asking(20)
-        await reached(budget)
-        assert len(sent) == sum(task.done() for task in tasks) == 7
+        await asyncio.wait_for(budget.exhausted.wait(), 10)
+        assert len(sent) == sum(task.done() for task in tasks) == n
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    assert (await asked(behave, Cap(calls=7), scene)).sent == len(sent) == 7
-
-
-async def test_a_cap_on_money_is_not_passed_though_many_wait() -> None:
-    async def behave(request: Request) -> Reply:
-        await asyncio.sleep(0.01)
-        return chat()
-
-    async def scene(asking: Any, budget: Budget) -> None:
-        tasks = asking(20)
-        await reached(budget)
-        assert sum(task.done() for task in tasks) == 5
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    counters = await asked(behave, Cap(cost=20.0), scene)
-    assert (counters.sent, counters.cost) == (5, pytest.approx(5 * 3.7))
+    counters = await asked(behave, cap, scene)
+    assert (counters.sent, len(sent), counters.cost) == (n, n, pytest.approx(n * 3.7))
 
 
 async def test_retries_and_refused_fields_count_as_sent_and_cost_nothing() -> None:

@@ -5,9 +5,28 @@ from typing import Any
 
 import pytest
 
-from tests.llm.stub import chat
-from vpp.llm.answers import letter_shares
-from vpp.llm.protocol import Completion, Failure, complaint_of, read_completion, read_models, read_reply, without
+from vpp.data.answers import one_line
+from vpp.data.dataset import Dataset
+from vpp.llm.answers import letter_shares, parse_label
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import (
+    Completion,
+    Failure,
+    Structure,
+    complaint_of,
+    is_kept,
+    read_completion,
+    read_models,
+    read_reply,
+    request_options,
+    without,
+)
+from vpp.llm.templates import shipped
+
+from .stub import chat, endpoint_of, script
+from .tables import LINE, PARITY, row, table
 
 
 def test_what_a_server_says_cannot_steer_a_terminal() -> None:
@@ -113,3 +132,49 @@ def test_the_share_of_a_letter_is_summed_over_its_tokens() -> None:
     assert letter_shares(tokens, 2) == pytest.approx((0.75, 0.125))
     assert letter_shares(tokens, 1) == pytest.approx((0.75,))
     assert letter_shares([], 3) == (0, 0, 0)
+
+
+def structure(dataset: Dataset) -> Structure:
+    prompts = LearnerPrompts(dataset=dataset, template=shipped("learner"), is_structured=True)
+    assert prompts.structure
+    return prompts.structure
+
+
+def test_a_schema_is_sent_with_the_explanation_first_and_every_label() -> None:
+    sent = request_options(structure(PARITY))["response_format"]["json_schema"]
+    assert sent["strict"]
+    assert sent["schema"]["required"] == list(sent["schema"]["properties"]) == ["explanation", "output"]
+    assert sent["schema"]["properties"]["output"]["enum"] == ["0", "1"]
+    assert sent["schema"]["additionalProperties"] is False
+    assert request_options(None) == {}
+
+
+KEPT = r'{"explanation": "\"8\" is even", "output": "1"}'
+BROKEN = (
+    "no JSON",
+    KEPT.replace('"1"', '"2"'),
+    KEPT.replace('"1"', "1"),
+    KEPT.replace("\\", ""),
+    '{"explanation": "", "output": "1"}',
+    '{"explanation": "even", "output": "1", "more": 1}',
+    '["even", "1"]',
+)
+
+
+def test_an_answer_that_breaks_the_schema_is_noticed() -> None:
+    assert is_kept(structure(PARITY), KEPT)
+    assert parse_label(KEPT, PARITY.classes).explanation == '"8" is even'
+    assert [said for said in BROKEN if is_kept(structure(PARITY), said)] == []
+    numbers = ("0", "-3.25", "1.5e-7", "1e300", "NaN")
+    assert [is_kept(structure(LINE), KEPT.replace('"1"', number)) for number in numbers] == [True] * 4 + [False]
+    for label in ("a.b", "50% (or more)", "C:\\x|y", "weiß", '"[x]"', "two\nlines"):
+        dataset = table("classification", (row(0, label, x="1"),), classes=("other", label))
+        assert is_kept(structure(dataset), json.dumps({"explanation": "x", "output": one_line(label)})), label
+
+
+async def test_a_server_that_ignores_the_structure_is_read_all_the_same() -> None:
+    prompts = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"), is_structured=True)
+    async with endpoint_of(script(chat("It is even.\nOutput: 1"))) as (endpoint, stub):
+        learner = LlmLearner(endpoint, prompts, LearnerOptions(seed=0, max_tokens=9), counters=Counters())
+        assert [each.value for each in await learner.predict("a rule", PARITY.train)] == ["1", "1", "1"]
+        assert [body["response_format"] for body in stub.bodies] == [*request_options(prompts.structure).values()] * 3

@@ -16,7 +16,7 @@ import pandas as pd
 import vpp
 from tests.models.rules import ROWS, TABLES, Rule
 from vpp.findings.experiments import Obeyed
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 
 Figures = tuple[Obeyed, Obeyed, Obeyed]

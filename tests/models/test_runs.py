@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.trials import TABLES, Trial, run, simple
+from tests.models.trials import Trial, run, simple
 from tests.models.weights import QWEN_1_5B
-from tests.processes import Desk, posterior, wait_until
 from tests.servers import served
 from tests.servers.served import MODELS, Served
 
@@ -77,19 +76,3 @@ def test_answers_are_read_and_no_proposal_is_an_echo(runs: Runs, method: str) ->
 def test_proposals_are_rules(runs: Runs) -> None:
     found = [run.result() for run in runs.values()]
     assert sum(one.rules for one in found) >= LEAST_RULES * sum(one.proposals for one in found)
-
-
-def test_a_killed_run_and_the_same_run_again_end_alike(qwen: Served, desk: Desk) -> None:
-    """The second run takes every answer from the cache of the first: vLLM, asked twice, may answer differently."""
-    size = ("--particles", "3", "--epochs", "1", "--train-size", "8", "--batch-size", "2", "--test-size", "5")
-    words = ("run", TABLES / "admission_distractor_3_train.csv", *size, *qwen.options, *OPTIONS, "--json", "--quiet")
-    killed = desk.start(*words, "--run-dir", desk.folder / "killed")
-    wait_until(lambda: desk.state("killed") and desk.look("killed").view.last_step == 1, "two steps", within_s=900)
-    killed.kill()
-    before = desk.look("killed").view.usage.calls
-    assert desk.resume("killed").finish(within_s=900).code == 0
-    assert desk.look("killed").view.usage.calls > before
-    assert desk.start(*words, "--run-dir", desk.folder / "whole").finish(within_s=900).code == 0
-    assert posterior(desk.directory("killed")) == posterior(desk.directory("whole"))
-    usage = desk.look("whole").view.usage
-    assert usage.cached == usage.calls

@@ -19,7 +19,7 @@ from typing import Any
 
 from vpp.findings.baselines import baselines
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 TABLES = Path(__file__).parent / "tables"
 """HypoBench's admission tables (ChicagoHAI/HypoBench-code), MIT licence, (c) 2025 Chicago Human+AI Lab."""

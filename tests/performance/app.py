@@ -20,7 +20,7 @@ from tests.live import living
 from tests.performance.ratios import Ratio, divided
 from tests.performance.watcher import Watcher
 from tests.processes import wait_until
-from tests.reporting.sampled import sampled
+from tests.sampled import sampled
 from vpp.findings.step import shown_step
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader

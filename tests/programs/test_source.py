@@ -130,7 +130,6 @@ COLUMNS = ("age", "fare", "town", "items", "note", "max")
 
 ORDINARY = (
     "def predict(age):\n return 'yes' if age >= 18 else 'no'",
-    "def predict(age, town):\n if town == 'Rome' and (age > 30 or age < 5): return 'yes'\n return 'no'",
     "import math\n\ndef predict(age, fare):\n return 2.5 * age - 0.5 * fare ** 2 + math.sin(math.pi * age) / 3",
     "def predict(age, fare):\n if sum(x is not None and x > 5 for x in (age, fare)) > 1: return 'yes'\n return 'no'",
     "def predict(items):\n return 'yes' if any(a == b for a, b in zip(items, items[1:])) else 'no'",
@@ -140,9 +139,7 @@ ORDINARY = (
     "def predict(items):\n best, run = 0, 0\n for at, x in enumerate(items):\n"
     "  run = run + 1 if at and x == items[at - 1] else 1\n  best = max(best, run)\n"
     " return 'yes' if best >= 3 else 'no'",
-    "def predict(items):\n total = 0\n for x in items: total += x * 2\n return total",
     "def predict(items):\n return 'yes' if len(set(items)) == len(items) and sorted(items) == items else 'no'",
-    "def predict(items):\n return sum(items) / len(items)",
     "def predict(items):\n return 'yes' if items == items[::-1] else 'no'",
     "def predict(town):\n return 'yes' if town.lower().strip().startswith(('r', 'm')) else 'no'",
     "def predict(note):\n words = note.lower().split()\n"
@@ -156,7 +153,6 @@ ORDINARY = (
     "def predict(age):\n return round(abs(age) ** 0.5, 2)",
     "def predict(age, fare):\n return min(max(age, fare), 100) // 3",
     "def predict(items):\n odd = [x for x in items if x % 2]\n return odd[0] if odd else 0",
-    "def predict(items):\n return 'yes' if all(items.count(x) == 1 for x in items) else 'no'",
     "def predict(items):\n pairs = 0\n for i in range(len(items)):\n  for j in range(i + 1, len(items)):\n"
     "   if items[i] + items[j] == 10: pairs += 1\n return pairs",
     "def predict(age: int, town: str) -> str:\n 'A rule.'\n limit: float = 3.5\n return 'yes' if age > limit else 'no'",
@@ -166,7 +162,6 @@ ORDINARY = (
     "def predict(items):\n seen = {x: items.count(x) for x in items}\n return max(seen.values())",
     "def predict(items):\n last = None\n for x in reversed(items):\n  if last is not None and x <= last:\n"
     "   break\n  last = x\n else: return 'yes'\n return 'no'",
-    "def predict(town):\n return 'yes' if town in ('Rome', 'Milan') else 'no'",
 )
 
 UNSAFE = (

@@ -1,7 +1,7 @@
 """Small datasets, events and run directories, put together by hand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,10 @@ from vpp.events import (
 from vpp.posterior.prediction import average
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, encode
+from vpp.runs.journal import Record, RunReader, encode
 from vpp.runs.preparation import dataset_spec
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 SEED = "You predict."
@@ -168,7 +167,14 @@ def evaluated(
 
 
 def view_of(*events: Event) -> RunView:
-    return fold(Record(at=float(i), usage=USAGE, event=event) for i, event in enumerate(events))
+    return folded(Record(at=float(i), usage=USAGE, event=event) for i, event in enumerate(events))
+
+
+def folded(records: Iterable[Record]) -> RunView:
+    view = RunView()
+    for record in records:
+        view.apply(record)
+    return view
 
 
 def run(

@@ -15,12 +15,12 @@ from tests.hostile.runs import Hostile
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, plain
 from tests.reporting.builders import run, started
 from tests.reporting.renderers import RENDERERS, tokens
-from tests.reporting.sampled import VARIANTS, sampled_run
+from tests.sampled import VARIANTS, sampled_run
 from tests.show.test_escaping import HOSTILE
 from vpp.events import RunFailed
 from vpp.reporting.document import posterior_json, report_html, report_markdown, write_all, write_html
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")

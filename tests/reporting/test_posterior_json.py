@@ -13,10 +13,10 @@ import pytest
 from tests import inspected
 from tests.docs.test_pages import ROOT
 from tests.reporting.builders import YES_NO, run
-from tests.reporting.sampled import sampled_run
+from tests.sampled import sampled_run
 from vpp.data.descriptions import Descriptions
 from vpp.reporting.posterior_json import posterior_json
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 
 Json = dict[str, Any]
 MAPS = ("config", "models", "templates", "versions", "result.calls", "result.tokens", "dataset.provenance",

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import Keys
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, Keys, RunSpec
 from vpp.runs.worker import Surroundings
 from vpp.settings import Config
 

@@ -11,27 +11,17 @@ from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
-from vpp.runs.asking import Answers, Asking, Background
-from vpp.runs.keys import Keys
+from vpp.runs.asking import Asking, Background
+from vpp.runs.spec import Keys
 
 ROWS = LABELS.test
 
 
-def counted(tmp_path: Path, served: Model) -> tuple[Answers, list[tuple[int, int]]]:
-    """Return the answers, and (answered, all) questions as they were reported."""
-    directory, counts = asked_pair(tmp_path, served).directory, list[tuple[int, int]]()
-
-    def count(done: int, total: int) -> None:
-        counts.append((done, total))
-
-    return asyncio.run(Asking(directory, ROWS).go(keys=Keys(), cache_dir=tmp_path, on_progress=count)), counts
-
-
 def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:
-    answers, counts = counted(tmp_path, served)
+    asking = Asking(asked_pair(tmp_path, served).directory, ROWS)
+    answers = asyncio.run(asking.go(keys=Keys(), cache_dir=tmp_path))
     # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
-    assert counts == [(done, 12) for done in range(1, 13)]
-    assert served.answered == 12
+    assert asking.total == asking.done == served.answered == 12
     assert [[p.value for p in given] for given in answers.predictions] == [["yes", "no"] * 3] * 3
     assert (answers.step, answers.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
 

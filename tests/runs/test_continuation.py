@@ -14,8 +14,8 @@ from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import RunReader
 from vpp.runs.preparation import continue_run, going_on
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 

@@ -12,8 +12,7 @@ import pytest
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from tests.runs.conftest import surroundings
 from vpp.findings.status import server_sentences
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
+from vpp.runs.directory import RunDirectory, refusal
 from vpp.runs.worker import work
 
 IN_A_STEP = 20

@@ -29,7 +29,7 @@ from vpp.runs.budget import (
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.prompts import optimizer_prompts, program_prompts
+from vpp.runs.preparation import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -41,6 +41,15 @@ CONFIG = Config(
     final_weights="paper",
 )  # fmt: skip
 PROGRAMS = Config(method="smc", particles=2, batch_size=2, epochs=1, certify=3)
+
+
+def test_the_command_line_can_leave_out_certificates(desk: Desk) -> None:
+    certified, not_certified = (
+        desk.vpp("run", PENGUINS, "--target", "species", "--demo", "--plan", *words).out
+        for words in ((), ("--limit", "certify=0"))
+    )
+    assert "Rows for certificates of programs" in certified
+    assert "certificates" not in not_certified
 
 
 def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:

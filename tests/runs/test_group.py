@@ -25,9 +25,8 @@ from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group, begin, group_of, pooled_spec, weigh
-from vpp.runs.preparation import Preparation, dataset_spec
-from vpp.runs.prompts import problem_of
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
+from vpp.runs.preparation import Preparation, dataset_spec, problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, candidates, constant_weight, population_of
 from vpp.settings import Config

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.processes import Desk, Outcome
+from tests.reporting.builders import folded
 from vpp.events import Certified, Evaluated, Event, RunResumed, RunStarted, Scored, StepFinished, Usage
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Answer, AnswerReader, Journal, JournalReader, Record, decode, encode, settled_answers
-from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView, fold
+from vpp.runs.journal import Answer, Journal, JournalReader, Record, RunReader, decode, encode, settled_answers
+from vpp.runs.view import RunView
 
 st.register_type_strategy(float, st.floats(allow_nan=False))
 st.register_type_strategy(int, st.integers(-(2**60), 2**60))
@@ -58,8 +58,8 @@ def lines(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> list[bytes]:
     return shared_desk.directory("smc").journal.read_bytes().splitlines(keepends=True)
 
 
-def folded(lines: list[bytes]) -> RunView:
-    return fold(record for record in map(decode, lines) if isinstance(record, Record))
+def view_of(lines: list[bytes]) -> RunView:
+    return folded(record for record in map(decode, lines) if isinstance(record, Record))
 
 
 @given(data=st.data())
@@ -71,14 +71,13 @@ def test_reading_bit_by_bit_equals_reading_at_once(data: st.DataObject, lines: l
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
-        reader, answers = JournalReader(path), AnswerReader(path)
+        reader = JournalReader(path)
         for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
             with path.open("ab") as file:
                 file.write(whole[start:end])
             reader.read()
-            answers.refresh()
-        assert answers.by_pair == AnswerReader(path).refresh().by_pair
-    assert reader.view == folded(lines)
+        assert reader.answers == JournalReader(path).read().answers
+    assert reader.view == view_of(lines)
 
 
 def test_a_watchers_snapshot_does_not_change_under_it(run: RunDirectory, lines: list[bytes]) -> None:
@@ -87,8 +86,8 @@ def test_a_watchers_snapshot_does_not_change_under_it(run: RunDirectory, lines: 
     before = reader.refresh().view
     with run.journal.open("ab") as file:
         file.write(b"".join(lines[200:]))
-    assert reader.refresh().view == folded(lines)
-    assert before == folded(lines[:200])
+    assert reader.refresh().view == view_of(lines)
+    assert before == view_of(lines[:200])
     assert reader.refresh().view is reader.refresh().view
 
 
@@ -115,7 +114,7 @@ def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path
     journal.close()
     answers = settled_answers(path)
     assert [each.hypothesis for each in answers if isinstance(each, Answer)] == ["first", "second", "third", "fourth"]
-    assert len(AnswerReader(path).refresh().by_pair) == len(steps)
+    assert len(JournalReader(path).read().answers.by_pair) == len(steps)
 
 
 def test_a_torn_last_line_is_cut(tmp_path: Path) -> None:
@@ -123,3 +122,12 @@ def test_a_torn_last_line_is_cut(tmp_path: Path) -> None:
     path.write_bytes(b"{}\n" + b"{}")
     Journal(path).close()
     assert path.read_bytes() == b"{}\n"
+
+
+def test_the_size_is_that_of_the_file_after_the_next_flush(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "events.jsonl")
+    journal.add(RunResumed(step=None), usage=Usage())
+    size = journal.size
+    assert (tmp_path / "events.jsonl").stat().st_size == 0
+    journal.close()
+    assert (tmp_path / "events.jsonl").stat().st_size == size > 0

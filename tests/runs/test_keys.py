@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ from tests.app.drawn import app_over, opened
 from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, served_by_thread, wait_until
 from vpp.cli.system import keys, recorded
-from vpp.runs.keys import Keys
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import RunReader
 from vpp.runs.process import child_environment, is_secret, launch
-from vpp.runs.reader import RunReader
+from vpp.runs.spec import Keys
 from vpp.runs.store import RunStore
 
 LEARNER = "canary-learner-7f3a9c51d2"
@@ -89,7 +89,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parr
 def _launched(desk: Desk) -> bytes:
     """Work on the first run once more, as the app does: detached, keys by environment; return its command line."""
     first = RunStore(desk.runs).get("20260101-0000-one-smc-0000")
-    again = RunStore(desk.runs).create(first.spec(), first.data.read_bytes(), now=datetime(2026, 1, 1, 0, 1))
+    again = RunDirectory(desk.runs / "20260101-0001-one-smc-0000")
+    again.create(first.spec(), first.data.read_bytes())
     given = Keys.read({**desk.variables, "VPP_HEADERS": f"X-Team={HEADER}"})
     pid = launch(again, keys=given, environment={k: v for k, v in desk.variables.items() if k not in BOTH})
     at = Path(f"/proc/{pid}/cmdline")

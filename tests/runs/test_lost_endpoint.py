@@ -18,7 +18,7 @@ from tests.processes import (
     wait_until,
 )
 from vpp.events import RunPaused
-from vpp.runs.journal import AnswerReader, JournalReader
+from vpp.runs.journal import JournalReader
 
 VML = ("--method", "vml")
 
@@ -96,7 +96,7 @@ def test_what_no_retry_can_change_ends_the_run_at_once(
     outcome = desk.run("run", *served.options, *VML).finish()
     assert (outcome.code, desk.state("run"), served.answered) == (3, "failed", 0)
     assert all(each in outcome.complaint for each in words)
-    answers = AnswerReader(desk.directory("run").journal).refresh().by_pair
+    answers = JournalReader(desk.directory("run").journal).read().answers.by_pair
     assert not [each for each in answers.values() if each.value is not None]
     events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     assert not any(isinstance(event, RunPaused) for event in events)

@@ -12,9 +12,8 @@ from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.findings.status import model_file_words
 from vpp.library.posterior import _endpoint
-from vpp.runs.keys import Keys, keys_for
-from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.process import TIMEOUT_S, endpoint_for
+from vpp.runs.spec import EndpointSpec, Keys, keys_for
 
 
 @pytest.fixture(autouse=True)

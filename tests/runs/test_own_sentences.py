@@ -131,5 +131,5 @@ def test_a_file_of_sentences_is_lines_or_a_json_list() -> None:
     assert read_sentences('["one\\nmore", "two"]', name="f") == ("one\nmore", "two")
     with pytest.raises(InputError, match="f has no sentence"):
         read_sentences("\n \n", name="f")
-    with pytest.raises(InputError, match="other things than strings"):
+    with pytest.raises(InputError, match="no JSON list of strings"):
         read_sentences('["one", 2]', name="f")

@@ -13,8 +13,8 @@ from vpp.errors import RunError
 from vpp.findings.experiments import read_trial
 from vpp.findings.points import points, reject_option
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.preparation import Preparation
-from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, RunStore, unpack
 
 

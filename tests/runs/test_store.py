@@ -12,10 +12,10 @@ from tests.processes import PENGUINS
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, run_id
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.store import RunStore, delete, rename, run_id
+from vpp.runs.store import RunStore, delete, rename
 from vpp.settings import Config
 
 NOW = datetime(2026, 1, 10, 14, 32)
@@ -58,12 +58,15 @@ def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: in
 
 
 def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: Path) -> None:
-    store = RunStore(tmp_path)
-    spec = preparation().spec
-    made = [store.create(replace(spec, name=name), b"x", now=NOW).id for name in ("m", "z", "a")]
-    later = store.create(spec, b"x", now=NOW + timedelta(minutes=1)).id
+    later = NOW + timedelta(minutes=1)
+    runs = [
+        RunDirectory(tmp_path / run_id(name, "smc", now=now))
+        for name, now in (("m", NOW), ("z", NOW), ("a", NOW), ("b", later))
+    ]
+    for run in runs:
+        run.create(preparation().spec, b"x")
     (tmp_path / "no run").mkdir()
-    assert [run.id for run in store.runs()] == [later, *reversed(made)]
+    assert [run.id for run in RunStore(tmp_path).runs()] == [run.id for run in reversed(runs)]
     assert RunStore(tmp_path / "nowhere").runs() == []
 
 

@@ -1,4 +1,4 @@
-"""A journal with a line that cannot be read: its reader stops with one error that names file and line."""
+"""A run’s files that cannot be read, or are behind; and a list of runs, which reads their summaries."""
 
 import json
 import re
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pages.parts import frame
 from tests import inspected
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import AnswerReader, Journal, JournalReader
-from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
+from vpp.runs.journal import Journal, JournalReader, RunReader, read_summary, read_view
+from vpp.runs.store import EXAMPLES
 
 GARBAGE = b'{"at":\n'
 
@@ -96,7 +96,7 @@ def test_a_reader_starts_over_with_a_journal_that_was_replaced_or_shortened(run:
     lines, reader = lines_of(run), RunReader(run)
     whole = reader.refresh().view
     run.journal.write_bytes(b"".join(lines[:12]))
-    assert reader.refresh().view == JournalReader(run.journal).read() != whole
+    assert reader.refresh().view == read_view(run.journal) != whole
     assert reader.read_answers().by_pair == {}
     (run.path / "copy").write_bytes(b"".join(lines))
     (run.path / "copy").rename(run.journal)
@@ -108,8 +108,7 @@ def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'{"hypothesis":"a","prediction":{"row":1,"value":"a"},"attempts":1}\n{"hypothesis":"\xff"}\n')
     with pytest.raises(JournalDamaged, match=r"events.jsonl: line 2 cannot be read"):
-        AnswerReader(path).refresh()
-    assert JournalReader(path).read() == RunView()
+        JournalReader(path).read()
 
 
 def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:
@@ -126,3 +125,54 @@ def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: Run
     (run.path / "run.json").write_text(json.dumps(spec))
     with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
         RunReader(run).dataset()
+
+
+# A list reads summaries, and a journal only where a summary is missing or out of date
+
+SHIPPED = Path(__file__).parents[2] / "assets" / "examples"
+
+
+def forbid_journals(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a journal is opened")
+
+    monkeypatch.setattr(JournalReader, "__init__", refuse)
+
+
+def test_a_list_opens_no_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The journals are overwritten with as many bytes of garbage."""
+    runs = [RunDirectory(shutil.copytree(SHIPPED / name, tmp_path / "runs" / name)) for name in EXAMPLES]
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    assert main(["list", "--json"]) == 0
+    before = capsys.readouterr().out
+    lines = [frame._listed(run) for run in runs]
+    for run in runs:
+        run.journal.write_bytes(b"?" * run.journal_bytes())
+    forbid_journals(monkeypatch)
+    assert main(["list", "--json"]) == 0
+    assert capsys.readouterr().out == before
+    assert [frame._listed(run) for run in runs] == lines
+    rows = json.loads(before)
+    assert {row["run"]: row["status"] for row in rows} == dict.fromkeys(EXAMPLES, "finished")
+    assert all(row["metric"]["train"] is not None for row in rows)
+
+
+def test_a_summary_behind_its_journal_is_made_again(run: RunDirectory) -> None:
+    """As after a worker that was killed between the two."""
+    lines = run.journal.read_bytes().splitlines(keepends=True)
+    run.journal.write_bytes(b"".join(line for line in lines if b'"run_finished"' not in line))
+    assert read_summary(run).phase == "running"
+    assert run.state(read_summary(run)) == "interrupted"
+    run.journal.write_bytes(b"".join(lines))
+    assert read_summary(run).phase == "finished"
+
+
+def test_a_living_workers_summary_is_taken_as_it_is(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = read_summary(run)
+    with run.journal.open("ab") as file:
+        file.write(b'{"at":')
+    forbid_journals(monkeypatch)
+    with run.lock():
+        assert read_summary(run) == made

@@ -9,9 +9,8 @@ from vpp.environment import Environment
 from vpp.errors import InputError, RunError
 from vpp.llm.gate import exact
 from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.keys import Keys, keys_for
 from vpp.runs.process import launch
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, Keys, keys_for
 from vpp.runs.store import User, check_runs
 
 ANN = {"iss": "https://id.lab.org", "sub": "1", "email": "Ann@Lab.org", "email_verified": True}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PENGUINS, Desk, Outcome
+from tests.reporting.builders import folded
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.events import (
@@ -25,10 +26,10 @@ from vpp.events import (
     Usage,
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory
-from vpp.runs.journal import JournalReader, Record
+from vpp.runs.journal import Record, read_view
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, fold, last_finished
+from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
 
 STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
@@ -76,7 +77,7 @@ END = (scored(1, "final"), FINAL, evaluated(1))
 
 def view(*events: Event, second: float = 1.0) -> RunView:
     """One event a second, a call an event."""
-    return fold(Record(at=second * i, usage=Usage(learner=i), event=event) for i, event in enumerate(events))
+    return folded(Record(at=second * i, usage=Usage(learner=i), event=event) for i, event in enumerate(events))
 
 
 def shown(found: RunView) -> tuple[object, ...]:
@@ -136,8 +137,8 @@ def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
     assert view(*FIRST, second=-1).wall_s == 0
 
 
-def later(seconds: float) -> float:
-    return time.time() + seconds
+def before(seconds: float) -> float:
+    return time.time() - seconds
 
 
 @pytest.fixture
@@ -151,7 +152,8 @@ def directory(tmp_path: Path) -> RunDirectory:
 def test_a_run_whose_worker_is_being_started_is_queued_and_later_interrupted(directory: RunDirectory) -> None:
     directory.beat(Heartbeat(is_launch=True))
     assert directory.state(RunView()) == directory.state(view(*FIRST)) == "queued"
-    assert directory.state(RunView(), now=later(STARTING_S + 1)) == "interrupted"
+    directory.beat(Heartbeat(is_launch=True, at=before(STARTING_S + 1)))
+    assert directory.state(RunView()) == "interrupted"
 
 
 def test_without_a_worker_a_begun_run_is_interrupted(directory: RunDirectory) -> None:
@@ -165,7 +167,8 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         directory.beat(Heartbeat())
         assert directory.state(view(*FIRST)) == "running"
         assert directory.state(view(*FIRST, RunPaused(reason="user"))) == "paused"
-        assert directory.state(view(*FIRST), now=later(STALLED_AFTER_S + 1)) == "stalled"
+        directory.beat(Heartbeat(at=before(STALLED_AFTER_S + 1)))
+        assert directory.state(view(*FIRST)) == "stalled"
         directory.beat(Heartbeat(queued=True))
         assert directory.state(view(*FIRST)) == "queued"
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
@@ -177,7 +180,7 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
 
 
 def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
-    found = JournalReader(shared_desk.directory("smc").journal).read()
+    found = read_view(shared_desk.directory("smc").journal)
     assert found.phase == "finished"
     assert list(found.steps) == [-1, 0, 1, 2]
     assert all(each.finished for each in found.steps.values())

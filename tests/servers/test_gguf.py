@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from tests.processes import PENGUINS, TARGET, Desk, Running, posterior, wait_until
+from tests.processes import PENGUINS, TARGET, Desk, Running
 from tests.servers.served import MODELS
 from vpp.runs.spec import EndpointSpec
 
@@ -25,7 +25,7 @@ def servers() -> list[str]:
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has just ended
-            if {b"vpp.runs.model_file", str(MODEL).encode()} <= set(file.read_bytes().split(b"\0")):
+            if {b"vpp.runs.process", str(MODEL).encode()} <= set(file.read_bytes().split(b"\0")):
                 found.append(file.parent.name)
     return found
 
@@ -42,19 +42,6 @@ def test_a_run_is_served_from_the_file_and_the_server_is_gone_after_it(desk: Des
     assert snapshot.view.started is not None
     assert snapshot.view.started.versions["xllamacpp"]
     assert servers() == []
-
-
-def test_a_killed_run_resumes_to_the_posterior_of_an_undisturbed_one(desk: Desk) -> None:
-    """The undisturbed run takes its answers from the cache that the killed one filled: no two samplings are alike."""
-    killed = start(desk, "killed")
-    wait_until(lambda: desk.state("killed") and desk.look("killed").view.last_step == 0, "a step", within_s=WITHIN_S)
-    killed.kill()
-    wait_until(lambda: not servers(), "the server is gone")
-    assert desk.resume("killed").finish(within_s=WITHIN_S).code == 0
-    assert start(desk, "whole").finish(within_s=WITHIN_S).code == 0
-    assert posterior(desk.directory("killed")) == posterior(desk.directory("whole"))
-    usage = desk.look("whole").view.usage
-    assert usage.cached == usage.calls
 
 
 def test_a_file_that_is_cut_off_within_its_last_tensors_ends_the_run_with_llama_cpps_reason(desk: Desk) -> None:

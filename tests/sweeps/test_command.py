@@ -17,6 +17,7 @@ from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.runner import share
 from vpp.bench.sweep import Cell, Setting, SweepDirectory, prepare
 from vpp.cli import main
+from vpp.runs.directory import is_locked
 from vpp.runs.spec import EndpointSpec
 
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--jobs", "1", "--seeds", "1")
@@ -131,7 +132,7 @@ def test_a_sweep_killed_at_a_cell_waits_for_its_worker_and_ends_with_the_same_ta
     killed.kill()
     journal = copy.run_of(VML).journal.read_bytes()
     again = bench(desk, "copy", "--jobs", "1")
-    wait_until(copy.is_held, "the next sweep has begun")
+    wait_until(lambda: is_locked(copy.path / ".lock"), "the next sweep has begun")
     assert copy.run_of(MH).is_held(), "its worker goes on"
     server.hold_after = None
     run_ended(again)
@@ -158,7 +159,7 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
         assert "1 of 2 cells finished" in ended.out
         assert ended.out.splitlines()[-1].endswith(f"python -m vpp bench -o {copy.path}")
         assert not copy.run_of(MH).is_held(), way
-        assert not copy.is_held(), way
+        assert not is_locked(copy.path / ".lock"), way
     run_ended(bench(desk, "copy"))
     assert (results(copy), tables(copy)) == expected
 

@@ -24,7 +24,7 @@ from vpp.bench.sweep import (
     prepare,
     results_csv,
 )
-from vpp.bench.tables import Table, paper, papers_table, tables, tables_markdown
+from vpp.bench.tables import Table, paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
@@ -72,9 +72,6 @@ def outcome(task: str, method: str, seed: int, test: float, **changed: Any) -> O
         "versions": (("vpp", "0"),),
     }
     return {"task": task, "method": method, "seed": seed, "test": test, **usual, **changed}
-
-
-# Cells
 
 
 SETTING = Setting()
@@ -127,9 +124,6 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
     cells = spec(tasks=tuple(TASKS), methods=tuple(METHODS)).cells
     assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
     assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)
-
-
-# Tables
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
@@ -272,7 +266,7 @@ def inconsistent(place: str) -> str:
 
 
 def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
-    best = min(float(value) for run in papers_table("tab:per_seed")["linear"] for value in run.values())
+    best = min(float(value) for run in papers("tab:per_seed", "linear") for value in run.values())
     assert f"{best}" in inconsistent("Linear")
     assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
 

@@ -5,26 +5,23 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scipy.stats import binom
 
+from tests.asked import run_of
 from tests.inspected import log_marginal
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
-from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
+from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.events import hypothesis_id
 from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
-from vpp.runs.journal import Journal
-from vpp.runs.keys import Keys
-from vpp.runs.reader import RunReader
-from vpp.runs.spec import EndpointSpec
-from vpp.settings import Config
+from vpp.runs.journal import Journal, RunReader
+from vpp.runs.spec import Keys
 from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 
 NAMES = ("a", "b", "unit_price", "note")
@@ -49,14 +46,6 @@ def table(n: int = 24) -> Dataset:
 
 
 DATA = table()
-
-
-def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA, reading: Any = "rows") -> RunReader:
-    """A run of particles with these texts, asked at this address."""
-    config = Config(method="mh", particles=len(texts), reading=reading)
-    endpoint = EndpointSpec(base_url=base_url, model="demo", cache=False)
-    events = [started(config, data), *drawn(*texts), finished(0, texts)]
-    return run(folder, *events, data=data, config=config, endpoint=endpoint)
 
 
 def tried(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
@@ -124,7 +113,7 @@ def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
 
 
 def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    reader = run_of(tmp_path, served, AND, A_ONLY, data=DATA)
     found = tried(reader, tmp_path, TrialSize(ideas=2, changes=15, rows=12))
     assert [each.text for each in found.ideas] == [AND, A_ONLY]
     for idea in found.ideas:
@@ -134,9 +123,9 @@ def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) 
 
 
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    found = tried(run_of(tmp_path, served.base_url, AND), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
+    found = tried(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
-    again = run_of(tmp_path / "again", served.base_url, AND, f"{SEED} {NO_RULE}")
+    again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
     answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
     own, other = (
         [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
@@ -149,7 +138,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
 
 
 def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND, reading="program")
+    reader = run_of(tmp_path, served, AND, reading="program", data=DATA)
     code = "def predict(a, b):\n if b >= 30:\n  return 'no'\n if a > 12:\n  return 'yes'\n return 'no'"
     log = Journal(reader.directory.journal)
     log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
@@ -227,7 +216,7 @@ class Disobedient(Model):
 @pytest.mark.parametrize("column", ["a", "unit_price"])
 def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, column: str) -> None:
     with served_by_thread(Disobedient(column)) as disobedient:
-        found = tried(run_of(tmp_path, disobedient.base_url, AND), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
+        found = tried(run_of(tmp_path, disobedient, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
     asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
 
     def turned(row: Row) -> bool:
@@ -245,7 +234,7 @@ def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path,
 
 
 def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND)
+    reader = run_of(tmp_path, served, AND, data=DATA)
     view = reader.refresh().view
     assert read_trial(reader.directory, view) is None
     found = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.inference import scripted
 from tests.processes import ROOT
-from tests.verification.kept import Learner, kept_run, write
+from tests.sampled import Learner, kept_run, write
 from vpp.cli import main
 from vpp.cli.stored import fault_line
 from vpp.errors import JournalDamaged

@@ -17,11 +17,11 @@ from typing import Any, Literal, NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
-from vpp.bench.sweep import Cell, Setting, SweepDirectory, SweepReader, SweepSpec, SweepView, prepare, results_csv
+from vpp.bench.sweep import Cell, Outcome, Setting, SweepDirectory, SweepSpec, outcome_of, prepare, results_csv
 from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_atomically
+from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.journal import RunReader
 from vpp.runs.process import child_environment, on_signals, start_worker
 from vpp.runs.spec import EndpointSpec
 from vpp.show.words import counted, seconds
@@ -48,7 +48,7 @@ class Ended(NamedTuple):
 
 def run_sweep(
     directory: SweepDirectory, spec: SweepSpec, *, jobs: int, slots: int, backend: Backend, say: Callable[[str], None]
-) -> tuple[Ending, SweepView]:
+) -> "tuple[Ending, Progress]":
     """Run every cell of `spec` that is not finished; rewrite results.csv and tables.md after each.
 
     jobs: workers at a time. slots: runs that may ask models at a time. say: called with a line for each event.
@@ -58,7 +58,7 @@ def run_sweep(
     prepare(spec.cells[0], spec.setting, spec.endpoint)  # all have this setting and endpoint
     with directory.lock():
         directory.begin(spec)
-        progress = _Progress(directory, spec, say)
+        progress = Progress(directory, spec, say)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
         with on_signals(directory.stop), ThreadPoolExecutor(1) as pool:
@@ -124,53 +124,74 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
     return endpoint if jobs == 1 else replace(endpoint, concurrency=max(1, endpoint.in_flight // jobs))
 
 
-class _Progress:
-    """State of the cells, read from their run directories."""
+class Progress:
+    """State of the cells, read from their run directories: a finished cell once, only new events of the others."""
 
-    def __init__(self, directory: SweepDirectory, spec: SweepSpec, say: Callable[[str], None]) -> None:
-        self._directory, self._cells, self.say = directory, spec.cells, say
-        self._reader = SweepReader(directory)
-        self.view = self._reader.refresh()
-        self.open = [each.cell for each in self.view.cells if each.cell in self._cells and not each.outcome]
-        self._n_at_first, self._began_at = len(self.open), time.monotonic()
+    def __init__(self, directory: SweepDirectory, wanted: SweepSpec, say: Callable[[str], None]) -> None:
+        self._directory, self._wanted, self.say = directory, wanted.cells, say
+        self.spec = directory.spec()
+        self._readers = {cell: RunReader(directory.run_of(cell)) for cell in self.spec.cells}
+        self._outcomes: dict[Cell, Outcome] = {}
+        self.failures: dict[Cell, str] = {}
+        self._began_at = time.monotonic()
+        self._read()
+        self._n_at_first = len(self.open)
         self._write_tables()
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        return [self._outcomes[cell] for cell in self.spec.cells if cell in self._outcomes]
+
+    @property
+    def open(self) -> list[Cell]:
+        """Cells of this sweep command that are not finished."""
+        return [cell for cell in self._wanted if cell not in self._outcomes]
+
     def look(self) -> None:
-        self.view = self._reader.refresh()
-        ended = [(each.cell, each.outcome) for each in self.view.cells if each.outcome and each.cell in self.open]
-        for cell, outcome in ended:
-            self.open.remove(cell)
-            self.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({self._words()})")
+        """Read what is new; say which cells have finished, and rewrite the tables."""
+        before = self.open
+        self._read()
+        ended = [cell for cell in before if cell in self._outcomes]
+        for number, cell in enumerate(ended, 1):
+            outcome, words = self._outcomes[cell], self._words(len(before) - number)
+            self.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({words})")
         if ended:
             self._write_tables()
 
-    def _words(self) -> str:
+    def _read(self) -> None:
+        for cell in [cell for cell, reader in self._readers.items() if reader.directory.exists]:
+            self.failures.pop(cell, None)
+            try:
+                snapshot = self._readers[cell].refresh()
+                if snapshot.state == "finished":
+                    self._outcomes[cell] = outcome_of(cell, self._readers.pop(cell).directory, snapshot.view)
+                elif snapshot.state == "failed":
+                    self.failures[cell] = snapshot.view.detail
+            except RunError as error:
+                self.failures[cell] = str(error)
+
+    def _words(self, n_open: int) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
-        n_open = len(self.open)
-        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
-        if not n_open:
-            return words
+        words = f"{len(self._wanted) - n_open} of {counted(len(self._wanted), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
-        return f"{words}, about {seconds(left_s)} left"
+        return f"{words}, about {seconds(left_s)} left" if n_open else words
 
     def _write_tables(self) -> None:
-        write_atomically(self._directory.results, results_csv(self.view.outcomes))
-        write_atomically(self._directory.tables, tables_markdown(self.view.spec, self.view.outcomes).encode())
+        write_atomically(self._directory.results, results_csv(self.outcomes))
+        write_atomically(self._directory.tables, tables_markdown(self.spec, self.outcomes).encode())
 
 
-def _ending(directory: SweepDirectory, progress: _Progress, ends: Sequence[Ended]) -> tuple[Ending, SweepView]:
+def _ending(directory: SweepDirectory, progress: Progress, ends: Sequence[Ended]) -> tuple[Ending, Progress]:
     """Report the cells that failed. Raises EndpointError."""
     progress.look()
-    details = {each.cell: each.detail for each in progress.view.cells}
     left = [each for each in ends if each.cell in progress.open]
     for cell, code, reason in left:
+        why = reason or progress.failures.get(cell) or f"see {directory.run_of(cell).log}"
         if code == ENDPOINT_FAILED:
-            raise EndpointError(f"{cell.name}: {details[cell]}")
+            raise EndpointError(f"{cell.name}: {why}")
         if code != STOPPED:
-            why = reason or details[cell] or f"see {directory.run_of(cell).log}"
             progress.say(f"{cell.name} failed, can be run again: {why}")
-    ending: Ending = "done" if not left else "stopped" if directory.is_stopped() else "failed"
-    return ending, progress.view
+    return "done" if not left else "stopped" if directory.is_stopped() else "failed", progress
 
 
 @contextmanager

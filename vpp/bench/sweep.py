@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 from pydantic import TypeAdapter
@@ -21,11 +21,9 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm.templates import PAPER, chosen_templates, set_texts
-from vpp.runs.directory import RunDirectory, State, load_dataset
-from vpp.runs.disk import is_locked, locked, write_atomically
+from vpp.runs.directory import RunDirectory, load_dataset, locked, write_atomically
 from vpp.runs.preparation import Preparation
-from vpp.runs.reader import RunReader
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec, first_fault
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, Reading, preset
 from vpp.show.words import counted
@@ -147,12 +145,12 @@ class SweepSpec:
         ]
 
 
-def _in_order(names: Sequence[str], known: Mapping[str, Any], noun: str) -> tuple[str, ...]:
-    """Return the names in the order of the known ones, without repeats. Raises InputError for an unknown one."""
+def _in_order(names: Sequence[str], choices: Mapping[str, Any], noun: str) -> tuple[str, ...]:
+    """Return the names in the order of the choices, without repeats. Raises InputError for another one."""
     for name in names:
-        if name not in known:
-            raise InputError(f"no {noun} is called {name!r}: choose from {', '.join(known)}")
-    return tuple(name for name in known if name in names)
+        if name not in choices:
+            raise InputError(f"no {noun} is called {name!r}: choose from {', '.join(choices)}")
+    return tuple(name for name in choices if name in names)
 
 
 _SPEC: TypeAdapter[SweepSpec] = TypeAdapter(SweepSpec)
@@ -177,7 +175,7 @@ class SweepDirectory:
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
         except (OSError, ValueError, InputError) as error:
-            reason = str(error).splitlines()[0]
+            reason = first_fault(error)
             raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
 
     @contextmanager
@@ -199,9 +197,6 @@ class SweepDirectory:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
             yield
-
-    def is_held(self) -> bool:
-        return is_locked(self.path / ".lock")
 
     def stop(self) -> None:
         """Ask every cell to stop."""
@@ -313,59 +308,3 @@ def results_csv(outcomes: Sequence[Outcome]) -> bytes:
     frame = pd.DataFrame(outcomes, dtype=object).drop(columns=[*NOT_IN_CSV], errors="ignore")
     text: str = frame.map(lambda cell: json.dumps(cell) if isinstance(cell, list) else cell).to_csv(index=False)
     return text.encode()
-
-
-# Progress
-
-CellState = Literal["not run"] | State
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellView:
-    cell: Cell
-    state: CellState
-    detail: str = ""
-    outcome: Outcome | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepView:
-    spec: SweepSpec
-    cells: tuple[CellView, ...]
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        return [view.outcome for view in self.cells if view.outcome]
-
-    @property
-    def failed(self) -> list[CellView]:
-        return [view for view in self.cells if view.state == "failed"]
-
-
-class SweepReader:
-    """Reader of a sweep's runs. Reads a finished cell once and only new events of the others."""
-
-    def __init__(self, directory: SweepDirectory) -> None:
-        self.directory = directory
-        self._readers: dict[Cell, RunReader] = {}
-        self._finished: dict[Cell, CellView] = {}
-
-    def refresh(self) -> SweepView:
-        """Read the state of all cells. Raises RunError."""
-        spec = self.directory.spec()
-        return SweepView(spec=spec, cells=tuple(self._finished.get(cell) or self._look(cell) for cell in spec.cells))
-
-    def _look(self, cell: Cell) -> CellView:
-        run = self.directory.run_of(cell)
-        if not run.exists:
-            return CellView(cell=cell, state="not run")
-        try:
-            snapshot = self._readers.setdefault(cell, RunReader(run)).refresh()
-            outcome = outcome_of(cell, run, snapshot.view) if snapshot.state == "finished" else None
-            progress = CellView(cell=cell, state=snapshot.state, detail=snapshot.view.detail, outcome=outcome)
-        except RunError as error:
-            return CellView(cell=cell, state="failed", detail=str(error))
-        if progress.outcome:
-            self._finished[cell] = progress
-            del self._readers[cell]
-        return progress

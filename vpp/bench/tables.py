@@ -4,10 +4,11 @@ Accuracies are shown in percent.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from math import isclose
 from statistics import fmean
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, endpoint_text, setting_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
-from vpp.runs.session import versions as software
+from vpp.runs.asking import versions as software
 from vpp.show.markup import markdown_table, markdown_text
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
@@ -70,21 +71,24 @@ def is_error(task: str) -> bool:
     return TASKS[task].task == "regression"
 
 
-def value_text(task: str, value: float) -> str:
+def value_text(task: str, value: float | None) -> str:
     """Format a metric: `87.2` for an accuracy of 0.872, `2.43` for a mean squared error; a dash for None."""
+    if value is None:
+        return NONE
     if not is_error(task):
         return fixed(100 * value, 1)
     return number(value, 2) if 0 < value < SMALL else fixed(value, 2)
 
 
-def spread_text(task: str, values: Sequence[float]) -> str:
+def mean_text(task: str, values: Collection[float]) -> str:
+    return value_text(task, fmean(values) if values else None)
+
+
+def spread_text(task: str, values: Collection[float]) -> str:
     """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
-    if not values:
-        return NONE
-    mean = value_text(task, fmean(values))
-    if len(values) == 1:
-        return f"{mean} ({ONE_SEED})"
-    return f"{mean} ± {value_text(task, deviation(values))} ({len(values)})"
+    if len(values) < 2:
+        return mean_text(task, values) + f" ({ONE_SEED})" * len(values)
+    return f"{mean_text(task, values)} ± {value_text(task, deviation(list(values)))} ({len(values)})"
 
 
 class Results:
@@ -97,26 +101,19 @@ class Results:
     def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
         return [task for task in among if task in self.spec.tasks]
 
-    def seeds(self, tasks: Iterable[str]) -> list[tuple[str, int]]:
-        return [(task, seed) for task in tasks for seed in range(self.spec.seeds)]
-
     def at(self, task: str, method: str, seed: int) -> Outcome | None:
         return self._cells.get((task, method, seed))
 
     def of(self, task: str, method: str) -> list[Outcome]:
         return [cell for seed in range(self.spec.seeds) if (cell := self.at(task, method, seed))]
 
-    def by_seed(self, task: str, key: str) -> dict[int, float]:
-        """Metrics on the test rows, of a method or another value of `vml5`."""
+    def values(self, task: str, key: str) -> dict[int, float]:
+        """Metrics on the test rows by seed, of a method or another value of `vml5`."""
         runs = self.of(task, "vml5" if key in OF_FIVE else key)
         return {run["seed"]: run[OF_FIVE.get(key, "test")] for run in runs}
 
-    def values(self, task: str, key: str) -> list[float]:
-        return list(self.by_seed(task, key).values())
-
     def value(self, key: str, task: str, seed: int) -> str:
-        values = self.by_seed(task, key)
-        return value_text(task, values[seed]) if seed in values else NONE
+        return value_text(task, self.values(task, key).get(seed))
 
     def individual(self, task: str, seed: int) -> str:
         five = self.at(task, "vml5", seed)
@@ -137,19 +134,19 @@ def paper() -> dict[str, Any]:
     return dict(json.loads(files("vpp.bench").joinpath("paper.json").read_text(encoding="utf-8")))
 
 
-def papers_table(label: str) -> dict[str, Any]:
-    return dict(paper()["tables"][label])
+def papers(label: str, task: str) -> Any:
+    """Return a row of one of the paper's tables: by column, or a list with an entry a run; empty without one."""
+    return paper()["tables"][label].get(task, {})
 
 
-def printed(label: str, task: str, column: str) -> str:
+def cell_text(label: str, task: str, column: str) -> str:
     """Return a cell of a table, or several in a list; a dash if the paper has none."""
-    cell = papers_table(label).get(task, {}).get(column, NONE)
+    cell = papers(label, task).get(column, NONE)
     return _join(cell) if isinstance(cell, list) else str(cell)
 
 
 def _run(label: str, task: str, run: int) -> Any:
-    runs = papers_table(label).get(task, ())
-    return runs[run] if run < len(runs) else {}
+    return dict(enumerate(papers(label, task))).get(run, {})
 
 
 def _in_text(measure: str, task: str) -> Any:
@@ -161,21 +158,16 @@ Cell = Callable[..., str]
 
 
 def mean_or_winner(results: Results, key: str, task: str) -> str:
-    if key == "winner":
-        return _winner(task, *(results.values(task, method) for method in PAIR))
-    values = results.values(task, key)
-    return value_text(task, fmean(values)) if values else NONE
-
-
-def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
-    if not (mh and smc):
+    if key != "winner":
+        return mean_text(task, results.values(task, key).values())
+    ours, theirs = (list(results.values(task, method).values()) for method in PAIR)
+    if not (ours and theirs):
         return NONE
-    if min(len(mh), len(smc)) == 1:
+    if min(len(ours), len(theirs)) == 1:
         return "one seed"
-    ours, theirs = fmean(mh), fmean(smc)
-    if isclose(ours, theirs, rel_tol=0, abs_tol=1e-9):
+    if isclose(fmean(ours), fmean(theirs), rel_tol=0, abs_tol=1e-9):
         return "Tie"
-    return "MH" if (ours < theirs) == is_error(task) else "SMC"
+    return "MH" if (fmean(ours) < fmean(theirs)) == is_error(task) else "SMC"
 
 
 def _seconds(value: float) -> str:
@@ -183,7 +175,7 @@ def _seconds(value: float) -> str:
 
 
 def _papers_seconds(method: str, task: str) -> str:
-    row = papers_table("tab:compute")[task]
+    row = papers("tab:compute", task)
     return _with_ratio({each: float(row[each]) for each in TIMED}, method, _seconds)
 
 
@@ -204,7 +196,7 @@ class Comparison:
     """Titles by key."""
     label: str = ""
     """Label of the paper's table, unless `theirs` is given."""
-    ours: Cell = lambda results, key, task: spread_text(task, results.values(task, key))
+    ours: Cell = lambda results, key, task: spread_text(task, results.values(task, key).values())
     theirs: Cell | None = None
     about: tuple[str, ...] = TIMED
     """Methods, without those that it only repeats."""
@@ -215,10 +207,11 @@ class Comparison:
 
     def of(self, results: Results) -> Table:
         rows: list[tuple[str, ...]] = []
-        tasks = results.tasks(self.tasks)
-        for task, *seed in results.seeds(tasks) if self.by_seed else ((task,) for task in tasks):
+        seeds = [range(results.spec.seeds)] if self.by_seed else []
+        places: Iterator[tuple[Any, ...]] = product(results.tasks(self.tasks), *seeds)
+        theirs = self.theirs or (lambda key, task: cell_text(self.label, task, key))
+        for task, *seed in places:
             source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
-            theirs = self.theirs or (lambda key, task: printed(self.label, task, key))
             metric = f" (MSE{NBSP}↓)" if is_error(task) else f" (accuracy, %{NBSP}↑)"  # the arrow: what is better
             name = f"{task}{metric if self.has_metric else ''}"
             rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
@@ -325,7 +318,7 @@ TIMES = Comparison(
 def ess_by_step(results: Results) -> Table:
     columns: dict[tuple[str, str], Mapping[str, str]] = {}
     for task in results.tasks():
-        run, theirs = results.at(task, "smc", 0), papers_table("tab:ess").get(task, {})
+        run, theirs = results.at(task, "smc", 0), papers("tab:ess", task)
         ess = run["ess"] if run else []
         ours = {str(step): fixed(value) for step, value in enumerate(ess)}
         if ess:
@@ -347,7 +340,7 @@ def final_hypotheses(results: Results) -> Table:
     """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
-        for _, seed in results.seeds([task]):
+        for seed in range(results.spec.seeds):
             populations: list[str] = []
             for run in (results.at(task, method, seed) for method in PAIR):
                 texts = f"{counted(run['n_unique'], 'text')}, {counted(run['n_ideas'], 'idea')}" if run else NONE
@@ -391,7 +384,7 @@ def times(results: Results) -> Table:
     ratios = [[row[each] / row["vml"] for row in means if row.get("vml") and each in row] for each in TIMED]
     last = (
         ("mean ratio to VML", HERE, *(f"{fixed(fmean(each), 1)}×" if each else NONE for each in ratios)),
-        ("", PAPER, *(f"{printed('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
+        ("", PAPER, *(f"{cell_text('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
     )
     table = TIMES.of(results)
     return replace(table, rows=(*table.rows, *last))

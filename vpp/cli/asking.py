@@ -1,14 +1,10 @@
 """Commands that ask the models of a stored run: `predict`, `sheet`, `trial` and `baseline`."""
 
-import asyncio
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Coroutine
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 from vpp.cli.progress import ask
 from vpp.cli.system import find_run, print_json, read_table, write_bytes
@@ -20,18 +16,12 @@ from vpp.findings.points import reject_option
 from vpp.findings.scores import averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
-from vpp.reporting.predictions import asked_sheet, prediction_csv
+from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.runs.asking import Answers, Asking, PromptedAsking
-from vpp.runs.reader import RunReader
+from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
 from vpp.trials import TrialAsking, TrialSize
-
-T = TypeVar("T")
-
-
-def _answers(question: Callable[..., Coroutine[Any, Any, T]]) -> T:
-    return ask(question, run=asyncio.run)
 
 
 def predict(options: Namespace) -> int:
@@ -45,7 +35,7 @@ def predict(options: Namespace) -> int:
     asking = Asking(directory, rows)
     failure: KeyboardInterrupt | EndpointError | None = None
     try:
-        answers = _answers(asking.go)
+        answers = ask(asking)
     except (KeyboardInterrupt, EndpointError) as error:
         failure, answers = error, asking.whole()
     if failure and not answers.rows:
@@ -80,9 +70,9 @@ def sheet(options: Namespace) -> int:
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
     reader = RunReader(find_run(options.run_dir))
-    snapshot = reader.refresh()
-    write_bytes(Path(options.output), _answers(partial(asked_sheet, reader, snapshot.view, n=options.rows)))
-    target = snapshot.spec.dataset["target"]
+    answers = ask(Asking(reader.directory, sheet_rows(reader, n=options.rows)))
+    write_bytes(Path(options.output), sheet_of(answers, reader))
+    target = reader.dataset().target
     print(f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}")
     return 0
 
@@ -95,7 +85,7 @@ def trial(options: Namespace) -> int:
     print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)
     if options.plan:
         return 0
-    result = _answers(asking.go)
+    result = ask(asking)
     if options.json:
         print_json({"run": reader.directory.id, **asdict(result), "verdict": trial_verdict(result)})
     else:
@@ -105,7 +95,7 @@ def trial(options: Namespace) -> int:
 
 def baseline(options: Namespace) -> int:
     directory = find_run(options.run_dir)
-    asked = _answers(PromptedAsking(directory, calls=options.calls).go)
+    prompted = ask(PromptedAsking(directory, calls=options.calls))
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()
@@ -113,11 +103,11 @@ def baseline(options: Namespace) -> int:
     test = reader.refresh().view.evaluated.get("test")
     own = None if test is None else averaged_score(test, dataset)
     if options.json:
-        prompted = {each.name: {"calls": each.calls, "examples": each.examples} for each in asked.models}
-        facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": asked.run_calls}
+        facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": prompted.run_calls}
         results: dict[str, float | None] = {"posterior": own.value if own else None}
         results |= {model.name: model.score.value for model in simple.models}
-        print_json({"run": directory.id, **facts, "test": results, "prompted": prompted})
+        models = {each.name: {"calls": each.calls, "examples": each.examples} for each in prompted.models}
+        print_json({"run": directory.id, **facts, "test": results, "prompted": models})
         return 0
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]

@@ -41,10 +41,12 @@ READ_AS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("header", "as-is"), YES_OR_NO.__getitem__),
 }
 """Names of `--read`, and how a value is read."""
+OF_CONFIG = {"patience": "patience", "certify": "certify", "score-rows": "score_rows"}
+"""Names of `--limit`, and the options of `Config` that they set."""
 LIMITS = {
     "calls": "calls",
     "cost": "cost",
-    "patience": "patience",
+    **OF_CONFIG,
     "learner": "learner_max_tokens",
     "optimizer": "optimizer_max_tokens",
     "context": "context_length",
@@ -53,9 +55,9 @@ LIMITS = {
     "cell": "cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
-CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", "patience", "cell")
+CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", *OF_CONFIG, "cell")
 DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
-INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", *FOR_EXPERTS}
+INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *OF_CONFIG.values(), *FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
@@ -202,14 +204,14 @@ def _asking(commands: Commands) -> None:
 
 
 def _serving(commands: Commands) -> None:
-    app = command(commands, "app", "serving:app", "serve the app in a browser")
+    app = command(commands, "app", "running:app", "serve the app in a browser")
     _number(app, "--port", "port", 8501)
     app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
-    check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
+    command(commands, "demo-server", "running:demo_server", about, **unread).add_argument("words", nargs="*")
+    check = command(commands, "check-endpoint", "running:check_server", "test a server and report what works")
     model_options(check, of_run=False)
     json_option(check)
 
@@ -305,7 +307,8 @@ def header_option(parser: Options) -> None:
 
 
 def limit_option(parser: Options, names: Collection[str]) -> None:
-    about = f"upper limits: {'; '.join(f'{name}=N {SERVER_DOCS[LIMITS[name]]}' for name in names)}"
+    docs = {**SERVER_DOCS, **{name: f"{doc} ({getattr(Config(), name)})" for name, doc in option_docs().items()}}
+    about = f"upper limits: {'; '.join(f'{name}=N {docs[LIMITS[name]]}' for name in names)}"
     _repeated(parser, "--limit", "NAME=N", about, _limit(names))
 
 

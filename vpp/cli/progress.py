@@ -2,14 +2,14 @@
 
 import shutil
 import time
-from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 from vpp.cli.system import environment, keys
 from vpp.events import RunPaused, RunResumed, StepFinished, Usage
 from vpp.findings.progress import activity_words
 from vpp.findings.status import faults_named, loading_words, retry_words, steps_text, wait_words
+from vpp.runs.asking import Background, Questions
 from vpp.runs.budget import seconds_left
 from vpp.runs.directory import Heartbeat
 from vpp.runs.journal import Record
@@ -18,6 +18,7 @@ from vpp.runs.view import RunView
 from vpp.show.words import seconds
 
 T = TypeVar("T")
+POLL_S, STOPPING_S = 0.1, 5.0
 
 
 class StatusLine:
@@ -111,20 +112,18 @@ def _has_only_faults(view: RunView, usage: Usage) -> bool:
     return view.last_step is None and bool(usage.faults)
 
 
-def ask(
-    question: Callable[..., Coroutine[Any, Any, T]],
-    *,
-    run: Callable[[Coroutine[Any, Any, T]], T],
-    has_bar: bool | None = None,
-) -> T:
-    """Ask models to the end, with a bar of answers. run: runs a coroutine. has_bar: None for a bar on a terminal."""
+def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:
+    """Ask models to the end. has_bar: of answers; None for a bar on a terminal. An interrupt keeps the answers."""
     from tqdm import tqdm  # a run does not need it
 
+    job = Background(asking, keys=keys(), cache_dir=environment().cache_dir)
     disable = None if has_bar is None else not has_bar
-    with tqdm(desc="answers", unit="answer", disable=disable, leave=False) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        return run(question(keys=keys(), cache_dir=environment().cache_dir, on_progress=show))
+    with tqdm(desc="answers", unit="answer", total=asking.total, disable=disable, leave=False) as bar:
+        try:
+            while not job.wait(POLL_S):
+                bar.update(asking.done - bar.n)
+        except KeyboardInterrupt:
+            job.stop(wait_s=STOPPING_S)
+            raise
+    result: T = job.result()
+    return result

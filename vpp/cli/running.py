@@ -1,24 +1,25 @@
-"""`run`, `weigh`, `continue` and `resume`: prepare runs, print their plan, work on them to their ends; and `bench`."""
+"""Commands that begin work: `run`, `weigh`, `continue`, `resume`, `bench`; and those on servers."""
 
 import json
 import logging
+import os
 import shlex
 import sys
 import textwrap
-import time
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from vpp.cli.parser import INSTEAD
+from vpp.cli.parser import INSTEAD, OF_CONFIG
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
+    dotenv,
     environment,
     find_run,
     format_text,
@@ -34,22 +35,31 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.data.tasks import TASKS
+from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
 from vpp.findings.cost import cost, demo_pace
 from vpp.findings.options import unused_words
-from vpp.findings.status import model_file_words, rows_sentence
+from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.limits import NO_CAP, Cap, Price
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES
-from vpp.runs.budget import check_budget, estimate
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
-from vpp.runs.group import Group, begin, goes_on, start_open
-from vpp.runs.journal import JournalReader
-from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_endpoint, check_gate, continue_run, read_sentences, template_fields
-from vpp.runs.process import on_signals
-from vpp.runs.reader import read_summary
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.asking import Checked, checking
+from vpp.runs.budget import estimate
+from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.journal import read_summary, read_view
+from vpp.runs.preparation import (
+    NO_ENDPOINT,
+    Preparation,
+    check_budget,
+    check_endpoint,
+    check_gate,
+    check_limits,
+    continue_run,
+    read_sentences,
+    template_fields,
+)
+from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config, preset
@@ -69,8 +79,8 @@ NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 
 
 def run(options: Namespace) -> int:
-    given = options_of_config(options)
-    config = replace(preset(options.preset), **given)
+    changes = options_of_config(options)
+    config = replace(preset(options.preset), **changes)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
@@ -103,14 +113,14 @@ def run(options: Namespace) -> int:
         return 0
     if not options.quiet:
         _print_plan(preparation, sys.stderr, options.seeds)
-        if unused := unused_words(given.keys() - INSTEAD, config, dataset.task):
+        if unused := unused_words(changes.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
 
 
 def continue_(options: Namespace) -> int:
     from vpp.reporting.predictions import filled_rows  # a run needs neither
-    from vpp.runs.reader import RunReader
+    from vpp.runs.journal import RunReader
 
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
@@ -143,14 +153,13 @@ def resume(options: Namespace) -> int:
 def options_of_config(options: Namespace) -> dict[str, Any]:
     """Return the options of `Config` that were given."""
     typed_here = ((name, value) for name, value in vars(options).items() if name.startswith("config."))
-    given = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
-    if "likelihood" in given:
-        given["likelihood"], given["learner_samples"] = given["likelihood"]
-    if (patience := dict(options.limit).get("patience")) is not None:
-        given["patience"] = patience
+    changes = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
+    if "likelihood" in changes:
+        changes["likelihood"], changes["learner_samples"] = changes["likelihood"]
+    changes |= {name: value for name, value in options.limit if name in OF_CONFIG.values()}
     if options.calibration_size[1] is not None:
-        given["coverage"] = options.calibration_size[1]
-    return given
+        changes["coverage"] = options.calibration_size[1]
+    return changes
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
@@ -159,20 +168,21 @@ def cap_of(options: Namespace, *, before: Cap) -> Cap:
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
-    env, given = environment(), vars(options)
+    env, words = environment(), vars(options)
     usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    limits = {name: value for name, value in options.limit if name not in ("calls", "cost", "patience", "cell_limit")}
-    base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
+    others = ("calls", "cost", *OF_CONFIG.values(), "cell_limit")
+    limits = {name: value for name, value in options.limit if name not in others}
+    base = EndpointSpec(**{name: words[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
         endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
-        if not given.get("quiet"):
+        if not words.get("quiet"):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     model, at, address = (options.optimizer_model or "").partition("@http")
-    given |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
-    named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
+    words |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
+    named: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **named)
     check_gate(endpoint, keys().gate)
     return endpoint
@@ -271,7 +281,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     if view.phase in ("finished", "stopped"):
         _write_results(directory, view)
         if pooled := Group(directory.path.parent, directory.spec().group).pool():
-            _write_results(pooled, JournalReader(pooled.journal).read())
+            _write_results(pooled, read_view(pooled.journal))
     print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
     return _exit_code(view)
 
@@ -292,9 +302,6 @@ def _exit_code(view: RunView) -> int:
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES.get(view.phase, 1)
 
 
-POLL_S = 0.2
-
-
 def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     """Work on a group's runs, a worker each, to their ends, and print what they say together."""
     from vpp.findings.comparison import seeds, seeds_blocks, seeds_record, seeds_table
@@ -302,27 +309,29 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     from vpp.show.markup import lines
 
     group, line = Group(runs[0].path.parent, runs[0].spec().group), StatusLine(None if options.quiet else sys.stderr)
+    left = list(runs)
+
+    def look(going: list[RunDirectory]) -> None:
+        for run in [run for run in left if run not in going]:
+            left.remove(run)
+            line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
+        if line.is_terminal:
+            line.draw(f"{len(runs) - len(left)} of {len(runs)} runs have ended")
+
     start_open(runs, keys=keys())
     with on_signals(partial(group.send, "stop")):
-        going = list(runs)
-        while going:
-            for run in [run for run in going if not goes_on(run)]:
-                going.remove(run)
-                line.print(f"{run.spec().name}: {run.state(read_summary(run))}")
-            if line.is_terminal:
-                line.draw(f"{len(runs) - len(going)} of {len(runs)} runs have ended")
-            time.sleep(POLL_S)
+        wait_for(runs, look)
     line.clear()
     if pooled := group.pool():
-        _write_results(pooled, JournalReader(pooled.journal).read())
-    found = seeds(group)
+        _write_results(pooled, read_view(pooled.journal))
+    together = seeds(group)
     if options.json:
-        print_json(seeds_record(found))
+        print_json(seeds_record(together))
     else:
-        verdict = blocks(found.pooled.verdict if found.pooled else None)
+        verdict = blocks(together.pooled.verdict if together.pooled else None)
         where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
-        print("\n".join(lines([*verdict, *seeds_blocks(found), seeds_table(found), *where])))
-    views = [each.view for each in found.runs]
+        print("\n".join(lines([*verdict, *seeds_blocks(together), seeds_table(together), *where])))
+    views = [each.view for each in together.runs]
     for view in (view for view in views if view.phase == "failed"):
         _complain(view.detail)
     return max(map(_exit_code, views))
@@ -352,9 +361,9 @@ def bench(options: Namespace) -> int:
     slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
-        ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
-    failed = f", {len(view.failed)} failed" if view.failed else ""
-    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+        ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
+    failed = f", {len(progress.failures)} failed" if progress.failures else ""
+    print(f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}")
     if ending != "done":
         command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
         print(f"Continue with the same command, or with every cell of this folder: {command}")
@@ -380,3 +389,54 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
         setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
     )
+
+
+# Servers
+
+
+def app(options: Namespace) -> NoReturn:
+    """Replace this process by the app's server, until it is interrupted. Variables in ./.env apply to it too."""
+    variables = {**dotenv(), **os.environ}
+    folders = Environment.of(variables)
+    variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
+    print(f"runs are saved in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
+    served = ["--server.port", str(options.port), "--server.address", options.host, *options.streamlit]
+    if (secrets := Path(".streamlit", "secrets.toml").absolute()).exists():
+        served += ["--secrets.files", str(secrets)]
+    os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
+    os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
+
+
+def demo_server(options: Namespace) -> NoReturn:
+    """Become the demo model's server, which runs until it is interrupted."""
+    os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
+
+
+def check_server(options: Namespace) -> int:
+    spec = endpoint_of(options)
+    if not spec.is_started_here and not spec.base_url:
+        raise InputError(NO_ENDPOINT)
+    check_limits(spec)
+    to_json(spec)
+    all_checked: list[Checked] = []
+    for checked in checking(spec, keys()):
+        if not options.json:
+            if not all_checked or all_checked[-1].roles != checked.roles:
+                print(f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}")
+            finding = checked.finding
+            print(f"  {finding.mark:<5}  {finding.name}: {finding.words}", flush=True)
+        all_checked.append(checked)
+    if options.json:
+        findings = [asdict(each) for each in all_checked]
+        print_json({"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "findings": findings})
+    else:
+        print(verdict(all_checked)[1])
+    if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
+        return 2
+    return 0 if _is_usable(all_checked) else 3
+
+
+def _is_usable(all_checked: Sequence[Checked]) -> bool:
+    """Return whether a run could start: no check fails, and every server's model has answered."""
+    answered = {each.roles for each in all_checked if each.finding.name == "answers"}
+    return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)

@@ -16,7 +16,7 @@ from vpp.findings.status import metric_text, pending_words, steps_done
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.reader import RunReader, read_summary
+from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.store import RunStore
 from vpp.show.markup import one_line
 from vpp.show.words import counted, cut, integer

@@ -15,9 +15,8 @@ from vpp.data.table import MAX_BYTES, Table
 from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_atomically
-from vpp.runs.keys import Keys
+from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.spec import Keys
 from vpp.runs.store import RunStore
 
 

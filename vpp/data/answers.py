@@ -49,6 +49,10 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:39]}…")
 
 
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def without_invisible(text: str) -> str:
     """Remove characters of zero width: joiners, direction marks, soft hyphens."""
     return _INVISIBLE.sub("", text)

@@ -3,18 +3,17 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from vpp.data.answers import quoted
+from vpp.data.answers import counted, quoted
 from vpp.data.columns import is_integer
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.split import Examples, Split, SplitPlan, counted, split_rows
+from vpp.data.split import Examples, Split, SplitPlan, split_rows
 from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
@@ -24,11 +23,12 @@ from vpp.data.table import (
     check_readable,
     choose_inputs,
     label_notes,
+    number_labels,
     read_like,
     require_columns,
     resolve_task,
     sort_labels,
-    with_number_labels,
+    unlabelled_rows,
 )
 from vpp.errors import DataError, InputError
 
@@ -38,9 +38,9 @@ UNUSED = 106
 """Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
 """Most rows of each of these kinds that a run stores."""
+Item = TypeVar("Item")
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
-Item = TypeVar("Item")
 
 
 def build_dataset(
@@ -66,25 +66,42 @@ def build_dataset(
         raise DataError(f"column {target!r} is the target and cannot split the rows: name another column")
     task = resolve_task(table, target, columns.task)
     inputs, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
-    tables = [table] if test_table is None else [table, _like(test_table, table, (*inputs, target))]
-    if task == "classification":
-        tables = with_number_labels(tables, target)
-    elif test_table is not None:
-        check_numbers(tables[1], target)
-    beside = beside_columns(table, (*inputs, target))
-    examples = Examples(table=tables[0], inputs=inputs, target=target, task=task, needed=rule.column, beside=beside)
-    files = [examples, *(replace(examples, table=each, first_id=table.n_rows) for each in tables[1:])]
-    places = split_rows(files, split)
-    train, test = files[0].rows(places.train), files[-1].rows(places.test)
-    calibration = files[-1].rows(places.calibration)
-    classes = sort_labels(label for file in files for label in file.labels) if task == "classification" else ()
-    _check_classes(classes, files)
+    tables, both, beside = [table], table, beside_columns(table, (*inputs, target))
+    if test_table is not None:
+        require_columns(test_table, (*inputs, target), of=table.file)
+        tables.append(read_like(test_table, table.columns))
+        both = table.followed_by(tables[1])
+    if not (is_label := task == "classification"):
+        check_numbers(tables[-1], target)
+    spelling = number_labels(both.cells(target)) if is_label else {}
+    targets = [cell and spelling.get(cell, cell) for cell in both.cells(target)]
+    examples = Examples(
+        table=both,
+        files=tuple(each.file for each in tables),
+        n_first=table.n_rows,
+        target=target,
+        task=task,
+        targets=targets,
+        needed=rule.column,
+    )
+    parts = split_rows(examples, split)
+
+    def rows(ids: Sequence[int]) -> tuple[Row, ...]:
+        truths = {row: target_value(targets[row] or "", task) for row in ids}
+        return tuple(
+            Row(id=row, inputs=both.row(row, inputs), target=truth, beside=both.row(row, beside))
+            for row, truth in truths.items()
+        )
+
+    train, test, calibration = rows(parts.train), rows(parts.test), rows(parts.calibration)
+    unlabelled = [row for row in unlabelled_rows(both, inputs, target) if any(cell for _, cell in row.inputs)]
+    classes = sort_labels(targets) if is_label else ()
+    _check_classes(classes, examples)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
-    unlabelled = [row for file in files for row in file.unlabelled]
-    n_rows, n_labelled = sum(file.table.n_rows for file in files), sum(len(file.labelled) for file in files)
-    n_left_out = n_labelled - len(train) - len(test) - len(calibration)
+    n_rows, n_unlabelled = len(targets), targets.count(None)
+    n_left_out = n_rows - n_unlabelled - len(train) - len(test) - len(calibration)
     own_notes = (
-        *_split_notes(files[0], places, split),
+        *_split_notes(examples, parts, split),
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_coverage_notes(train, test, classes, n_left=n_left_out),
         *_copy_notes(train, (*calibration, *test)),
@@ -98,14 +115,14 @@ def build_dataset(
         encoding=table.reading.encoding,
         read_as=table.read_as,
         n_rows=n_rows,
-        n_unlabelled=n_rows - n_labelled,
+        n_unlabelled=n_unlabelled,
         n_left_out=n_left_out,
         split="file" if test_table else rule.text,
         test_file=test_table.file if test_table else "",
         train_size=split.train_size,
         test_size=split.test_size,
         calibration_size=split.calibration_size,
-        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes), *_test_notes(files[1:])),
+        notes=(*notes, *table.notes, *left_out, *filter(None, own_notes), *_test_notes(tables)),
     )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
@@ -119,61 +136,56 @@ def build_dataset(
         calibration=calibration,
         provenance=provenance,
         unlabelled=_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED),
-        unused=_unused(files[0], train, (*train, *test, *calibration), split),
+        unused=rows(_unused(examples, parts, split)),
         descriptions=described,
     )
 
 
-def _split_notes(file: Examples, places: Split, split: SplitPlan) -> Iterator[str]:
-    yield places.note
-    if n := len(file.labelled) - len(file.places):
-        yield f"{counted(n, 'row')} with a target but no {file.needed!r}: left out"
-    if split.calibration_size and not places.calibration:
+def _split_notes(examples: Examples, parts: Split, split: SplitPlan) -> Iterator[str]:
+    yield parts.note
+    n_labelled = examples.n_first - examples.targets[: examples.n_first].count(None)
+    if n := n_labelled - len(examples.ids[0]):
+        yield f"{counted(n, 'row')} with a target but no {examples.needed!r}: left out"
+    if split.calibration_size and not parts.calibration:
         yield "too few rows for any calibration row"
 
 
-def _test_notes(files: Sequence[Examples]) -> Iterator[str]:
-    for file in files:
-        source = f"{file.table.file} (SHA-256 {file.table.sha256})"
-        yield f"test rows come from {source}, with ids from {file.first_id}"
-        yield from file.table.notes
+def _test_notes(tables: Sequence[Table]) -> Iterator[str]:
+    for table in tables[1:]:
+        yield f"test rows come from {table.file} (SHA-256 {table.sha256}), with ids from {tables[0].n_rows}"
+        yield from table.notes
 
 
-def _like(test_table: Table, table: Table, names: Sequence[str]) -> Table:
-    require_columns(test_table, names, of=table.file)
-    return read_like(test_table, table.columns)
-
-
-def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
+def _check_classes(classes: Sequence[str], examples: Examples) -> None:
     """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
-    check_readable(classes, files[0].target)
-    own, of_test = files[0].labels, files[-1].labels
-    where, other = f"{files[0].table.file} in {files[0].target!r}", files[-1].table.file
-    if classes and (own.isdisjoint(of_test) or len(classes) > MAX_CLASSES):
+    check_readable(classes, examples.target)
+    n, targets = examples.n_first, examples.targets
+    own, of_test = set(targets[:n]), set(targets[n:] or targets)
+    if classes and (own.isdisjoint(of_test - {None}) or len(classes) > MAX_CLASSES):
         labels = f"{_listed(sort_labels(of_test - own))}, not {_listed(sort_labels(own))}"
+        where, other = f"{examples.files[0]} in {examples.target!r}", examples.files[-1]
         raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
-def _at_most(rows: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
+def _at_most(items: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
     """All items in order, or MOST_UNLABELLED of them, drawn by seed."""
-    if len(rows) <= MOST_UNLABELLED:
-        return tuple(rows)
+    if len(items) <= MOST_UNLABELLED:
+        return tuple(items)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return tuple(rows[i] for i in sorted(rng.choice(len(rows), MOST_UNLABELLED, replace=False).tolist()))
+    return tuple(items[i] for i in sorted(rng.choice(len(items), MOST_UNLABELLED, replace=False).tolist()))
 
 
-def _unused(examples: Examples, train: Sequence[Row], used: Sequence[Row], split: SplitPlan) -> tuple[Row, ...]:
+def _unused(examples: Examples, parts: Split, split: SplitPlan) -> tuple[int, ...]:
     """Labelled rows of the first file in no part, drawn by seed if there are too many.
 
     After a split by group, only those of training groups: another row would tell something of a test group.
     """
-    trained, ids = {row.id for row in train}, {row.id for row in used}
-    free = [place for place, row in enumerate(examples.places) if row not in ids]
+    used = {*parts.train, *parts.test, *parts.calibration}
+    free = [row for row in examples.ids[0] if row not in used]
     if split.rule.kind == "group":
-        groups = examples.cells(split.rule.column)
-        own = {groups[place] for place, row in enumerate(examples.places) if row in trained}
-        free = [place for place in free if groups[place] in own]
-    return examples.rows(_at_most(free, seed=split.seed, purpose=UNUSED))
+        trained = set(examples.keys(parts.train))
+        free = [row for row, group in zip(free, examples.keys(free), strict=True) if group in trained]
+    return _at_most(free, seed=split.seed, purpose=UNUSED)
 
 
 RARE_SHARE = 0.1

@@ -244,7 +244,7 @@ def is_written_number(text: str) -> bool:
 
 def is_quantity(text: str) -> bool:
     """True for a number in any of the notations, and for a date or a part of a year."""
-    return is_written_number(text) or any(_read(_PATTERNS[name], text) for name in _PATTERNS if name != COMPACT)
+    return is_written_number(text) or any(_read(pattern, text) for pattern in _SPELT)
 
 
 class _Part(NamedTuple):
@@ -378,15 +378,13 @@ _TIME = (
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 _YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
-_DAYS = {
+_FORMS = {
     "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
     "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
     "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
     "day/month/year": r"(?P<day>\d\d?)(?P<mark>[/.-])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
     "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
     "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
-}
-_PERIODS = {
     "year-month": rf"{_YEAR}[-/](?P<month>\d\d?)",
     "month/year": rf"(?P<month>\d\d?)[-/]{_YEAR}",
     "month year": rf"{_NAMED}(?:[- /]|,\s){_YEAR}",
@@ -395,11 +393,14 @@ _PERIODS = {
     "part and year": rf"(?P<unit>[QHW]|[KC]W|week)[- ]?(?P<number>\d\d?)[-/ ]?{_YEAR}",
     "quarter and year": rf"(?P<number>[1-4])(?P<unit>Q)[-/ ]?{_YEAR}",
 }
-"""Months, quarters, halves and weeks of a year: each is its first day."""
+"""Days, most with a time, then months, quarters, halves and weeks of a year: each is its first day."""
 _MONTHS_IN = {"m": 1, "q": 3, "h": 6}
-_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _DAYS.items()}
-_PATTERNS |= {name: re.compile(form, re.ASCII | re.IGNORECASE) for name, form in _PERIODS.items()}
+_PATTERNS = {
+    name: re.compile(form + (_TIME if "<day>" in form else ""), re.ASCII | re.IGNORECASE)
+    for name, form in _FORMS.items()
+}
 COMPACT = "yearmonthday"
+_SPELT = tuple(pattern for name, pattern in _PATTERNS.items() if name != COMPACT)
 FEWEST_COMPACT = 3
 """Least distinct numbers such as 20240131 that are read as dates."""
 
@@ -421,7 +422,7 @@ class DateForm:
 
 def is_date(text: str) -> bool:
     """True for a day in any form but the compact one, with or without a time."""
-    return any(_read(_PATTERNS[name], text) for name in _DAYS if name != COMPACT)
+    return any(_read(pattern, text) for pattern in _SPELT if "day" in pattern.groupindex)
 
 
 def find_form(present: Sequence[str]) -> DateForm | None:

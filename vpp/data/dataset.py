@@ -10,7 +10,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -43,19 +43,19 @@ class ReadAs:
     """Words for a missing cell, in place of the usual ones: WORDS for all columns, or COLUMN=WORDS, with commas."""
 
     def __post_init__(self) -> None:
-        if self.missing is not None:
-            own = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
-            object.__setattr__(self, "missing", own)
+        plain: dict[str, Callable[[Any], Any]] = {
+            "encoding": _codec,
+            "delimiter": _delimiter,
+            "decimal": lambda mark: {"point": ".", "comma": ","}.get(mark.lower(), mark),
+            "missing": lambda words: (words,) if isinstance(words, str) else tuple(words),
+        }
+        for name, read in plain.items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read(value))
         if self.quotes not in (None, "plain", "csv"):
             raise InputError(f"quotes is {self.quotes!r}: give plain or csv")
-        if self.decimal is not None:
-            object.__setattr__(self, "decimal", {"point": ".", "comma": ","}.get(self.decimal.lower(), self.decimal))
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal is {self.decimal!r}: give point or comma")
-        if self.encoding is not None:
-            object.__setattr__(self, "encoding", _codec(self.encoding))
-        if self.delimiter is not None:
-            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.skip_lines is not None and self.skip_lines < 0:
             raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
 
@@ -204,10 +204,14 @@ class Dataset:
     @property
     def constant(self) -> Value:
         """Answer of a model without inputs: the commonest training label (first of equal ones), or the mean."""
-        targets = [row.target for row in self.train if row.target is not None]
         if self.task == "classification":
-            return Counter(sorted(map(str, targets))).most_common(1)[0][0]
-        return math.fsum(map(float, targets)) / len(targets)
+            return Counter(sorted(str(row.target) for row in self.train)).most_common(1)[0][0]
+        return math.fsum(self.target_numbers) / len(self.train)
+
+    @property
+    def target_numbers(self) -> list[float]:
+        """Training targets of a regression."""
+        return [float(row.target) for row in self.train if row.target is not None]
 
     @property
     def target_range(self) -> float:
@@ -215,7 +219,7 @@ class Dataset:
 
         If all targets are equal, their magnitude, or 1 for 0, so that the error is never 0.
         """
-        targets = [float(row.target) for row in self.train if row.target is not None]
+        targets = self.target_numbers
         return max(targets) - min(targets) or abs(targets[0]) or 1.0
 
     @property
@@ -223,8 +227,7 @@ class Dataset:
         """Most decimals of a training target in its shortest form; None for classification."""
         if self.task == "classification":
             return None
-        targets = [Decimal(repr(float(row.target))) for row in self.train if row.target is not None]
-        return max((decimals(target.normalize()) for target in targets), default=0)
+        return max((decimals(Decimal(repr(number)).normalize()) for number in self.target_numbers), default=0)
 
 
 def target_value(cell: str, task: Task) -> Value:

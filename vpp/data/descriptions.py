@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from vpp.data.answers import quoted
+from vpp.data.answers import counted, quoted
 from vpp.errors import InputError
 
 LABEL = "label:"
@@ -46,7 +46,7 @@ class Descriptions:
     @property
     def notes(self) -> tuple[str, ...]:
         kinds = (("column", self.columns), ("label", self.labels))
-        counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
+        counts = [counted(len(pairs), kind) for kind, pairs in kinds if pairs]
         return (f"prompts describe {' and '.join(counts)}",) if counts else ()
 
     def named(self, target: str) -> Pairs:
@@ -142,7 +142,6 @@ def typed(texts: Sequence[str], *, columns: Sequence[str], cells: Sequence[str |
     keys = {*columns, *(f"{LABEL}{cell}" for cell in cells)}
     given = {}
     for text in texts:
-        ends = [at for at, sign in enumerate(text) if sign == "=" and text[:at] in keys]
-        end = max(ends, default=text.find("="))
-        given[text[:end]] = text[end + 1 :]
+        own = max((key for key in keys if text.startswith(f"{key}=")), key=len, default=text.partition("=")[0])
+        given[own] = text[len(own) + 1 :]
     return given

@@ -73,10 +73,9 @@ def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
     """Rows of a table with a target. Raises DataError if a column is missing or no row has a target."""
     require_columns(table, (*dataset.inputs, dataset.target), of="the data of the run")
     table = read_like(table, dataset.columns)
-    columns = [table.cells(name) for name in dataset.inputs]
     answered = tuple(
-        Answered(inputs=dict(zip(dataset.inputs, cells, strict=True)), target=target)
-        for target, cells in zip(table.cells(dataset.target), zip(*columns, strict=True), strict=True)
+        Answered(inputs=dict(table.row(row, dataset.inputs)), target=target)
+        for row, target in enumerate(table.cells(dataset.target))
         if target is not None
     )
     if not answered:
@@ -173,14 +172,15 @@ def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     for place, name in enumerate(dataset.inputs):
         column, present = columns[name], _present(dataset, place)
         numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-        field = Field(
-            column=column,
-            example=present[0] if present else None,
-            low=min(numbers, key=float, default=None),
-            high=max(numbers, key=float, default=None),
-            values=tuple(sorted(set(present))) if column.kind == "category" else (),
+        fields.append(
+            Field(
+                column=column,
+                example=next(iter(present), None),
+                low=min(numbers, key=float, default=None),
+                high=max(numbers, key=float, default=None),
+                values=tuple(sorted(set(present))) if column.kind == "category" else (),
+            )
         )
-        fields.append(field)
     return tuple(fields)
 
 

@@ -1,17 +1,17 @@
 """Split rows into training and test rows: by chance (stratified), by group, or by time."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 
 import numpy as np
 
-from vpp.data.answers import quoted
+from vpp.data.answers import counted, quoted
 from vpp.data.columns import find_form, is_number
-from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
-from vpp.data.table import Table, unlabelled_rows
+from vpp.data.dataset import RANDOM, SplitRule, Task
+from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 
 SPLIT = 101
@@ -58,12 +58,17 @@ class SplitPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Positions of the rows in each part: shuffled, except that a split by time orders its test rows."""
+    """Positions or ids of the rows in each part: shuffled, except that a split by time orders its test rows."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
     calibration: tuple[int, ...] = ()
     note: str = ""
+
+    def of(self, ids: Sequence[int]) -> "Split":
+        """Put ids in place of positions."""
+        train, test, calibration = (tuple(ids[i] for i in part) for part in (self.train, self.test, self.calibration))
+        return replace(self, train=train, test=test, calibration=calibration)
 
 
 def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.random.Generator) -> Split:
@@ -134,94 +139,70 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examples:
-    """Labelled rows of a table: those with a value in the target column and, if given, in the `needed` column."""
+    """Rows of a table, and of a test table behind them. A row's place is its id."""
 
     table: Table
-    inputs: tuple[str, ...]
+    files: tuple[str, ...]
+    n_first: int
+    """Rows of the first file."""
     target: str
     task: Task
-    first_id: int = 0
+    targets: Sequence[str | None]
+    """(n_rows,) label or number; None for a row without one."""
     needed: str = ""
-    beside: tuple[str, ...] = ()
-    """Columns that are no inputs, of which another table may lack some."""
+    """Column without whose value a row cannot be split; empty if there is none."""
 
-    @cached_property
-    def labelled(self) -> list[int]:
-        """Rows of the table with a target, whether or not they have the needed value."""
-        return [row for row, cell in enumerate(self.table.cells(self.target)) if cell is not None]
-
-    @cached_property
-    def places(self) -> list[int]:
+    @property
+    def ids(self) -> list[list[int]]:
+        """Rows of each file with a target and the needed value."""
         needed = self.table.cells(self.needed or self.target)
-        return [row for row in self.labelled if needed[row] is not None]
+        ids = [row for row, truth in enumerate(self.targets) if truth is not None and needed[row] is not None]
+        end = bisect_left(ids, self.n_first)
+        return [ids[:end], ids[end:]][: len(self.files)]
 
-    def cells(self, column: str) -> list[str]:
-        """(len(places),) cells of the target, or of the needed column."""
-        cells = self.table.cells(column)
-        return [cells[row] or "" for row in self.places]
+    def strata(self, ids: Sequence[int]) -> list[str]:
+        return [(self.targets[row] or "") if self.task == "classification" else "" for row in ids]
 
-    @property
-    def strata(self) -> list[str]:
-        return self.cells(self.target) if self.task == "classification" else [""] * len(self.places)
-
-    @property
-    def labels(self) -> set[str | None]:
-        return {self.table.cells(self.target)[row] for row in self.labelled}
-
-    @property
-    def unlabelled(self) -> tuple[Row, ...]:
-        """Rows without a target but with any input, in file order."""
-        rows = unlabelled_rows(self.table, self.inputs, self.target)
-        filled = (row for row in rows if any(cell is not None for _, cell in row.inputs))
-        return tuple(replace(row, id=self.first_id + row.id) for row in filled)
-
-    def rows(self, positions: Sequence[int]) -> tuple[Row, ...]:
-        columns = [(name, self.table.cells(name)) for name in self.inputs]
-        others = [(name, self.table.cells(name) if name in self.table.names else None) for name in self.beside]
-        targets = self.table.cells(self.target)
-        return tuple(
-            Row(
-                id=self.first_id + row,
-                inputs=tuple((name, cells[row]) for name, cells in columns),
-                target=target_value(targets[row] or "", self.task),
-                beside=tuple((name, cells[row] if cells else None) for name, cells in others),
-            )
-            for row in (self.places[position] for position in positions)
-        )
+    def keys(self, ids: Sequence[int]) -> list[str]:
+        """Cells of the needed column."""
+        cells = self.table.cells(self.needed)
+        return [cells[row] or "" for row in ids]
 
 
-def split_rows(files: Sequence[Examples], plan: SplitPlan) -> Split:
+def split_rows(examples: Examples, plan: SplitPlan) -> Split:
     """Split one file by the plan's rule, or draw training rows from the first file and the others from the second.
 
-    Raises DataError if there are too few rows, or if the rule's column cannot split them.
+    Return ids. Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
-    file, kind, n = files[0], plan.rule.kind, len(files[0].places)
-    sizes = [plan.within(n)]
-    if len(files) > 1:
-        sizes = [(min(n, plan.train_size), 0), (0, min(len(files[1].places), plan.held_out))]
-    if n < 1 or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
-        counts = " and ".join(f"{len(each.places)} in {each.table.file}" for each in files)
-        needed = f" and {file.needed!r}" if file.needed else ""
+    ids, kind = examples.ids, plan.rule.kind
+    sizes = [plan.within(len(ids[0]))]
+    if len(ids) > 1:
+        sizes = [(min(len(ids[0]), plan.train_size), 0), (0, min(len(ids[1]), plan.held_out))]
+    if not ids[0] or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
+        counts = " and ".join(f"{len(own)} in {file}" for own, file in zip(ids, examples.files, strict=True))
+        needed = f" and {examples.needed!r}" if examples.needed else ""
         raise DataError(
-            f"too few rows have a value in {file.target!r}{needed}: {counts}; at least 1 for training and 1 for "
+            f"too few rows have a value in {examples.target!r}{needed}: {counts}; at least 1 for training and 1 for "
             "testing are needed: add rows or fill in the target"
         )
     if plan.is_whole:
-        return Split(train=tuple(range(n)), test=())
+        return Split(train=tuple(ids[0]), test=())
     if kind == "random":
         splits = [
-            stratified_split(each.strata, train=train, test=test, rng=_rng(plan.seed, number))
-            for number, (each, (train, test)) in enumerate(zip(files, sizes, strict=True))
+            stratified_split(examples.strata(own), train=train, test=test, rng=_rng(plan.seed, file)).of(own)
+            for file, (own, (train, test)) in enumerate(zip(ids, sizes, strict=True))
         ]
         return _calibrated(Split(train=splits[0].train, test=splits[-1].test), plan)
-    if len(set(file.cells(file.needed))) < 2:
+    if len(set(examples.keys(ids[0]))) < 2:
         raise DataError(
-            f"column {file.needed!r} of {file.table.file} has a single {kind} among the rows with a target: "
+            f"column {examples.needed!r} of {examples.files[0]} has a single {kind} among the rows with a target: "
             "split by another column, or by chance"
         )
-    return _by_group(file, plan) if kind == "group" else _calibrated(_by_time(file, plan), plan)
+    if kind == "group":
+        return _by_group(examples, ids[0], plan)
+    return _calibrated(_by_time(examples, ids[0], plan), plan)
 
 
 def _rng(seed: int, file: int) -> np.random.Generator:
@@ -238,39 +219,37 @@ def _calibrated(split: Split, plan: SplitPlan) -> Split:
     return replace(split, test=tuple(test), calibration=tuple(calibration))
 
 
-def _by_group(file: Examples, plan: SplitPlan) -> Split:
-    groups = file.cells(file.needed)
-    split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
+def _by_group(examples: Examples, ids: Sequence[int], plan: SplitPlan) -> Split:
+    groups = examples.keys(ids)
+    split = group_split(groups, examples.strata(ids), plan=plan, rng=_rng(plan.seed, 0))
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
     own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
     parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    return replace(split, note=f"split by {file.needed!r}: {parts}, no overlap")
+    return replace(split.of(ids), note=f"split by {examples.needed!r}: {parts}, no overlap")
 
 
-def _by_time(file: Examples, plan: SplitPlan) -> Split:
-    column, cells = file.needed, file.cells(file.needed)
-    times = _times(file, column, cells)
+def _by_time(examples: Examples, ids: Sequence[int], plan: SplitPlan) -> Split:
+    cells = examples.keys(ids)
+    times = _times(examples, cells)
     _, n_test = plan.within(len(times))
     order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
     test = tuple(order[-n_test:])
     held_out = "test and calibration rows" if plan.calibration_size else "test rows"
     latest = f"{counted(n_test, 'row')} from {quoted(cells[test[0]])} on"
-    train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
-    return Split(train=train, test=test, note=f"split by {column!r}: {held_out} are the latest, {latest}")
+    train = _draw(order[:-n_test], examples.strata(ids), plan.train_size, _rng(plan.seed, 0))
+    note = f"split by {examples.needed!r}: {held_out} are the latest, {latest}"
+    return Split(train=train, test=test, note=note).of(ids)
 
 
-def _times(file: Examples, column: str, cells: Sequence[str]) -> list[float] | list[datetime]:
+def _times(examples: Examples, cells: Sequence[str]) -> list[float] | list[datetime]:
     """Parse a column of numbers or dates. Raises DataError for other columns."""
     if all(map(is_number, cells)):
         return list(map(float, cells))
-    form = find_form(sorted({cell for cell in file.table.cells(column) if cell is not None}))
+    form = find_form(sorted({cell for cell in examples.table.cells(examples.needed) if cell is not None}))
     if form is None:
+        column = examples.table.column(examples.needed)
         raise DataError(
-            f"column {column!r} of {file.table.file} cannot order the rows in time (its kind is "
-            f"{file.table.column(column).kind}): name a column of dates in one form, or of numbers"
+            f"column {column.name!r} of {examples.files[0]} cannot order the rows in time (its kind is {column.kind}): "
+            "name a column of dates in one form, or of numbers"
         )
     return list(map(form.read, cells))
-
-
-def counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

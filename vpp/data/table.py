@@ -77,7 +77,7 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        return len(self.texts[0])
+        return len(self.values[0])
 
     def column(self, name: str) -> Column:
         """Raises DataError for an unknown column, with the most similar names."""
@@ -86,6 +86,15 @@ class Table:
     def cells(self, name: str) -> Cells:
         """(n_rows,) cells of a column. Raises DataError for an unknown column."""
         return self.values[self._position(name)]
+
+    def followed_by(self, other: "Table") -> "Table":
+        """Return a table of the rows of both; cells of a column that the other lacks are missing."""
+        own = [other.cells(name) if name in other.names else (None,) * other.n_rows for name in self.names]
+        return replace(self, values=tuple((*cells, *more) for cells, more in zip(self.values, own, strict=True)))
+
+    def row(self, row: int, names: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+        """(Column, cell) of a row."""
+        return tuple((name, self.values[self._places[name]][row]) for name in names)
 
     def id_like(self, name: str) -> bool:
         """True if the column only names its rows, so that it should not be an input."""
@@ -198,12 +207,13 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
     labels = number_labels(present) if column.n_distinct <= MAX_CLASSES else {}
-    if not present:
-        raise _unfit(target, f"of {table.file} is empty:")
+    fault = "" if present else f"of {table.file} is empty"
     if len({labels.get(cell, cell) for cell in present}) == 1:
-        raise _unfit(target, f"has one value only ({quoted(present[0])}):")
-    if column.kind == "date":
-        raise _unfit(target, "holds dates, which cannot be predicted:")
+        fault = f"has one value only ({quoted(present[0])})"
+    elif column.kind == "date":
+        fault = "holds dates, which cannot be predicted"
+    if fault:
+        raise DataError(f"column {target!r} {fault}: pick another target")
     if task == "auto":
         is_quantity = column.kind == "number" and (column.is_chosen or find_task(present) == "regression")
         task = "regression" if is_quantity else "classification"
@@ -214,16 +224,14 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
     return task
 
 
-def _unfit(target: str, fault: str) -> DataError:
-    return DataError(f"column {target!r} {fault} pick another target")
-
-
 def check_numbers(table: Table, target: str) -> None:
     """Raises DataError for the first target of a regression that is not a finite number."""
     for row, cell in enumerate(table.cells(target)):
         if cell is not None and not is_number(cell):
-            fault = f"of {table.file} holds {quoted(cell)} in row {row}, which is not a number"
-            raise _unfit(target, f"{fault}: fix the cell, choose classification or")
+            raise DataError(
+                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: fix the "
+                "cell, choose classification or pick another target"
+            )
 
 
 def _check_labels(table: Table, present: Sequence[str], target: str) -> None:
@@ -252,17 +260,6 @@ def number_labels(cells: Iterable[str | None]) -> dict[str, str]:
         return {}
     by_value: dict[float, str] = {}
     return {cell: by_value.setdefault(float(cell), cell) for cell in distinct}
-
-
-def with_number_labels(tables: Sequence[Table], target: str) -> list[Table]:
-    """Write equal numbers of the target alike in all tables (`number_labels`)."""
-    labels = number_labels(cell for table in tables for cell in table.cells(target))
-    changed = []
-    for table in tables:
-        own = {target: tuple(cell and labels.get(cell, cell) for cell in table.cells(target))}
-        values = tuple(own.get(name, cells) for name, cells in zip(table.names, table.values, strict=True))
-        changed.append(replace(table, values=values))
-    return changed
 
 
 def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
@@ -374,9 +371,6 @@ def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = No
     """
     require_columns(table, inputs, of="the data of the run")
     truths = table.cells(target) if target is not None else (None,) * table.n_rows
-    cells = [table.cells(name) for name in inputs]
     return tuple(
-        Row(id=i, inputs=tuple(zip(inputs, values, strict=True)), target=None)
-        for i, (truth, values) in enumerate(zip(truths, zip(*cells, strict=True), strict=True))
-        if truth is None
+        Row(id=row, inputs=table.row(row, inputs), target=None) for row, cell in enumerate(truths) if cell is None
     )

@@ -1,8 +1,7 @@
 """The paper's seven tasks: seeded generators of CSV files (Section 5.1)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,7 @@ Span = tuple[float, float]
 Draw = Callable[[np.random.Generator, int, Span], Sequence[NDArray[Any]]]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskInfo:
+class TaskInfo(NamedTuple):
     name: str
     task: Task
     inputs: tuple[str, ...]
@@ -90,22 +88,24 @@ def _draw_circles(rng: np.random.Generator, n: int, span: Span) -> Sequence[NDAr
 
 def _draw_parity(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
     """Class 1 if the sum is even."""
-    low, high = map(int, span)
-    digits = rng.integers(low, high + 1, size=(n, N_DIGITS))
+    digits = _digits(rng, n, span)
     return *digits.T, 1 - digits.sum(axis=1) % 2
 
 
 def _draw_contains_zero(rng: np.random.Generator, n: int, span: Span) -> Sequence[Labels]:
     """Class 1 if any digit is 0, in half of the rows; uniform given the class."""
-    low, high = map(int, span)
-    label = _balanced(n)
-    rows = []
+    label, rows = _balanced(n), list[Labels]()
     for of_row in label:
-        digits = rng.integers(low, high + 1, size=N_DIGITS)
+        (digits,) = _digits(rng, 1, span)
         while (digits == 0).any() != of_row:
-            digits = rng.integers(low, high + 1, size=N_DIGITS)
+            (digits,) = _digits(rng, 1, span)
         rows.append(digits)
     return *np.array(rows).T, label
+
+
+def _digits(rng: np.random.Generator, n: int, span: Span) -> Labels:
+    """(n, N_DIGITS) uniform integers."""
+    return rng.integers(int(span[0]), int(span[1]) + 1, size=(n, N_DIGITS))
 
 
 def _balanced(n: int) -> Labels:

@@ -166,10 +166,9 @@ def read_records(
         ) from None
 
 
-def sample(text: str, delimiter: str, *, has_quotes: bool = True) -> list[Record]:
-    """The first records, at most SAMPLE_RECORDS; a record cut by the end of the sample is dropped."""
-    cut = text[:_SAMPLE_CHARACTERS]
-    records: list[Record] = []
+def _sample(text: str, delimiter: str, *, has_quotes: bool) -> list[Record]:
+    """Return the first records, at most SAMPLE_RECORDS, without one that the end of the sample cuts."""
+    cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
     with suppress(DataError):
         lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
         records.extend(islice(lenient, SAMPLE_RECORDS))
@@ -220,16 +219,17 @@ def table_start(records: Sequence[Record]) -> int:
 
 def _titles(records: Sequence[Record], usual: int) -> int:
     """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
-    tops = (n for n, record in enumerate(records[: MAX_ABOVE + 1]) if len(record.cells) == usual)
-    n = next((n for n in tops if not _is_alone(records[n], usual)), 0)
-    above, table = records[:n], records[n:]
-    if not above or _is_plain_header(table):
-        return n
-    follows_gap = table[0].line > above[-1].line + 1
-    follows_padding = len(above[-1].cells) > 1 and not any(map(_is_like_data, table[0].cells))
-    is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
-    is_table = follows_gap or follows_padding or is_even
-    return n if is_table and all(_is_alone(record, usual) for record in above) else 0
+    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
+    before, table = records[n - 1], records[n:]
+    if n and len(table[0].cells) > 1:
+        follows_gap = table[0].line > before.line + 1
+        follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
+        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+        if follows_gap or follows_padding or is_even or _is_plain_header(table):
+            return n
+    n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
+    is_table = all(len(record.cells) == usual for record in records[n : n + 2]) and _is_plain_header(records[n:])
+    return n if is_table else 0
 
 
 def _is_alone(record: Record, usual: int) -> bool:
@@ -290,19 +290,6 @@ def _are_names(cells: Sequence[str]) -> bool:
     return are_counted or all(value in _YEARS for value in values)
 
 
-def _has_row_names(records: Sequence[Record]) -> bool:
-    """True if the rows have one cell more than the header, and the first cells are names or count the rows from 1.
-
-    An unquoted decimal comma makes one cell more too, but neither.
-    """
-    rows = [[cell.strip() for cell in record.cells] for record in records[1:]]
-    if len(rows) < 2 or {len(cells) for cells in rows} != {len(records[0].cells) + 1} or not all(c[-1] for c in rows):
-        return False
-    names = [cells[0] for cells in rows]
-    are_names = len(set(names)) == len(names) and not any(not name or _is_like_data(name) for name in names)
-    return are_names or names == [str(number) for number in range(1, len(names) + 1)]
-
-
 # --- the delimiter ----------------------------------------------------------------------------------------------------
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -315,7 +302,7 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
 
     Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
-    evenness = {mark: _evenness(sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
+    evenness = {mark: _evenness(_sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
         return NO_DELIMITER, NO_DELIMITER
@@ -426,7 +413,8 @@ class _Rows:
             if len(cells) > len(heads) and "".join(cells[len(heads) :]).strip():
                 raise DataError(
                     f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that "
-                    "contain the delimiter, name every column, or skip the lines above the table"
+                    "contain the delimiter, name every column (R leaves out that of its row names), or skip the lines "
+                    "above the table"
                 )
             if len(cells) < self._n_named:
                 self._short.append(line)
@@ -575,9 +563,6 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
         more = f" and {start - 1} more" if start > 1 else ""
         notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
         reading = replace(reading, skipped_lines=seen[start].line - 1)
-    if header and not read_as.as_is and _has_row_names(top):
-        heads.insert(0, "")
-        notes.append("the header lacks the name of the first column, as R leaves out that of its row names")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
     rows = _Rows(chain(top[header:], records), heads, header=repeated, delimiter=reading.delimiter, name=name)
     if not rows.lines:

@@ -25,8 +25,7 @@ from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group
-from vpp.runs.journal import JournalReader
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.journal import RunReader, Snapshot, read_view
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
@@ -344,7 +343,7 @@ def _vml(beside: Candidate) -> Iterator[Score]:
             other = run.spec()
             is_same = other.dataset["fingerprint"] == spec.dataset["fingerprint"]
             if is_same and other.config.method in CHAINS_OF_VML and other.endpoint.models == spec.endpoint.models:
-                test = JournalReader(run.journal).read().evaluated.get("test")
+                test = read_view(run.journal).evaluated.get("test")
                 rows, votes = (rows_of(test, dataset), test.predictions) if test else ((), ())
                 yield from (score(answers, rows, dataset) for answers in votes)
 

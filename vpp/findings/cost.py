@@ -18,7 +18,7 @@ from vpp.runs.budget import (
     money,
     time_s,
 )
-from vpp.runs.prompts import fitted_to
+from vpp.runs.preparation import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
@@ -95,16 +95,16 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
-        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.known}."
+        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.source}."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    known = "as the demo model usually does on two cores"
+    source = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
+    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, source=source)
 
 
 def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:

@@ -7,8 +7,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.posterior.metric import CHANCE, sign_test, wilson
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_atomically
+from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.words import counted, fixed, integer, interval_text, percent

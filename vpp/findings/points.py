@@ -22,7 +22,7 @@ from vpp.posterior.disagreement import (
 from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood
 from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
 from vpp.problem import Prediction
-from vpp.runs.asking import Answers, averages_asked
+from vpp.runs.asking import Answers, average_answers
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -226,7 +226,7 @@ def _side(point: Point, slot: int) -> str | None:
 
 def votes_on(answers: Answers, reject: RejectOption | None = None, *, scale: float = 0.0) -> tuple[Point, ...]:
     """(N,) points in the order of the rows asked about. scale: of the dataset, by `target_spread`."""
-    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
+    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), average_answers(answers), strict=True)
     return tuple(
         Point(
             row=row,

@@ -9,11 +9,11 @@ from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
 from vpp.findings.cost import demo_pace
 from vpp.findings.curves import Accuracy, accuracies
-from vpp.findings.status import loading_words, model_name, server_sentences, steps_text
+from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
 from vpp.findings.step import Names
 from vpp.runs.budget import cap_words, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import State
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
@@ -91,8 +91,10 @@ def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
 
 
 def flight_words(snapshot: Snapshot, *, now: float) -> str:
-    """`8 calls in flight, the oldest for 41 s`; empty unless calls are slow. now: Unix time."""
+    """`8 calls in flight, the oldest for 41 s`, or that a server has asked to wait; else empty. now: Unix time."""
     beat = snapshot.beat
+    if snapshot.state == "running" and (words := wait_words(snapshot.usage, now=now)):
+        return capitalised(words)
     if snapshot.state != "running" or beat is None or not beat.in_flight or now - beat.oldest_at < SLOW_S:
         return ""
     return f"{counted(beat.in_flight, 'call')} in flight, the oldest for {seconds(now - beat.oldest_at)}"

@@ -37,10 +37,9 @@ from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
-from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.journal import AnswerReader
-from vpp.runs.prompts import is_structured
-from vpp.runs.reader import Snapshot
+from vpp.runs.directory import RunDirectory, readable_rows
+from vpp.runs.journal import JournalReader, Snapshot
+from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config
@@ -68,7 +67,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Return the result. Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    dataset = known_rows(directory) if view.evaluated else None
+    dataset = readable_rows(directory) if view.evaluated else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
@@ -130,10 +129,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
     """How each distinct hypothesis of the population is read."""
-    answers = AnswerReader(directory.journal)
-    answers.refresh()
-    found = program_readings(view, answers, dataset)
-    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
+    readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
+    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
 
 
 def _noise_by_slot(view: RunView, dataset: Dataset) -> list[Noise] | None:
@@ -394,7 +391,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
         yield Say("stopped before it began: no call was sent")
         yield Note(resume)
         return
-    spec, dataset, usage = directory.spec(), known_rows(directory), view.usage
+    spec, dataset, usage = directory.spec(), readable_rows(directory), view.usage
     yield from blocks(run_verdict(directory, view))
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")

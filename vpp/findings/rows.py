@@ -32,7 +32,7 @@ from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE, wilson
 from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
-from vpp.runs.reader import Snapshot
+from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Metric, Metrics, Note, Say, Table

@@ -16,9 +16,9 @@ from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
+from vpp.runs.asking import Checked
 from vpp.runs.directory import Command, State
-from vpp.runs.reader import Summary
-from vpp.runs.session import Checked
+from vpp.runs.journal import Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.settings import Preset, preset

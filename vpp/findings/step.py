@@ -193,9 +193,12 @@ class Cards:
 
     def first(self) -> list[StepCard]:
         """Cards of the first hypotheses so far, in order of appearance."""
-        named = self._names.at("first")
-        drawn = grouped((named.numbers[each.hypothesis], each) for each in self._view.drawn.values())
-        return [self._drawn(number, each) for number, each in drawn.items()]
+        named, drawn = self._names.at("first"), self._view.drawn
+        particles = [
+            Particle(slot=slot, hypothesis=each.hypothesis, parent=each.hypothesis, scored=None, weight=None)
+            for slot, each in drawn.items()
+        ]
+        return [self._drawn(card, drawn[own[0].slot]) for card, own in self._pairs(particles, named, named)]
 
     def end(self) -> list[StepCard]:
         """Cards of the last population with the weights that predictions use."""
@@ -272,20 +275,11 @@ class Cards:
             folds=self._folds(made),
         )
 
-    def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> StepCard:
-        first = drawn[0]
+    def _drawn(self, card: StepCard, first: ParticleDrawn) -> StepCard:
         marks: Marks = (("", GIVEN[first.origin]),) if first.origin in GIVEN else ()
         marks += (("abs", "no readable answer: the seed sentence stands"),) if first.reason else ()
         answer = Fold(name="raw", title="the optimizer’s answer", blocks=tuple(_answered(first, "raw")))
-        return StepCard(
-            key=number,
-            id=first.hypothesis,
-            words=self._text(first.hypothesis),
-            copies=len(drawn),
-            is_chain=not self._config.is_weighted,
-            marks=marks,
-            folds=(answer,) if first.raw else (),
-        )
+        return replace(card, marks=marks, folds=(answer,) if first.raw else ())
 
     def _text(self, hypothesis: str) -> str:
         text = self._view.texts[hypothesis]

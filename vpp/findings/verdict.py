@@ -18,8 +18,8 @@ from vpp.findings.points import RANGE, Point, holds_truth, points, reject_option
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.reader import recorded_verdict, unread, write_summary
+from vpp.runs.directory import RunDirectory, readable_rows
+from vpp.runs.journal import recorded_verdict, unread, write_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
@@ -96,7 +96,7 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     if not view.has_ended or not view.population:
         return None
     record = recorded_verdict(directory)
-    dataset = None if record else known_rows(directory)
+    dataset = None if record else readable_rows(directory)
     if dataset:
         return verdict(view, directory.spec(), dataset)
     return _VERDICT.validate_python(record) if record else None

@@ -48,14 +48,14 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _fitted(self, frame: "pd.DataFrame", targets: Sequence[Any], *, task: str) -> None:
         """Learn the posterior on all rows. Raises ValueError for an unsuitable table, EndpointError or RunError."""
         target = next(name for name in (f"target{'_' * n}" for n in range(len(frame.columns) + 1)) if name not in frame)
-        given = {**self.get_params(deep=False), **(self.options or {})}
-        del given["options"]
-        given["batch_size"] = min(given["batch_size"], len(frame))
+        options = {**self.get_params(deep=False), **(self.options or {})}
+        del options["options"]
+        options["batch_size"] = min(options["batch_size"], len(frame))
         try:
             table = table_of(frame.assign(**{target: targets}))
             if task == "classification":
                 table = with_kinds(table, {target: "category"})
-            self.posterior_ = fit(table, target=target, task=task, test_size=0, **given)
+            self.posterior_ = fit(table, target=target, task=task, test_size=0, **options)
         except InputError as error:
             raise ValueError(str(error)) from error
 
@@ -141,5 +141,5 @@ class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """(N,) weighted mean (Eq. 7); the mean of the targets in `fit` where all sentences abstain."""
         check_is_fitted(self)
-        said = self.posterior_.predict(self._frame(X, reset=False))
-        return np.array([self._mean if value is None else float(value) for value in said])
+        values = self.posterior_.predict(self._frame(X, reset=False))
+        return np.array([self._mean if value is None else float(value) for value in values])

@@ -1,14 +1,11 @@
 """Posterior: a run's weighted hypotheses, from Python; and `vpp.fit` and the other calls that return one."""
 
-import asyncio
 import io
 import math
 import sys
-import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,14 +31,14 @@ from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import write_all
 from vpp.reporting.exports import data_tree, log_run
-from vpp.reporting.predictions import asked_sheet, filled_rows
+from vpp.reporting.predictions import filled_rows, sheet_of, sheet_rows
 from vpp.reporting.standalone import LeftOut, standalone
-from vpp.runs.asking import Answers, Asking, asking_loop, averages_asked
+from vpp.runs.asking import Answers, Asking, Questions, average_answers
 from vpp.runs.directory import RunDirectory
-from vpp.runs.group import Group, begin, goes_on, start_open
-from vpp.runs.model_file import TIMEOUT_S, endpoint_for
+from vpp.runs.group import Group, begin, start_open, wait_for
+from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
-from vpp.runs.reader import RunReader
+from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 FILE = "file:"  # prefix of an endpoint that is a model file on this machine
-POLL_S = 0.1
 T = TypeVar("T")
 
 
@@ -189,11 +185,11 @@ class Posterior(_Recorded):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        return asked(Asking(self.directory, rows).go)
+        return ask_all(Asking(self.directory, rows))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
-        return list(averages_asked(self.ask(table)))
+        return list(average_answers(self.ask(table)))
 
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
         """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
@@ -222,8 +218,8 @@ class Posterior(_Recorded):
         """
         import pandas as pd
 
-        content = asked(partial(asked_sheet, self._reader, self.view, n=n))
-        return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+        answers = ask_all(Asking(self.directory, sheet_rows(self._reader, n=n)))
+        return pd.read_csv(io.BytesIO(sheet_of(answers, self._reader)), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
         """Go on from these particles with rows labelled since, as a new run; return its posterior.
@@ -232,7 +228,7 @@ class Posterior(_Recorded):
         out. Raises DataError for a row that cannot be added, EndpointError or RunError.
         """
         answered = filled_rows(table_of(rows), self._reader.dataset())
-        return Posterior(worked(continue_run(self.directory, answered, name=name)))
+        return Posterior(run_to_end(continue_run(self.directory, answered, name=name)))
 
     def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
         """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
@@ -298,39 +294,41 @@ def _line(point: Point) -> dict[str, Any]:
     }
 
 
-def asked(question: Callable[..., Coroutine[Any, Any, T]]) -> T:
+def ask_all(asking: Questions[T]) -> T:
     """Ask models to the end; a bar shows the number of answers in a notebook."""
-    return ask(question, run=to_end, has_bar="ipykernel" in sys.modules)
+    return ask(asking, has_bar=is_notebook())
 
 
-def to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end in another thread: in Jupyter, an event loop already runs in this one."""
-    running = asyncio.run_coroutine_threadsafe(work, asking_loop())
-    try:
-        return running.result()
-    except BaseException:
-        running.cancel()
-        raise
+def is_notebook() -> bool:
+    return "ipykernel" in sys.modules
 
 
-def worked(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
+def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
     """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
 
     seeds: from 2, so many runs; returned is the one that weighs their sentences together. progress: True shows a
     progress bar, False hides it, None shows it in notebooks only.
     """
+    from tqdm import tqdm
+
     folder = system.environment().runs_dir
     runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
     start_open(runs, keys=system.keys())
-    try:
-        for run in runs:
-            _wait(run, is_shown="ipykernel" in sys.modules if progress is None else progress)
-    except KeyboardInterrupt:
-        for run in runs:
-            run.send_command("stop")
-        raise
-    while any(map(goes_on, runs)):  # a worker that has written its last line still holds its run for a moment
-        time.sleep(POLL_S)
+    with tqdm(desc=runs[0].id, unit="step", disable=not (is_notebook() if progress is None else progress)) as bar:
+
+        def look(_: object) -> None:
+            summaries = list(map(read_summary, runs))
+            bar.total = sum(each.total_steps for each in summaries)
+            bar.update(sum((each.last_step or 0) + (each.last_step is not None) for each in summaries) - bar.n)
+
+        try:
+            wait_for(runs, look)
+        except KeyboardInterrupt:
+            for run in runs:
+                run.send_command("stop")
+            raise
+    for run in runs:
+        _check_end(run)
     directory = runs[0] if seeds == 1 else Group(folder, runs[0].spec().group).pool()
     if directory is None:
         raise RunError(f"no run of these seeds was evaluated: see {folder}")
@@ -338,23 +336,14 @@ def worked(prepared: Preparation, *, seeds: int = 1, progress: bool | None = Non
     return directory
 
 
-def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
-    """Wait until the run has ended, with a bar if it is shown. Raises the error of a failed or interrupted run."""
-    from tqdm import tqdm
-
-    reader, state = RunReader(directory), "queued"
-    with tqdm(desc=directory.id, unit="step", disable=not is_shown) as bar:
-        while state in ("queued", "running", "paused", "stalled"):
-            time.sleep(POLL_S)
-            snapshot = reader.refresh()
-            state, bar.total = snapshot.state, snapshot.view.total_steps
-            bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
-    if state == "failed":
-        view = reader.refresh().view
+def _check_end(run: RunDirectory) -> None:
+    """Raise the error of a failed or interrupted run."""
+    snapshot = RunReader(run).refresh()
+    if snapshot.state == "failed":
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
-        raise errors.get(view.failure or "error", RunError)(view.detail)
-    if state == "interrupted":
-        raise RunError(f"the worker of {directory.path} ended early: see worker.log there, then `vpp resume`")
+        raise errors.get(snapshot.view.failure or "error", RunError)(snapshot.view.detail)
+    if snapshot.state == "interrupted":
+        raise RunError(f"the worker of {run.path} ended early: see worker.log there, then `vpp resume`")
 
 
 def fit(
@@ -425,7 +414,7 @@ def fit(
         start=_sentences(start),
         start_prior=tuple(start_prior),
     )
-    return Posterior(worked(Preparation(dataset=dataset, spec=spec), seeds=seeds, progress=progress))
+    return Posterior(run_to_end(Preparation(dataset=dataset, spec=spec), seeds=seeds, progress=progress))
 
 
 def weigh(
@@ -459,7 +448,7 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
     asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
-    return asked(asking.go)
+    return ask_all(asking)
 
 
 def _sentences(start: str | Sequence[str]) -> tuple[str, ...]:
@@ -467,10 +456,10 @@ def _sentences(start: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
-    known = option_docs()
+    docs = option_docs()
     for name in options:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
+        if name not in docs:
+            near = get_close_matches(name, docs, n=1)
             raise InputError(f"there is no option {name!r}: {f'did you mean {near[0]!r}?' if near else 'see Config'}")
     return replace(preset(preset_name), **options)
 

@@ -25,8 +25,6 @@ RULE_LIMIT = 8_000
 """Characters of a rule."""
 CANDIDATES = 20
 """Values of one form that are tried, from the last one backwards."""
-Bounds = tuple[float, float]
-"""The lowest and the highest target of the training rows."""
 T = TypeVar("T")
 
 
@@ -36,12 +34,9 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed(Generic[T]):
-    """The value of an answer, or the reason why it cannot be read."""
-
     value: T | None = None
     explanation: str = ""
     reason: str | None = None
-    """Why the answer cannot be read."""
 
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
@@ -49,11 +44,11 @@ def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
     return _parse(text, lambda value: _label_in(value, classes))
 
 
-def parse_number(text: str, *, unit: str = "", expected: Bounds | None = None) -> Parsed[float]:
+def parse_number(text: str, *, unit: str = "", expected: tuple[float, float] | None = None) -> Parsed[float]:
     """Return the finite number that the answer gives, alone or with the target's own unit.
 
-    expected: a point or comma before three digits may mark decimals or thousands. `12.345` is read as 12.345, and
-    `12,345` as 12345, only if the other reading is farther from these bounds.
+    expected: lowest and highest target. A point or comma before three digits may mark decimals or thousands. `12.345`
+    is read as 12.345, and `12,345` as 12345, only if the other reading is farther from these bounds.
     """
     return _parse(text, lambda value: _number_in(value, unit, expected))
 
@@ -78,7 +73,7 @@ def _label_in(value: str, classes: tuple[str, ...]) -> str:
     raise Unreadable(f"{_quoted(value)} {'could be any' if named else 'is none'} of the labels {listed}")
 
 
-def _number_in(value: str, unit: str, expected: Bounds | None) -> float:
+def _number_in(value: str, unit: str, expected: tuple[float, float] | None) -> float:
     layers = peel(value)
     marks = ("", *((unit,) if unit else _CURRENCIES))
     forms = (layer.replace(mark or " ", " ").strip() for layer in (*layers, *without_noun(layers)) for mark in marks)
@@ -113,7 +108,6 @@ _RETRACTION = re.compile(
     r"|on (?:reflection|second thoughts?|closer look))\b|^\W{0,16}no[,.]",
     _FLAGS,
 )
-"""Begins second thoughts."""
 _UNSURE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable without `Output:` before it in its line: `- 5` may be a list, and `x = 5` may repeat the input."""
 _JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
@@ -235,14 +229,9 @@ def _without_fences(text: str) -> str:
 
 LETTERS = "ABCDEFGHIJKLMNOPQRST"
 """One token each, in the order of the labels; servers list at most 20 alternatives."""
-FIELDS = ("logprobs", "top_logprobs")
-"""Request fields that ask for log-probabilities."""
-ROUNDED_UP = 1e-3
-"""Largest value accepted as a log-probability: servers round to just above 0."""
 BLANKS = " \t\r\nĠ▁"
 """Blanks around a token, and the marks that stand for a blank in vocabularies."""
 Tokens = Sequence[tuple[str, float]]
-"""Tokens with their natural log-probabilities."""
 WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"
 NO_LOGPROBS = f"the learner's server sends no log-probabilities: {WITHOUT_LETTERS}"
 NO_LETTER = "no letter of a label is among the likeliest first tokens"

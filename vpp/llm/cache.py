@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import MODE_PICKLE
@@ -34,13 +34,6 @@ OnFault = Callable[[str, int], None]
 _ANSWER = TypeAdapter(Completion)
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _FAULTS = (OSError, sqlite3.Error, Timeout)
-
-
-class CacheInfo(NamedTuple):
-    """Size of the cache."""
-
-    entries: int
-    bytes: int
 
 
 def cache_key(question: dict[str, Any]) -> str:
@@ -109,10 +102,9 @@ class ResponseCache:
         with suppress(*_FAULTS):
             self._store.close()
 
-    def info(self) -> CacheInfo:
+    def info(self) -> tuple[int, int]:
         """Return the number of entries and bytes on disk."""
-        return CacheInfo(len(self._store), self._store.volume())
+        return len(self._store), self._store.volume()
 
     def clear(self) -> int:
-        """Delete every answer; return how many there were."""
         return int(self._store.clear())

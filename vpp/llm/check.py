@@ -66,8 +66,6 @@ length,colour,animal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of one part of the check."""
-
     name: str
     mark: Mark
     """works: as it should. note: a run works with a limitation. fails: no run works."""
@@ -79,11 +77,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Options of a check."""
-
     roles: tuple[Role, ...] = ("learner", "optimizer")
     concurrency: int = DEFAULT_CONCURRENCY
-    """Calls that a run has in flight."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
 
@@ -205,7 +200,6 @@ class _Probes:
         return Finding("structured output", "note", f"answers are free text: {FIELD} is {reaction} {_quoted(said)}")
 
     async def learner_prompt(self) -> Finding:
-        """Ask about one row, as a run does."""
         row = self._dataset.train[0]
         (prediction,) = await self._learner.predict(RULE, [row])
         if prediction.value is None:

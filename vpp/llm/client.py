@@ -6,7 +6,6 @@ once for the address and the headers, and send requests through aiohttp, which i
 """
 
 import json
-import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.request import getproxies, proxy_bypass
@@ -24,14 +23,11 @@ CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
 """Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.
 Connections of a learner's round stay open for the 3 s that an optimizer takes."""
-ADDRESS_ERRORS = (httpx2.InvalidURL, UnicodeError)
 TELEMETRY = "x-stainless-"
 """Prefix of headers that describe this machine and the SDK."""
 
 
 class Reply(NamedTuple):
-    """A server's answer to one request."""
-
     status: int
     headers: Mapping[str, str]
     """Names in any case."""
@@ -43,14 +39,12 @@ class Client:
 
     def __init__(self, base_url: str, api_key: str, headers: Headers = (), *, connections: int) -> None:
         """headers: sent with every request. connections: how many may be open."""
-        base_url, _, query = base_url.partition("?")
+        base_url, mark, query = base_url.partition("?")
         proxy = proxy_for(base_url)
-        trusted = authorities(base_url, proxy=proxy)
+        trusted = httpx2.create_ssl_context()
         unused = httpx2.AsyncClient(verify=trusted, trust_env=False)  # the SDK's own would load the authorities again
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, http_client=unused)
-        self._base = sdk.base_url
-        self._query = query
-        self._chat = self._url("chat/completions")
+        self._base, self._query = str(sdk.base_url), mark + query
         usual = {**sdk.default_headers, **sdk.auth_headers}.items()
         given = {name.lower() for name, _ in headers}
         sent = [(n, text) for n, text in usual if not n.lower().startswith(TELEMETRY) and n.lower() not in given]
@@ -62,40 +56,28 @@ class Client:
             connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=trusted),
         )
 
-    async def post_chat(self, body: dict[str, Any]) -> Reply:
-        """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or Failure."""
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        return await self._sent("POST", self._chat, content)
+    async def send(self, path: str, body: dict[str, Any] | None = None) -> Reply:
+        """Post a body, or ask without one; return the answer, whatever its status, decompressed in parts.
 
-    async def get(self, path: str) -> Reply:
-        """Return the answer to a request without a body. Raises as `post_chat` does."""
-        return await self._sent("GET", self._url(path), None)
-
-    async def _sent(self, method: str, url: str, content: bytes | None) -> Reply:
-        """Return the answer, its body decompressed in parts."""
+        Raises aiohttp.ClientError, OSError or Failure.
+        """
+        method, content = "GET", None
+        if body is not None:
+            method = "POST"
+            content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        url = f"{self._base}{path}{self._query}"
         async with self._session.request(method, url, data=content, allow_redirects=False) as response:
-            body, left = [], BODY_LIMIT
+            parts, left = [], BODY_LIMIT
             async for part in response.content.iter_any():
-                body.append(part)
+                parts.append(part)
                 left -= len(part)
                 if left < 0:
                     words = f"the reply is longer than {BODY_LIMIT // 1024:,} KiB"
                     raise Failure("reply too long", words, "check that the address is a model's (/v1)")
-        return Reply(response.status, response.headers, b"".join(body))
+        return Reply(response.status, response.headers, b"".join(parts))
 
     async def aclose(self) -> None:
         await self._session.close()
-
-    def _url(self, path: str) -> str:
-        query = f"?{self._query}" if self._query else ""
-        return str(self._base.copy_with(raw_path=self._base.raw_path + f"{path}{query}".encode()))
-
-
-def authorities(base_url: str, *, proxy: str | None) -> ssl.SSLContext:
-    """Return the certificate authorities to trust: the usual ones, or none for plain HTTP: loading them takes 20 ms."""
-    if httpx2.URL(base_url).scheme != "http" or proxy:  # a proxy may want TLS itself
-        return httpx2.create_ssl_context()
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def proxy_for(base_url: str) -> str | None:

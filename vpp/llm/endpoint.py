@@ -3,7 +3,6 @@
 import asyncio
 import random
 import time
-from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from vpp.llm.protocol import Completion, Failure, Ranges, Structure
 from vpp.llm.templates import Messages
 
 if TYPE_CHECKING:
-    from vpp.llm.client import Client, Reply
+    from vpp.llm.client import Client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ class Server:
     """Further fields of each request, as a JSON object."""
     gate: Gate = Gate()
     effort: str = ""
-    """One of EFFORTS (`choices`); empty: the model's default."""
+    """One of EFFORTS (`vpp.settings`); empty: the model's default."""
     cache_address: str = ""
     """Stands for the address in cache keys, for a server whose port changes; empty: the address."""
 
@@ -49,7 +48,6 @@ class Server:
         return (self.api_key, *(value for _, value in self.headers))
 
     def message(self, reason: str) -> str:
-        """Return an error message that names the model and the server."""
         return f"{self.model} at {self.base_url}: {reason}"
 
 
@@ -58,8 +56,6 @@ MAX_ATTEMPTS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits on the calls sent to a server, and on the time each is tried."""
-
     concurrency: int = DEFAULT_CONCURRENCY
     """Calls in flight at most; fewer while the server does not keep up, or if this process may open too few files."""
     timeout_s: float = 120
@@ -100,7 +96,6 @@ class Endpoint:
         self.model = server.model
         self.counters = counters or Counters()
         self.refused: Ranges = {}
-        """Optional fields that the server has refused so far."""
         self._more = body_of(server.body)
         self._limits = limits
         self._cache = cache
@@ -160,14 +155,14 @@ class Endpoint:
     async def models(self) -> dict[str, int]:
         """Return the models that the server lists, with their context in tokens (0: unknown). Raises EndpointError."""
         try:
-            return protocol.read_models(await self._reply(self._connected().get("models"), {}))
+            return protocol.read_models(await self._reply("models"))
         except Failure as failure:
             raise self._error(failure) from None
 
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
         with suppress(Failure, ValidationError):
-            props = protocol.Props.model_validate(await self._reply(self._connected().get("../props"), {}))
+            props = protocol.LlamaProps.model_validate(await self._reply("../props"))
             self._throttle.narrow(props.total_slots or self._throttle.ceiling)
 
     async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
@@ -264,7 +259,7 @@ class Endpoint:
         """Return the reply; the throttle learns whether the server had room."""
         call = self._throttle.begin()
         try:
-            reply = await self._reply(self._connected().post_chat(body), body)
+            reply = await self._reply("chat/completions", body)
         except Failure as failure:
             if failure.overloaded or failure.kind == protocol.LATE:
                 self._throttle.refused(call, hold_s=failure.wait_s)
@@ -276,32 +271,27 @@ class Endpoint:
 
     def _connected(self) -> "Client":
         if self._client is None:
-            from vpp.llm.client import ADDRESS_ERRORS, Client
+            from vpp.llm.client import Client
 
             key, headers = self.server.api_key or NO_KEY, self.server.headers
-            try:
-                self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
-            except ADDRESS_ERRORS as error:
-                reason = f"no request can carry this address ({error}): correct it"
-                raise EndpointRefused(self.server.message(reason)) from None
+            self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
         return self._client
 
-    async def _reply(self, call: "Coroutine[Any, Any, Reply]", sent: dict[str, Any]) -> Any:
-        """Return the JSON of an answer, without secrets. Raises Failure.
-
-        sent: the body of a chat; empty for another request.
-        """
+    async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Return the JSON of an answer, without secrets. Raises Failure."""
         from aiohttp import ClientError
 
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                status, headers, body = await call
+                reply = await self._connected().send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self._limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
             raise protocol.connection_failure(error, base_url=self.base_url) from None
-        return protocol.read_reply(status, headers, protocol.without(body, self.server.secrets), sent)
+        return protocol.read_reply(
+            reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
+        )
 
 
 def is_prompt_cut(messages: Messages, completion: Completion) -> bool:

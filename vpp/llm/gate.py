@@ -5,7 +5,9 @@ Any server may be; in a shared app only those whose exact addresses its owner li
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +17,7 @@ from vpp.errors import InputError
 NO_KEY = "EMPTY"
 """Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
 _ADDRESS = re.compile(
-    r"(https?)://(\[[\da-f:.]+\]|[\w.-]+)(?::(\d*))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.IGNORECASE
+    r"(https?)://(\[[\da-f:.]+\]|[\w.-]+)(?::(\d*))?(/[^\s?#\\]*)?(\?api-version=[\w.-]+)?", re.ASCII | re.IGNORECASE
 )
 
 
@@ -24,9 +26,13 @@ def exact(base_url: str) -> str:
     if not (parts := _ADDRESS.fullmatch(base_url.strip())):
         return ""
     scheme, host, port, path, query = (part or "" for part in parts.groups())
-    number = int(port or {"http": 80, "https": 443}[scheme.lower()])
-    is_port = 0 < number < 2**16
-    return f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query if is_port else ""
+    with suppress(ValueError):
+        number = int(port or {"http": 80, "https": 443}[scheme.lower()])
+        if host.startswith("[") or not re.search("[a-z_-]", host, re.IGNORECASE):
+            ip_address(host.strip("[]"))
+        if 0 < number < 2**16:
+            return f"{scheme}://{host.rstrip('.')}:{number}".lower() + path.rstrip("/") + query
+    return ""
 
 
 def checked_address(base_url: str) -> str:
@@ -101,7 +107,6 @@ class Gate:
     servers: tuple[str, ...] | None = None
     """The only base URLs that may be asked; None: any."""
     models: tuple[str, ...] = ()
-    """The only models; empty: any."""
 
     def __post_init__(self) -> None:
         """Raise InputError for a listed address that is none."""
@@ -110,7 +115,6 @@ class Gate:
 
     @classmethod
     def of(cls, environment: Environment) -> "Gate":
-        """Return the gate that the owner's environment variables describe."""
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.demo_only:
             return cls(servers=())

@@ -32,7 +32,6 @@ from vpp.runtime import cancel
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
-"""Begins the line that gives a fault of an earlier answer."""
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
 LEAST_REFUSALS, MOST_REFUSALS = 10, 512
 """Refused calls, before any was answered, at which a role may end, and at which it does."""
@@ -68,7 +67,6 @@ class RoleChat:
         self._refused = self._open = 0
 
     async def complete(self, messages: Messages, **options: Any) -> Completion:
-        """Return one answer. Raises EndpointError."""
         self._open += 1
         try:
             completion = await self._endpoint.complete(messages, **options)
@@ -167,8 +165,6 @@ class Shared(Generic[K, V]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerOptions:
-    """Options of the learner."""
-
     seed: int
     max_tokens: int
     """Tokens of an answer about one row."""

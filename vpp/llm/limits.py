@@ -39,7 +39,6 @@ class Throttle:
         """Most calls in flight while the server keeps up."""
         self.inside = 0
         self.open: set[Call] = set()
-        """Calls in flight."""
         self.held_until = 0.0
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
@@ -74,7 +73,6 @@ class Throttle:
                 place.set_result(None)
 
     def narrow(self, most: int) -> None:
-        """Lower the ceiling."""
         self.ceiling = min(self.ceiling, most)
         self._limit = min(self._limit, float(self.ceiling))
 
@@ -100,13 +98,13 @@ class Throttle:
 
 def affordable(window: int) -> int:
     """Return how many of these connections the process can open, at least 1; raises its soft limit of open files."""
-    wanted, (soft, hard) = window + OTHER_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return window if soft == resource.RLIM_INFINITY else max(1, min(window, soft - OTHER_FILES))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return window
+    wanted = window + OTHER_FILES if hard == resource.RLIM_INFINITY else min(window + OTHER_FILES, hard)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    return max(1, min(window, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES))
 
 
 class Counters:
@@ -119,7 +117,6 @@ class Counters:
     def __init__(self) -> None:
         self._counts: dict[str, Any] = asdict(Usage())
         self.throttles: set[Throttle] = set()
-        """Of the servers that are asked."""
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
@@ -149,7 +146,6 @@ class Counters:
         self._counts["cache_fault"] = reason
 
     def refuse(self, field: str) -> None:
-        """Record an optional field that a server refused."""
         self._counts["refused_fields"] = tuple(dict.fromkeys((*self._counts["refused_fields"], field)))
 
     def flight(self) -> tuple[int, float]:
@@ -191,6 +187,9 @@ class Cap:
     """Requests sent, retries included; 0: no cap."""
     cost: Amount = 0.0
     """Money spent; 0: no cap."""
+
+    def is_reached(self, counters: Counters) -> bool:
+        return 0 < self.calls <= counters.sent or 0 < self.cost <= counters.cost
 
 
 NO_CAP = Cap()

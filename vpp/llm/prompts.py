@@ -108,7 +108,6 @@ class Prompts:
 
     @cached_property
     def output(self) -> str:
-        """Placeholder of an answer's value."""
         unit = self.units.get(self.dataset.target)
         number = f"a number (in {unit})" if unit else "a number"
         return "one of the labels" if self.dataset.classes else number
@@ -125,8 +124,6 @@ def _paragraphs(*texts: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerPrompts(Prompts):
-    """Questions to the learner about a row."""
-
     template: Template
     is_structured: bool = False
     """Whether answers are JSON that the server holds to a schema."""
@@ -189,12 +186,8 @@ class ProgramPrompts(Prompts):
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerPrompts(Prompts):
-    """Questions to the optimizer."""
-
     refining: Template
-    """Role `optimizer`."""
     drawing: Template
-    """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
 
@@ -222,7 +215,6 @@ class OptimizerPrompts(Prompts):
 
     @cached_property
     def task(self) -> str:
-        """The optimizer's instruction for a batch."""
         unit = self.units.get(self.dataset.target)
         task = f"The output is {one_line(self.dataset.target)}{f', in {unit}' if unit else ''}. {_TASK}"
         return _paragraphs(task, self.labels)
@@ -463,7 +455,6 @@ LEAST_SHOWN, LEAST_IN_BATCH = 500, 1_500
 """Characters of a cell that are always shown, unless the user asks for fewer, and below which cells are not cut for the
 optimizer's sake: it then leaves out rows of a batch."""
 CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, LEAST_SHOWN)
-"""Characters of a cell that are tried."""
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
@@ -488,10 +479,7 @@ def prompt_tokens(messages: Messages) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLimits:
-    """Tokens that a model can read and write."""
-
     max_tokens: int
-    """Tokens of one answer."""
     context_length: int = 0
     """Tokens of a prompt and its answer together; 0 if unknown."""
 
@@ -502,42 +490,38 @@ class ModelLimits:
         return replace(self, max_tokens=max(1, min(self.max_tokens, self.context_length // 2)))
 
     def fit(self, messages: Messages) -> bool:
-        """Return whether a conversation and its answer surely fit the context."""
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
 
-def longest_prompts(
-    learner: LearnerPrompts, optimizer: OptimizerPrompts, hypothesis: str
-) -> list[tuple[Messages, str]]:
-    """Return the learner's and the optimizer's question about the longest row, each with its name."""
-    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
-    row = max(rows, key=lambda row: prompt_bytes(row, learner.cell_limit))
-    shown = max(learner.dataset.train, key=lambda row: prompt_bytes(row, optimizer.cell_limit))
-    about_one = optimizer.about_batch(hypothesis, [shown], [Prediction(row=shown.id, value=None)])
-    return [
-        (learner.messages(hypothesis, row), f"the learner's prompt about row {row.id + 1}"),
-        (about_one, f"the optimizer's prompt about row {shown.id + 1} alone"),
-    ]
+def largest_questions(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    limits: Sequence[ModelLimits],
+    hypothesis: str,
+    batches: Sequence[Sequence[Row]] = (),
+) -> Iterator[tuple[str, Messages, ModelLimits]]:
+    """Yield the name of each model's question about the longest row and the longest batch, the question, its limits."""
+    rows, train = (*learner.dataset.labelled, *learner.dataset.unlabelled), learner.dataset.train
+    texts = {row.id: render_input(row, limit=learner.cell_limit) for row in rows}
+    size = {id_: len(text.encode("utf-8", "replace")) for id_, text in texts.items()}
+    row, alone = (max(some, key=lambda row: size[row.id]) for some in (rows, train))
+    yield f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0]
+    questions = {f"row {alone.id + 1} alone": [alone]}
+    if batches:
+        questions["a batch"] = [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]
+    for name, shown in questions.items():
+        about = optimizer.about_batch(hypothesis, shown, [Prediction(row=row.id, value=None) for row in shown])
+        yield f"the optimizer's prompt about {name}", about, limits[1]
 
 
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
     """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
-    for (messages, what), limit in zip(longest_prompts(learner, optimizer, optimizer.seed_text), limits, strict=True):
+    for what, messages, limit in largest_questions(learner, optimizer, limits, optimizer.seed_text):
         if not limit.fit(messages):
             raise InputError(
                 f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
                 f"and the model's context is {limit.context_length:,}: {REMEDY}"
             )
-
-
-def prompt_bytes(row: Row, cell_limit: int) -> int:
-    """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
-    return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
-
-
-def longest_cell(dataset: Dataset) -> int:
-    rows = (*dataset.labelled, *dataset.unlabelled)
-    return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
 def fitting_cell_limit(
@@ -550,18 +534,14 @@ def fitting_cell_limit(
 
     A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
     """
-    longest, text = longest_cell(learner.dataset), optimizer.seed_text + _HYPOTHESIS
+    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+    longest = max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
     def fits(cell_limit: int) -> bool:
-        of_optimizer = replace(optimizer, cell_limit=cell_limit)
-        prompts = longest_prompts(replace(learner, cell_limit=cell_limit), of_optimizer, text)
-        size = {row.id: prompt_bytes(row, cell_limit) for rows in batches for row in rows}
-        batch = max(batches, key=lambda rows: sum(size[row.id] for row in rows))
-        about_batch = of_optimizer.about_batch(text, batch, [Prediction(row=row.id, value=None) for row in batch])
-        is_short = (cell_limit or longest) <= LEAST_IN_BATCH
-        return all(limit.fit(messages) for limit, (messages, _) in zip(limits, prompts, strict=True)) and (
-            is_short or limits[1].fit(about_batch)
-        )
+        short, other = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
+        text = optimizer.seed_text + _HYPOTHESIS
+        cut_for = batches if (cell_limit or longest) > LEAST_IN_BATCH else ()
+        return all(limit.fit(asked) for _, asked, limit in largest_questions(short, other, limits, text, cut_for))
 
     if not batches or not any(each.context_length for each in limits):
         return 0

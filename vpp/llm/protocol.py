@@ -23,7 +23,6 @@ from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.answers import FIELDS, ROUNDED_UP
 from vpp.llm.gate import place_of
 
 NO_API = "no OpenAI-compatible API at this address"
@@ -48,6 +47,8 @@ COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
 SECRET_LENGTH = 8
 """Length from which a secret cannot be an ordinary word."""
+ROUNDED_UP = 1e-3
+"""Largest value accepted as a log-probability: servers round to just above 0."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Ranges = dict[str, tuple[float, float] | None]
@@ -56,8 +57,6 @@ Ranges = dict[str, tuple[float, float] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One answer of a model."""
-
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
     finish_reason: str | None
@@ -205,9 +204,7 @@ def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
     return tuple((one.token, one.logprob) for one in tokens if one.token and -float("inf") < one.logprob <= ROUNDED_UP)
 
 
-class Props(_Object):
-    """What llama.cpp says of itself."""
-
+class LlamaProps(_Object):
     total_slots: Tokens = 0
 
 
@@ -390,7 +387,6 @@ _UNKNOWN_MODEL = re.compile(
 
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
-    """Return the failure that a status and an error stand for."""
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
     kind = f"HTTP {status}" if status != 200 else "error under 200"
@@ -470,7 +466,6 @@ def structure_of(**kinds: Any) -> Structure:
 
 @lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it
 def request_options(structured: Structure | None) -> dict[str, Any]:
-    """Return the request option that carries a structure."""
     if structured is None:
         return {}
     schema = {"name": "answer", "strict": True, "schema": structured.model_json_schema()}
@@ -491,7 +486,7 @@ def is_kept(structured: Structure, text: str) -> bool:
 MOST_TOKENS = ("max_completion_tokens", "max_tokens")
 """Names of the limit of an answer: the second one is sent if the first is refused."""
 OPTIONAL: dict[str, re.Pattern[str] | None] = {
-    **dict.fromkeys(("temperature", "seed", *FIELDS, *MOST_TOKENS)),
+    **dict.fromkeys(("temperature", "seed", "logprobs", "top_logprobs", *MOST_TOKENS)),
     "response_format": re.compile(r"json.?schema|structured|grammar", re.IGNORECASE),
     "reasoning_effort": re.compile(r"reasoning|effort", re.IGNORECASE),
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),

@@ -33,7 +33,6 @@ GALLERY: dict[str, str] = {
 }
 """Shipped template sets: name -> description. `LETTERED` is the learner's alone, where log-probabilities are read."""
 TEMPLATES = (AUTO, *GALLERY)
-"""Names that a user can choose."""
 AUTO_WORDS = (
     "Worked examples for a language model, with formulas if the output is a number, on texts if a column holds free "
     "text; the paper's layout for the demo model and the preset paper."

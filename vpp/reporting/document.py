@@ -26,10 +26,9 @@ from vpp.findings.status import finish_words, rows_sentence, steps_done
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import write_atomically
+from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.group import Group
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config

@@ -18,7 +18,7 @@ from vpp.findings.result import finite, result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import weighed_log_likelihoods
 from vpp.findings.verdict import run_verdict
-from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.view import RunView, priors
 
 SCHEMA_VERSION = 3

@@ -10,9 +10,8 @@ in bits of rows to label, the most informative first.
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 from vpp.data.columns import is_number, write_number
@@ -23,10 +22,8 @@ from vpp.findings.points import Point, points, possible_labels, possible_range, 
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
-from vpp.runs.asking import Answers, Asking
-from vpp.runs.keys import Keys
-from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
+from vpp.runs.asking import Answers
+from vpp.runs.journal import RunReader
 from vpp.show.markup import original, safe_cell
 from vpp.show.words import shortest
 
@@ -153,20 +150,10 @@ def sheet_rows(reader: RunReader, *, n: int, made_up: bool = True, draw: int = 0
     )
 
 
-async def asked_sheet(
-    reader: RunReader,
-    view: RunView,
-    *,
-    n: int,
-    keys: Keys,
-    cache_dir: Path,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> bytes:
-    """Ask every particle about at most n rows, and write the sheet. Raises EndpointError, RunError."""
-    rows = sheet_rows(reader, n=n)
-    answers = await Asking(reader.directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
-    dataset, config = reader.dataset(), reader.directory.spec().config
-    return sheet_csv(questions(answers, view, config, dataset), dataset)
+def sheet_of(answers: Answers, reader: RunReader) -> bytes:
+    """Write the sheet of the rows that every particle has answered."""
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    return sheet_csv(questions(answers, snapshot.view, snapshot.spec.config, dataset), dataset)
 
 
 def sheet_csv(questions: Sequence[Point], dataset: Dataset) -> bytes:

@@ -1,41 +1,335 @@
-"""Questions to a run's models after it: new rows, and prompted baselines.
+"""A run's models, opened from its directory, and questions to them after it: new rows, and prompted baselines.
 
-Nothing here changes the run itself. Logarithms are natural.
+Nothing that is asked here changes the run itself. Logarithms are natural.
 """
 
 import asyncio
+import importlib.metadata
+import platform
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 from pydantic import TypeAdapter
 
-from vpp.data.dataset import Dataset, Row
-from vpp.errors import InputError, RunError, VppError
+from vpp import __version__
+from vpp.data.dataset import Row
+from vpp.demo import VERSION as DEMO_VERSION
+from vpp.errors import EndpointError, EndpointRefused, InputError, RunError, VppError
 from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
-from vpp.llm.limits import Counters
-from vpp.llm.prompts import prompt_tokens, render_input, render_rows, tokens_at_most
+from vpp.llm.cache import ResponseCache
+from vpp.llm.check import Finding, Role, Trial, check, try_schema
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
+from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
+from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
+from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.prompts import LearnerPrompts, ModelLimits, prompt_tokens, render_input, render_rows, tokens_at_most
+from vpp.llm.protocol import SCHEMA
+from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.posterior.prediction import Mixture
-from vpp.problem import Prediction, Translation, averages_of
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.disk import write_atomically
-from vpp.runs.journal import AnswerReader, JournalReader
-from vpp.runs.keys import Keys
-from vpp.runs.prompts import learner_prompts, problem_of
-from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
+from vpp.problem import Prediction, Problem, Translation, averages_of
+from vpp.programs.sandbox import Sandbox
+from vpp.runs.directory import RunDirectory, load_dataset, write_atomically
+from vpp.runs.journal import Answer, Entry, JournalReader, read_view
+from vpp.runs.preparation import (
+    check_prompts_fit,
+    fitted,
+    learner_prompts,
+    limits_of,
+    optimizer_prompts,
+    problem_of,
+    program_prompts,
+)
+from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
+from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.runs.view import RunView
+from vpp.settings import SAMPLES_TEMPERATURE
+
+TEST_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Everything besides the run itself that is needed to ask its models."""
+
+    keys: Keys
+    cache_dir: Path
+    counters: Counters = field(default_factory=Counters)
+    on_answer: OnAnswer = lambda *_: None
+    on_program: OnProgram = lambda _: None
+    answers: Sequence[Entry] | None = None
+    """Answers of an earlier worker, which need no call; None: programs alone, all that were recorded."""
+    cap: Cap = NO_CAP
+    max_attempts: int = MAX_ATTEMPTS
+    on_loading: OnLoading = lambda _: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An open run: its problem for the sampler, and the budget of its calls, which can be paused."""
+
+    problem: Problem
+    by_row: LlmLearner
+    """The learner that reads each row itself."""
+    budget: Budget
+    learner_limits: ModelLimits
+
+    @property
+    def learner(self) -> LlmLearner | ProgramLearner:
+        return cast(LlmLearner | ProgramLearner, self.problem.learner)
+
+
+@asynccontextmanager
+async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator[Session]:
+    """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
+    spec, counters = directory.spec(), access.counters
+    budget = Budget(counters, access.cap)
+    dataset = load_dataset(directory, spec)
+    async with AsyncExitStack() as stack:
+        cache = open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
+        served = replace(spec.endpoint, concurrency=spec.ceiling)
+        ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
+        limits = await _limits(spec.endpoint, *ends)
+        spec = await with_carrier(directory, spec, ends[0], access)
+        before, spec = spec, fitted(spec, dataset, limits)
+        if spec != before:
+            directory.amend(cell_limit=spec.cell_limit)
+        check_prompts_fit(spec, dataset, limits)
+        options = LearnerOptions(
+            seed=spec.config.seed,
+            max_tokens=limits[0].max_tokens,
+            temperature=SAMPLES_TEMPERATURE if spec.config.learner_samples > 1 else 0.0,
+            samples=spec.config.learner_samples,
+        )
+        prompts = learner_prompts(spec, dataset)
+        by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
+        by_row.preload((e.hypothesis, e.prediction) for e in access.answers or () if isinstance(e, Answer))
+        optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
+        problem = replace(problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
+        if spec.config.has_programs:
+            learner = await _programs(stack, directory, spec, (ends[0], by_row, options), access)
+            problem = replace(problem, learner=learner, reader=by_row)
+        yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
+
+
+@asynccontextmanager
+async def open_learner(
+    directory: RunDirectory, access: Access, texts: Sequence[str], programs: Sequence[Translation] | None = ()
+) -> AsyncIterator[LlmLearner | ProgramLearner]:
+    """Open what predicts for these texts: the run's programs alone if they need no model, else a session.
+
+    programs: of texts that the run does not have; None for the learner that reads each row itself.
+    """
+    spec, nobody = directory.spec(), cast(Any, None)
+    async with AsyncExitStack() as stack:
+        if spec.config.has_programs and programs is not None:
+            options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
+            learner = await _programs(stack, directory, spec, (nobody, nobody, options), access)
+            learner.preload_programs(programs)
+            if not any(map(learner.needs_model, texts)):
+                yield learner
+                return
+        session = await stack.enter_async_context(open_session(directory, access))
+        if isinstance(session.learner, ProgramLearner):
+            session.learner.preload_programs(programs or ())
+        yield session.by_row if programs is None else session.learner
+
+
+async def _programs(
+    stack: AsyncExitStack,
+    directory: RunDirectory,
+    spec: RunSpec,
+    models: tuple[Endpoint, LlmLearner, LearnerOptions],
+    access: Access,
+) -> ProgramLearner:
+    """Return the learner that translates hypotheses, with the programs that the run has."""
+    endpoint, by_row, options = models
+    learner = ProgramLearner(
+        by_row,
+        endpoint,
+        program_prompts(spec, load_dataset(directory, spec)),
+        options,
+        await stack.enter_async_context(Sandbox()),
+        counters=access.counters,
+        falls_back=spec.config.reading == "auto",
+        on_program=access.on_program,
+        on_answer=access.on_answer,
+    )
+    entries = JournalReader(directory.journal).read().answers.programs if access.answers is None else access.answers
+    learner.preload_programs(each for each in entries if not isinstance(each, Answer))
+    return learner
+
+
+async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of the two models, as the user or else their servers state them."""
+    if spec.context_length:
+        return limits_of(spec, spec.context_length, spec.context_length)
+    both = dict.fromkeys((learner, optimizer))
+    lengths = dict(zip(both, await asyncio.gather(*map(_context_length, both)), strict=True))
+    return limits_of(spec, lengths[learner], lengths[optimizer])
+
+
+async def _context_length(endpoint: Endpoint) -> int:
+    with suppress(EndpointError):
+        if length := (await endpoint.models()).get(endpoint.model, 0):
+            await endpoint.keep_to_slots()
+        return length
+    return 0
+
+
+async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, access: Access) -> RunSpec:
+    """Test whether the learner's server honours a schema and record it in run.json; return the spec with it.
+
+    At the run's cap, or if the server answers no test call, nothing is recorded: the next worker tests. Raises
+    EndpointUnreachable.
+    """
+    is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
+    if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
+        return spec
+    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=TEST_ATTEMPTS)
+    budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
+    endpoint = Endpoint(learner.server, limits=limits, budget=budget, price=spec.prices.learner)
+    try:
+        outcome, answer = await try_schema(endpoint)
+    except EndpointRefused:
+        return spec
+    finally:
+        await endpoint.aclose()
+    if not answer:
+        return spec
+    carrier = SCHEMA if outcome == "honoured" else "off"
+    directory.amend(structured_as=carrier)
+    return replace(spec, structured_as=carrier)
+
+
+def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
+    """Open the response cache; None if it cannot be used, which is counted and reported: a run works without it."""
+    try:
+        cache = ResponseCache(folder, on_fault=counters.cannot_keep)
+    except InputError as error:
+        counters.cannot_keep(str(error))
+        return None
+    stack.callback(cache.close)
+    return cache
+
+
+async def open_endpoints(
+    stack: AsyncExitStack,
+    spec: EndpointSpec,
+    access: Access,
+    budget: Budget,
+    *,
+    cache: ResponseCache | None = None,
+    prices: Prices = NO_PRICES,
+) -> tuple[Endpoint, Endpoint]:
+    """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
+    limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
+
+    def opened(server: Server, price: Price) -> Endpoint:
+        endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)
+        stack.push_async_callback(endpoint.aclose)
+        return endpoint
+
+    server = await _server(stack, spec, access)
+    learner = opened(server, prices.learner)
+    if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
+        return learner, learner
+    elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
+    key = access.keys.optimizer or (None if elsewhere else access.keys.learner)  # secrets go to no other server
+    other = replace(
+        server,
+        base_url=spec.optimizer_base_url or spec.base_url,
+        model=spec.optimizer_model or spec.model,
+        api_key=key or "",
+        headers=() if elsewhere else server.headers,
+    )
+    return learner, opened(other, prices.of_optimizer)
+
+
+async def _server(stack: AsyncExitStack, spec: EndpointSpec, access: Access) -> Server:
+    """Return the learner's server, after starting one of ours."""
+    effort, keys = spec.reasoning_effort, access.keys
+    if spec.gguf:
+        spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
+        url, address, key = await stack.enter_async_context(model_server(spec, access.on_loading))
+        return Server(base_url=url, model=spec.model, api_key=key, body=spec.body, effort=effort, cache_address=address)
+    if spec.demo:
+        url = await stack.enter_async_context(demo_server(spec.demo_latency_ms))
+        return Server(base_url=url, model="demo", effort=effort, cache_address=f"demo:{DEMO_VERSION}")
+    return Server(
+        base_url=spec.base_url,
+        model=spec.model,
+        api_key=keys.learner or "",
+        headers=keys.headers,
+        body=spec.body,
+        gate=keys.gate,
+        effort=effort,
+    )
+
+
+def versions(*, gguf: bool = False) -> dict[str, str]:
+    """Return the versions of vpp, Python and the libraries that influence a result, by name."""
+    names = ("numpy", "pandas", "openai", *([LIBRARY] if gguf else []))
+    libraries = {name: importlib.metadata.version(name) for name in names}
+    return {"vpp": __version__, "python": platform.python_version(), "demo": DEMO_VERSION, **libraries}
+
+
+LONGEST_S, LONGEST_OF_FILE_S = 60.0, 600.0
+"""Seconds a call may take, and for a model file, which a laptop's processor may serve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    roles: tuple[Role, ...]
+    base_url: str
+    model: str
+    finding: Finding
+
+
+def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+    """Yield each finding as it is made, to a caller without an event loop; closing it early closes its connections.
+
+    Raises InputError for an address or a key that no request can carry.
+    """
+    with asyncio.Runner() as runner:
+        findings = _check(spec, keys)
+        try:
+            while one := runner.run(_next(findings)):
+                yield one
+        finally:
+            runner.run(findings.aclose())
+
+
+async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+    return await anext(findings, None)
+
+
+async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+    async with AsyncExitStack() as stack:
+        quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_OF_FILE_S if spec.gguf else LONGEST_S))
+        access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
+        learner, optimizer = await open_endpoints(stack, quick, access, Budget(access.counters))
+        servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
+        servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
+        tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
+        for endpoint, roles in servers.items():
+            async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
+                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+
+
+# Questions after the run
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
-OnProgress = Callable[[int, int], None]
-"""Called with the number of answered questions and of all questions."""
+NO_ANSWERS: Mapping[tuple[str, int], Prediction] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +369,16 @@ class Asking:
         *,
         view: RunView | None = None,
         texts: Sequence[str] = (),
-        known: Mapping[tuple[str, int], Prediction] | None = None,
+        answers: Mapping[tuple[str, int], Prediction] = NO_ANSWERS,
         programs: Sequence[Translation] | None = (),
     ) -> None:
         """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
 
-        known: predictions that are not asked for, by hypothesis id and row id. programs: of texts that the run does not
-        have; None to have the learner read each row itself. Raises RunError without particles.
+        answers: predictions that are not asked for, by hypothesis id and row id. programs: of texts that the run does
+        not have; None to have the learner read each row itself. Raises RunError without particles.
         """
-        view = view or JournalReader(directory.journal).read()
+        journal = JournalReader(directory.journal).read()
+        view = view or journal.view
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
@@ -93,14 +388,13 @@ class Asking:
         self._evaluated = None if texts else view.evaluated.get("train")
         self._step = view.last_step
         pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
-        self._known = {pair: answer for pair, answer in (known or {}).items() if pair in pairs}
+        self._before = {pair: answer for pair, answer in answers.items() if pair in pairs}
         self._answered: dict[tuple[str, int], Prediction] = {}
-        self.total = len(pairs) - len(self._known)
+        self.total = len(pairs) - len(self._before)
         """Questions. Unreadable answers need more calls."""
-        by_program: set[str] = set()
-        if programs is not None and self._spec.config.has_programs:
-            recorded = AnswerReader(directory.journal).refresh().translations.values()
-            by_program = {each.hypothesis for each in (*recorded, *programs) if each.code is not None}
+        has_programs = programs is not None and self._spec.config.has_programs
+        translations = (*journal.answers.translations.values(), *(programs or ())) if has_programs else ()
+        by_program = {each.hypothesis for each in translations if each.code is not None}
         n_free = sum(hypothesis in by_program for hypothesis, _ in pairs)
         self.calls = self._spec.config.learner_samples * max(0, self.total - n_free)
         """Calls needed if every answer can be read, and no program asks about a text."""
@@ -112,35 +406,33 @@ class Asking:
     @property
     def by_pair(self) -> dict[tuple[str, int], Prediction]:
         """Answers so far, by hypothesis id and row id."""
-        return self._known | dict(self._answered)
+        return self._before | dict(self._answered)
 
-    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
+    async def go(self, *, keys: Keys, cache_dir: Path) -> Answers:
         """Ask all questions. Raises EndpointError; earlier answers stay, also if this is cancelled."""
 
         def keep(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
             self._answered[hypothesis, prediction.row] = prediction
-            if on_progress:
-                on_progress(self.done, self.total)
 
         texts = list(dict.fromkeys(self._texts))
         size = -(-IN_FLIGHT // len(texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_learner(self._directory, access, texts, self._programs) as learner:
-            learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
+            learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._before.items())
             for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
                 await together(learner.predict(text, self.rows[first : first + size]) for text in texts)
         return self.whole()
 
     def whole(self) -> Answers:
         """Return the rows that every hypothesis has answered."""
-        answered, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
-        rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in identities))
+        answers, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
+        rows = tuple(row for row in self.rows if all((identity, row.id) in answers for identity in identities))
         dataset, evaluated = self._spec.dataset, self._evaluated
         return Answers(
             rows=rows,
             texts=self._texts,
             weights=self._weights,
-            predictions=tuple(tuple(answered[identity, row.id] for row in rows) for identity in identities),
+            predictions=tuple(tuple(answers[identity, row.id] for row in rows) for identity in identities),
             task=dataset["task"],
             target=dataset["target"],
             classes=tuple(dataset["classes"]),
@@ -150,17 +442,17 @@ class Asking:
         )
 
 
-def averages_asked(answers: Answers) -> Votes:
-    said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
-    return averages_of(answers.mixture, said)
+def average_answers(answers: Answers) -> Votes:
+    votes = [[prediction.answer for prediction in particle] for particle in answers.predictions]
+    return averages_of(answers.mixture, votes)
 
 
-# Models asked in a background thread, which a page can look at, leave and return to
+# Models asked in a background thread, which a command can wait for, and a page can look at, leave and return to
 
-Outcome = Literal["running", "finished", "stopped", "failed"]
+T = TypeVar("T", covariant=True)
 
 
-class Questions(Protocol):
+class Questions(Protocol[T]):
     """Questions to a run's models, counted while they are asked."""
 
     total: int
@@ -168,14 +460,14 @@ class Questions(Protocol):
     @property
     def done(self) -> int: ...
 
-    async def go(self, *, keys: Keys, cache_dir: Path) -> object: ...
+    async def go(self, *, keys: Keys, cache_dir: Path) -> T: ...
 
 
-Q = TypeVar("Q", bound=Questions)
+Q = TypeVar("Q", bound=Questions[object])
 
 
 @cache
-def asking_loop() -> asyncio.AbstractEventLoop:
+def background_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop of a thread that lives as long as this process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="vpp-asking", daemon=True).start()
@@ -187,22 +479,22 @@ class Background(Generic[Q]):
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
         self.asking = asking
-        self._began_at, self._ended_at = time.monotonic(), 0.0
+        self._began_at, self._ended_at, self._ended = time.monotonic(), 0.0, threading.Event()
+        self._future = asyncio.run_coroutine_threadsafe(self._go(keys, cache_dir), background_loop())
 
-        async def go() -> None:
-            try:
-                await asking.go(keys=keys, cache_dir=cache_dir)
-            finally:
-                self._ended_at = time.monotonic()
-
-        self._future = asyncio.run_coroutine_threadsafe(go(), asking_loop())
+    async def _go(self, keys: Keys, cache_dir: Path) -> Any:
+        try:
+            return await self.asking.go(keys=keys, cache_dir=cache_dir)
+        finally:
+            self._ended_at = time.monotonic()
+            self._ended.set()
 
     @property
     def is_running(self) -> bool:
         return not self._future.done()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Literal["running", "finished", "stopped", "failed"]:
         if self.is_running:
             return "running"
         return "stopped" if self._future.cancelled() else "failed" if self._future.exception() else "finished"
@@ -222,9 +514,14 @@ class Background(Generic[Q]):
         done = self.asking.done
         return self.seconds / done * (self.asking.total - done) if done else None
 
-    def stop(self) -> None:
-        """Cancel the calls in flight and keep the answers; no effect once it has ended."""
+    def result(self) -> Any:
+        """Return what the questions gave. Raises the error that ended them."""
+        return self._future.result()
+
+    def stop(self, *, wait_s: float = 0) -> None:
+        """Cancel the calls in flight, wait for their ends and keep the answers; no effect once it has ended."""
         self._future.cancel()
+        self._ended.wait(wait_s)
 
     def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)
@@ -280,74 +577,60 @@ class PromptedAsking:
         if calls is not None and calls < 1:
             raise InputError(f"calls is {calls}: give at least 1")
         self._directory, self._spec = directory, directory.spec()
-        self._run_calls = JournalReader(directory.journal).read().usage.learner
-        n_rows = self._spec.dataset["n_test"]
+        self._run_calls, self._n_test = read_view(directory.journal).usage.learner, self._spec.dataset["n_test"]
         if not self._run_calls:
             raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
-        if not n_rows:
+        if not self._n_test:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-        n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * n_rows))
-        self._draws, self._counters = range(n_draws), Counters()
-        self.total = (n_draws + 1) * n_rows
-        self.done = 0
+        self._n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * self._n_test))
+        self.total, self.done = (self._n_draws + 1) * self._n_test, 0
 
-    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> PromptedBaselines:
-        """Ask the run's learner and keep the answers in the run's directory.
-
-        Raises RunError at the run's cap, EndpointError.
-        """
+    async def go(self, *, keys: Keys, cache_dir: Path) -> PromptedBaselines:
+        """Ask the run's learner and keep the answers in the run's directory. Raises EndpointError."""
 
         def count(*_: object) -> None:
             self.done += 1
-            if on_progress:
-                on_progress(self.done, self.total)
 
-        dataset = load_dataset(self._directory, self._spec)
-        access = Access(keys=keys, cache_dir=cache_dir, counters=self._counters, on_answer=count, cap=self._spec.cap)
+        access = Access(keys=keys, cache_dir=cache_dir, on_answer=count)
         async with open_session(self._directory, access) as session:
-            models = await unless_at_cap(self._ask_all(session, dataset), session.budget)
-        if models is None:
-            raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
-        rows = tuple(row.id for row in dataset.test)
-        found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        write_atomically(self._directory.path / FILE, _CONTENT.dump_json(found))
-        return found
+            models = await self._ask_all(session, access.counters)
+        rows = tuple(row.id for row in session.problem.dataset.test)
+        baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
+        write_atomically(self._directory.path / FILE, _CONTENT.dump_json(baselines))
+        return baselines
 
-    async def _ask_all(self, session: Session, dataset: Dataset) -> tuple[Prompted, ...]:
+    async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:
         """Ask without examples, with one draw of them, then with the other draws."""
-        seed_text, prompts = problem_of(self._spec, dataset).seed_text, learner_prompts(self._spec, dataset)
-        draws = [self._examples(draw, session, dataset, f"{seed_text} {WITH}") for draw in self._draws]
-        texts = [f"{seed_text} {WITH}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
-        zero = await self._ask(session, dataset, "zero-shot", [f"{seed_text} {WITHOUT}"])
-        first = await self._ask(session, dataset, "few-shot", texts[:1])
-        vote = await self._ask(session, dataset, "few-shot vote", texts)
-        return (
-            zero,
-            replace(first, examples=len(draws[0])),
-            replace(vote, examples=min(map(len, draws)), calls=vote.calls + first.calls),
-        )
+        problem = session.problem
+        prompts, text = learner_prompts(self._spec, problem.dataset), f"{problem.seed_text} {WITH}"
+        draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
+        texts = [f"{text}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
 
-    async def _ask(self, session: Session, dataset: Dataset, name: Name, texts: Sequence[str]) -> Prompted:
-        before = self._counters.snapshot().learner
-        predictions = await together(session.by_row.predict(text, dataset.test) for text in texts)
-        votes = [[prediction.answer for prediction in each] for each in predictions]
-        equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=dataset.classes)
-        calls = self._counters.snapshot().learner - before
-        return Prompted(name=name, calls=calls, answers=averages_of(equal, votes))
+        async def ask(name: Name, texts: Sequence[str], *, examples: int = 0, asked_before: int = 0) -> Prompted:
+            before = counters.snapshot().learner
+            predictions = await together(session.by_row.predict(text, problem.dataset.test) for text in texts)
+            votes = [[prediction.answer for prediction in each] for each in predictions]
+            equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=problem.dataset.classes)
+            calls = counters.snapshot().learner - before + asked_before
+            return Prompted(name=name, calls=calls, examples=examples, answers=averages_of(equal, votes))
 
-    def _examples(self, draw: int, session: Session, dataset: Dataset, text: str) -> list[Row]:
+        zero = await ask("zero-shot", [f"{problem.seed_text} {WITHOUT}"])
+        first = await ask("few-shot", texts[:1], examples=len(draws[0]))
+        vote = await ask("few-shot vote", texts, examples=min(map(len, draws)), asked_before=first.calls)
+        return zero, first, vote
+
+    def _examples(self, draw: int, session: Session, prompts: LearnerPrompts, text: str) -> list[Row]:
         """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
-        prompts, limits = learner_prompts(self._spec, dataset), session.learner_limits
+        dataset, limits = session.problem.dataset, session.learner_limits
         sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
         order = np.random.default_rng(sequence).permutation(len(dataset.train)).tolist()
         longest = max(dataset.test, key=lambda row: len(render_input(row)))
         room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
         room -= prompt_tokens(prompts.messages(text, longest))
-        chosen: list[Row] = []
-        for place in order:
-            row = dataset.train[place]
+        rows: list[Row] = []
+        for row in (dataset.train[place] for place in order):
             room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
             if room < 0:
                 break
-            chosen.append(row)
-        return chosen
+            rows.append(row)
+        return rows

@@ -10,25 +10,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset
-from vpp.errors import InputError
 from vpp.events import Usage
 from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_items
 from vpp.llm.limits import Cap, Counters
 from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
 from vpp.problem import Prediction
-from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
+from vpp.runs.preparation import learner_prompts, optimizer_prompts, program_prompts
+from vpp.runs.spec import RunSpec, row_counts
 from vpp.runs.view import RunView, StepView, last_finished
 from vpp.settings import Config
-
-
-def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
-    """Raise InputError for a price or a cap that nothing can be measured against."""
-    if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
-        raise InputError("a price of the optimizer, and one model for both roles: give --price")
-    if cap.cost and not prices.are_given:
-        raise InputError("a cap on cost, and no price to count by: give --price, or cap the calls")
 
 
 def money(cost: float) -> str:
@@ -101,7 +92,7 @@ class Pace:
     """Rate of many calls at once."""
     waits_after: bool = False
     """True if the server delays an answer after computing it, so that a round takes both times."""
-    known: str = "as measured with short answers; longer ones take longer"
+    source: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
 
@@ -132,10 +123,10 @@ def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]
     start = (len(rows) - batch) // 2
     middle = rows[start : start + batch]
     learner, optimizer = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
-    text, known = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
+    text, right = f"{optimizer.seed_text} {HYPOTHESIS}", [Prediction(row=row.id, value=row.target) for row in middle]
     prompts: dict[str, Messages] = {
         "learner": learner.messages(text, middle[batch // 2]),
-        "optimizer": optimizer.about_batch(text, middle, known),
+        "optimizer": optimizer.about_batch(text, middle, right),
         "program": program_prompts(spec, dataset).translation(text),
     }
     endpoint = spec.endpoint

@@ -1,26 +1,33 @@
-"""A run's directory: its files, the notes of worker and pages, who holds it, and the state it is in."""
+"""A run's directory: its files, each replaced in one move; who holds it; the state it is in; and a disk's refusals."""
 
+import errno
+import fcntl
+import os
+import re
+import secrets
 import shutil
+import threading
 import time
+import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
-from vpp.errors import DataError, InputError, RunError, RunLocked, VppError
+from vpp.errors import DataError, DiskRefused, InputError, RunError, RunLocked, VppError
 from vpp.events import Usage
-from vpp.runs.disk import is_locked, locked, sync_folder, write_atomically
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.spec import to_json as spec_json
 from vpp.runs.view import RunView
 
 if TYPE_CHECKING:
-    from vpp.runs.reader import Summary
+    from vpp.runs.journal import Summary
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
@@ -51,6 +58,13 @@ class Heartbeat:
 
 _HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def run_id(name: str, method: str, *, now: datetime) -> str:
+    """Return an id that sorts by time and is readable: 20260110-1432-iris-smc-7f3a."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "run"
+    return f"{now:%Y%m%d-%H%M}-{slug}-{method}-{secrets.token_hex(2)}"
 
 
 class RunDirectory:
@@ -102,7 +116,7 @@ class RunDirectory:
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
         except (OSError, ValueError, InputError) as error:
-            reason = first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
+            reason = first_fault(error)
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
 
     def journal_bytes(self) -> int:
@@ -143,21 +157,21 @@ class RunDirectory:
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")
 
-    def is_starting(self, *, now: float | None = None) -> bool:
+    def is_starting(self) -> bool:
         """True if a worker was launched that does not hold the run yet."""
         beat = self.last_beat()
-        return beat is not None and beat.is_launch and (now or time.time()) - beat.at < STARTING_S
+        return beat is not None and beat.is_launch and time.time() - beat.at < STARTING_S
 
-    def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
+    def state(self, view: "RunView | Summary") -> State:
         if view.phase == "finished":
             return view.phase
         if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
             beat = self.last_beat()
-            if beat and (now or time.time()) - beat.at > STALLED_AFTER_S:
+            if beat and time.time() - beat.at > STALLED_AFTER_S:
                 return "stalled"
             # The launch's beat: the worker holds the run and has not written one of its own.
             return "queued" if beat is None or beat.queued or beat.is_launch else view.phase
-        if self.is_starting(now=now):
+        if self.is_starting():
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 
@@ -177,9 +191,97 @@ def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
         raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
 
 
-def known_rows(run: RunDirectory) -> Dataset | None:
+def readable_rows(run: RunDirectory) -> Dataset | None:
     """Read the rows; None if they cannot be read. Raises RunError if run.json cannot be read."""
     spec = run.spec()
     with suppress(RunError, DataError):
         return load_dataset(run, spec)
     return None
+
+
+# The disk: files replaced in one move, lock files, and errors as one line with the fix
+
+_FIXES = {
+    errno.ENOSPC: ("the disk is full", "free some space"),
+    errno.EDQUOT: ("the quota on this disk is used up", "free some space, or have the quota raised"),
+    errno.EROFS: ("the disk is read-only", "mount it for writing"),
+    errno.EACCES: ("permission denied", "give this user the right to write there"),
+    errno.ENOENT: ("it is gone", "put the folder back where it was"),
+}
+
+
+def refusal(error: OSError, path: Path) -> str:
+    """Return `PATH cannot be written (the disk is full): free some space`.
+
+    path: named if the error names no file.
+    """
+    what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
+    where = error.filename if isinstance(error.filename, str) else path
+    return f"{where} cannot be written ({what}): {fix}"
+
+
+def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
+
+    sync: make it survive a loss of power. Raises DiskRefused.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+        if sync:
+            sync_folder(path.parent)
+    except OSError as error:
+        raise DiskRefused(refusal(OSError(error.errno, error.strerror), path)) from None  # not by the part's name
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a loss of power, if its file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def try_lock(path: Path) -> BinaryIO | None:
+    """Lock a file until it is closed; None if another process holds it. Raises DiskRefused."""
+    file = None
+    try:
+        file = path.open("ab")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+    except OSError as error:
+        if file:
+            file.close()
+        if isinstance(error, BlockingIOError):
+            return None
+        raise DiskRefused(refusal(error, path)) from None
+
+
+@contextmanager
+def locked(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
+    """Try to lock a file for `wait_s`; yield it, or None if another process holds it. Raises DiskRefused."""
+    deadline = time.monotonic() + wait_s
+    while (file := try_lock(path)) is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    with file or nullcontext():
+        yield file
+
+
+def is_locked(path: Path) -> bool:
+    """True if some process holds the lock file; False on a file system without locks."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    return False

@@ -5,7 +5,8 @@ those that the runs recorded. So no model is asked, and every page and command r
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -21,20 +22,17 @@ from vpp.events import Event, RunFinished, Usage, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.sampling import SPLITS, conclude
 from vpp.llm.limits import NO_CAP
-from vpp.problem import Prediction
-from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.disk import locked, write_atomically
-from vpp.runs.journal import Answer, AnswerReader, Entry, Record, encode
-from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation, with_start
+from vpp.problem import Prediction, Translation
+from vpp.runs.directory import Command, RunDirectory, locked, write_atomically
+from vpp.runs.journal import Answer, Entry, Record, RecordedAnswers, RunReader, encode, read_summary
+from vpp.runs.preparation import Preparation, problem_of, start_of, with_start
 from vpp.runs.process import launch
-from vpp.runs.prompts import problem_of, start_of
-from vpp.runs.reader import RunReader, read_summary
-from vpp.runs.spec import NO_PRICES, RunSpec
+from vpp.runs.spec import NO_PRICES, Keys, RunSpec
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView, candidates, fold, population_of
 
 POOLING_S = 60.0
+POLL_S = 0.1
 SEED = ", seed "
 """Stands between the name that a group's runs share and the seed of each."""
 
@@ -90,12 +88,12 @@ class Group:
         return next((run for run, spec in self._all() if spec.pooled), None)
 
     def _all(self) -> list[tuple[RunDirectory, RunSpec]]:
-        found = []
+        members = []
         for run in RunStore(self.folder).runs() if self.name else ():
             with suppress(RunError):
                 if (spec := run.spec()).group == self.name:
-                    found.append((run, spec))
-        return found
+                    members.append((run, spec))
+        return members
 
     def send(self, command: Command) -> None:
         """Send a command to each run that has a worker."""
@@ -131,6 +129,17 @@ def start_open(runs: Sequence[RunDirectory], *, keys: Keys, environment: Mapping
         if read_summary(run).phase != "finished":
             with suppress(RunLocked):
                 launch(run, keys=keys, environment=environment)
+
+
+def wait_for(runs: Sequence[RunDirectory], look: Callable[[list[RunDirectory]], None]) -> None:
+    """Wait until no worker works on a run. look: called with those that go on, several times a second, and at the end.
+
+    A worker that has written its last line still holds its run for a moment.
+    """
+    while going := list(filter(goes_on, runs)):
+        look(going)
+        time.sleep(POLL_S)
+    look([])
 
 
 # The pooled run
@@ -181,14 +190,15 @@ def pooled_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dat
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A learner that repeats what runs recorded."""
+class RecordedLearner:
+    """A learner that repeats what runs recorded; what was never answered is an abstention."""
 
     answers: Mapping[tuple[str, int], Prediction]
     """By hypothesis id and row id."""
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        return tuple(self.answers[hypothesis_id(hypothesis), row.id] for row in rows)
+        identity = hypothesis_id(hypothesis)
+        return tuple(self.answers.get((identity, row.id), Prediction(row=row.id, value=None)) for row in rows)
 
 
 async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> list[Event]:
@@ -199,27 +209,25 @@ async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> li
     answers: dict[tuple[str, int], Prediction] = {}
     for each in (each for view in views for each in view.evaluated.values()):
         for k, hypothesis in enumerate(each.hypotheses):
-            shares = each.shares[k] if each.shares else ()
-            branches = each.branches[k] if each.branches else ()
-            columns = (each.rows, each.predictions[k], shares or repeat(None), branches or repeat(None))
-            for row, value, share, branch in zip(*columns, strict=False):
+            shares = each.shares[k] if each.shares else repeat(None)
+            branches = each.branches[k] if each.branches else repeat(None)
+            for row, value, share, branch in zip(each.rows, each.predictions[k], shares, branches, strict=False):
                 prediction = Prediction(row=row, value=value, shares=share, branch=branch)
                 answers.setdefault((hypothesis, row), prediction)
-    problem = replace(problem_of(spec, dataset), learner=_Recorded(answers))
+    problem = replace(problem_of(spec, dataset), learner=RecordedLearner(answers))
     events = [event async for event in sample(problem, spec.config)]
-    population = population_of(fold(Record(at=0.0, usage=Usage(), event=event) for event in events))
+    population = population_of(fold(events))
     assert population is not None
     return events + [event async for event in conclude(problem, spec.config, population)]
 
 
-def _entries(answers: Sequence[AnswerReader], hypotheses: set[str]) -> list[Entry]:
-    """Return the programs of these hypotheses, what they asked about texts, and answers to rows without a program."""
-    programs: dict[str, Entry] = {}
-    texts: dict[tuple[str, str], Entry] = {}
-    by_pair: dict[tuple[str, int], Prediction] = {}
+def _entries(answers: Sequence[RecordedAnswers], hypotheses: set[str]) -> list[Entry]:
+    """Return the programs of these hypotheses, answers to rows without a program, and all about texts."""
+    merged = RecordedAnswers()
     for each in reversed(answers):  # the first of equals counts
-        programs |= {key: entry for key, entry in each.translations.items() if key in hypotheses}
-        texts |= each.texts
-        by_pair |= {key: entry for key, entry in each.by_pair.items() if key[0] in hypotheses}
-    unread = (Answer(hypothesis=key[0], prediction=entry, attempts=1) for key, entry in by_pair.items())
-    return [*programs.values(), *texts.values(), *unread]
+        merged.translations.update(each.translations)
+        merged.texts.update(each.texts)
+        merged.by_pair.update(each.by_pair)
+    readings = (Answer(hypothesis=key[0], prediction=each, attempts=1) for key, each in merged.by_pair.items())
+    own: list[Translation | Answer] = [*merged.translations.values(), *readings]
+    return [*(each for each in own if each.hypothesis in hypotheses), *merged.texts.values()]

@@ -1,28 +1,31 @@
-"""events.jsonl: a run's events and its models' answers, one a line, appended only.
+"""events.jsonl: a run's events and its models' answers, one a line, appended only; who reads it; and summary.json.
 
 A last line without its end is ignored by readers and cut by the worker that goes on. Any other line that cannot be read
-stops its reader.
+stops its reader. summary.json is a run's line in a list: the worker writes it at each step and change of phase. One
+that is missing, or that a killed worker left behind its journal, is made again by whoever lists the run.
 """
 
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from pydantic_core import to_json
 
-from vpp.errors import JournalDamaged
-from vpp.events import Event, RunResumed, RunStarted, StepFinished, Usage
+from vpp.data.dataset import Dataset
+from vpp.errors import DiskRefused, JournalDamaged, RunError
+from vpp.events import Event, RunResumed, Scored, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.disk import sync_folder
-from vpp.runs.spec import first_fault
-from vpp.runs.view import RunView
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, sync_folder, write_atomically
+from vpp.runs.spec import RunSpec, first_fault
+from vpp.runs.view import Phase, RunView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +128,11 @@ class Journal:
         if sync:
             os.fsync(self._file.fileno())
 
+    @property
+    def size(self) -> int:
+        """Bytes of the journal, waiting lines included."""
+        return os.fstat(self._file.fileno()).st_size + sum(map(len, self._waiting))
+
     def forget(self) -> None:
         """Drop waiting lines."""
         self._waiting.clear()
@@ -136,17 +144,45 @@ class Journal:
             self._file.close()
 
 
-class LineReader:
-    """Reads a journal that another process appends to, from the last position on."""
+@dataclass(frozen=True, slots=True)
+class RecordedAnswers:
+    """All recorded answers of a run's models."""
 
-    def __init__(self, path: Path, *, events: bool = True, answers: bool = True) -> None:
-        """events, answers: which lines are read; the others are passed over."""
+    by_pair: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
+    readings: dict[tuple[str, int], Prediction] = field(default_factory=dict)
+    """What the learner read itself of hypotheses with a program."""
+    translations: dict[str, Translation] = field(default_factory=dict)
+    """By hypothesis id."""
+    texts: dict[tuple[str, str], TextAnswer] = field(default_factory=dict)
+    """Answers about texts, by question and text id."""
+
+    @property
+    def programs(self) -> list[Translation | TextAnswer]:
+        return [*self.translations.values(), *self.texts.values()]
+
+    def add(self, entry: Entry) -> None:
+        match entry:
+            case Translation():
+                self.translations[entry.hypothesis] = entry
+            case TextAnswer():
+                self.texts[entry.question, entry.text] = entry
+            case Answer():
+                translation = self.translations.get(entry.hypothesis)
+                answers = self.readings if translation and translation.code else self.by_pair
+                answers[entry.hypothesis, entry.prediction.row] = entry.prediction
+
+
+class JournalReader:
+    """Folds a journal, to which another process may append, into a view of the run and its recorded answers."""
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._wanted = {False: events, True: answers}
+        self.view, self.answers = RunView(), RecordedAnswers()
         self.n_lines = self._offset = self._inode = 0
 
-    def new(self) -> Iterator[Record | Entry]:
-        """Yield what the lines since the last call hold; an unfinished last line waits.
+    def new_lines(self) -> Iterator[Record | Entry]:
+        """Fold and yield the lines since the last call; an unfinished last line waits.
 
         Raises JournalDamaged at a line that cannot be read, at each call until the line is another.
         """
@@ -158,19 +194,30 @@ class LineReader:
             self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
             while (line := file.readline()).endswith(b"\n"):
-                value = self._decode(line[:-1]) if self._wanted[line.startswith(_ANSWERS)] else None
+                value = self._decode(line[:-1])
                 self.n_lines, self._offset = self.n_lines + 1, self._offset + len(line)
-                if value:
-                    yield value
+                if isinstance(value, Record):
+                    self.view.apply(value)
+                else:
+                    self.answers.add(value)
+                yield value
 
     def _decode(self, line: bytes) -> Record | Entry:
         try:
             return decode(line)
         except ValueError as error:
-            reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-            reason = reason.replace(" at line 1 column ", " at column ")  # of this line alone
+            reason = first_fault(error).replace(" at line 1 column ", " at column ")  # of this line alone
             where = f"{self._path}: line {self.n_lines + 1} cannot be read ({reason})"
             raise JournalDamaged(f"{where}: restore the file from a copy") from None
+
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records among the new lines. Raises JournalDamaged."""
+        return (line for line in self.new_lines() if isinstance(line, Record))
+
+    def read(self) -> "JournalReader":
+        """Read the lines since the last call. Raises JournalDamaged."""
+        deque(self.new_lines(), maxlen=0)
+        return self
 
     def is_another(self) -> bool:
         """True if the file was replaced or shortened since it was read."""
@@ -180,73 +227,199 @@ class LineReader:
         return False
 
 
-class JournalReader(LineReader):
-    """Folds a journal's events into a view."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, answers=False)
-        self.view = RunView()
-
-    def new_records(self) -> Iterator[Record]:
-        """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
-        for record in self.new():
-            assert isinstance(record, Record)
-            self.view.apply(record)
-            yield record
-
-    def read(self) -> RunView:
-        """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
-        deque(self.new_records(), maxlen=0)
-        return self.view
+def read_view(path: Path) -> RunView:
+    """Return the view of a journal as it is now. Raises JournalDamaged."""
+    return JournalReader(path).read().view
 
 
 def settled_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
     settled: list[Entry] = []
     recent: list[Entry] = []
-    steps = 0
-    for line in LineReader(path).new():
-        match line:
-            case Record(event=RunStarted() as started):
-                steps = started.steps
-            case Record(event=StepFinished()):
-                settled += recent
-                recent = []
-            case Record(event=RunResumed(step=step)) if step != steps:
-                recent = []
-            case Answer() | Translation() | TextAnswer():
-                recent.append(line)
+    reader = JournalReader(path)
+    for line in reader.new_lines():
+        if not isinstance(line, Record):
+            recent.append(line)
+        elif isinstance(line.event, StepFinished):
+            settled += recent
+            recent = []
+        elif isinstance(line.event, RunResumed) and line.event.step != reader.view.total_steps:
+            recent = []
     return settled
 
 
-class AnswerReader(LineReader):
-    """All recorded answers."""
+# Readers that several watchers share
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, events=False)
-        self.by_pair: dict[tuple[str, int], Prediction] = {}
-        """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
-        self.readings: dict[tuple[str, int], Prediction] = {}
-        """What the learner read itself of hypotheses with a program."""
-        self.translations: dict[str, Translation] = {}
-        """By hypothesis id."""
-        self.texts: dict[tuple[str, str], TextAnswer] = {}
-        """Answers about texts, by question and text id."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A run at one moment; it does not change, so every watcher's thread can keep its own."""
+
+    spec: RunSpec
+    state: State
+    view: RunView
+    usage: Usage
+    """Calls so far, those of an unfinished round included."""
+    beat: Heartbeat | None = None
+    """The worker's last heartbeat."""
+
+
+class RunReader:
+    """The folded view of one run, kept up to date on demand."""
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self.directory = directory
+        self._lock = threading.Lock()
+        self._dataset: Dataset | None = None
+        self._journal, self._view = JournalReader(directory.journal), RunView()
+
+    def _read(self) -> None:
+        if self._journal.is_another():
+            self._journal, self._view = JournalReader(self.directory.journal), RunView()
+        if deque(self._journal.new_records(), maxlen=1):
+            self._view = self._journal.view.copy()
+
+    def refresh(self) -> Snapshot:
+        """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
+        with self._lock, readable(self.directory):
+            spec = self.directory.spec()
+            self._read()
+            state, beat, usage = self.directory.state(self._view), self.directory.last_beat(), self._view.usage
+            if beat and state == "running" and beat.usage.calls >= usage.calls:
+                usage = beat.usage
+            return Snapshot(spec=spec, state=state, view=self._view, usage=usage, beat=beat)
+
+    def dataset(self) -> Dataset:
+        if self._dataset is None:
+            self._dataset = load_dataset(self.directory, self.directory.spec())
+        return self._dataset
+
+    def read_answers(self) -> RecordedAnswers:
+        """Read what is new. Raises RunError if the journal cannot be read."""
+        with self._lock, readable(self.directory):
+            self._read()
+            return self._journal.answers
+
+
+@contextmanager
+def readable(directory: RunDirectory) -> Iterator[None]:
+    """Turn the disk's refusal to read into a RunError."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    journal: int = 0
+    phase: Phase = "queued"
+    is_at_cap: bool = False
+    last_step: int | None = None
+    """The last finished step; -1 for the initial population, None before it."""
+    total_steps: int = 0
+    metric: Literal["accuracy", "mse"] | None = None
+    train: float | None = None
+    test: float | None = None
+    sent: int = 0
+    cost: float = 0.0
+    verdict: dict[str, Any] | None = None
+    """Record of vpp.findings.verdict on an ended run; None until somebody has made it."""
 
     @property
-    def programs(self) -> list[Translation | TextAnswer]:
-        return [*self.translations.values(), *self.texts.values()]
+    def has_ended(self) -> bool:
+        return self.phase in ("finished", "stopped", "failed")
 
-    def refresh(self) -> "AnswerReader":
-        """Read complete lines added since the last call. Raises JournalDamaged at an answer that cannot be read."""
-        for answer in self.new():
-            match answer:
-                case Translation():
-                    self.translations[answer.hypothesis] = answer
-                case TextAnswer():
-                    self.texts[answer.question, answer.text] = answer
-                case Answer():
-                    translation = self.translations.get(answer.hypothesis)
-                    answers = self.readings if translation and translation.code else self.by_pair
-                    answers[answer.hypothesis, answer.prediction.row] = answer.prediction
-        return self
+
+_SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
+
+
+def read_summary(directory: RunDirectory) -> Summary:
+    """Return the run's summary; made from the journal if the written one is missing or out of date.
+
+    Raises RunError if the journal is read and cannot be.
+    """
+    size, written = directory.journal_bytes(), _written(directory)
+    if written and (written.journal == size or directory.is_held()):
+        return written
+    if not size:
+        return Summary()
+    with readable(directory):
+        return write_summary(directory, read_view(directory.journal), journal=size)
+
+
+def _written(directory: RunDirectory) -> Summary | None:
+    with suppress(OSError, ValueError):
+        return _SUMMARY.validate_json(directory.summary.read_bytes())
+    return None
+
+
+def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
+    """Return the verdict of a summary that is up to date; nothing is written."""
+    written = _written(directory)
+    return written.verdict if written and written.journal == directory.journal_bytes() else None
+
+
+def write_summary(
+    directory: RunDirectory, view: RunView, *, journal: int, verdict: dict[str, Any] | None = None
+) -> Summary:
+    """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
+
+    journal: size of the journal in bytes, as far as the view goes.
+    """
+    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    either = test or train
+    summary = Summary(
+        journal=journal,
+        phase=view.phase,
+        is_at_cap=view.is_at_cap,
+        last_step=view.last_step,
+        total_steps=view.total_steps,
+        metric=either.metric if either else None,
+        train=train.value if train else None,
+        test=test.value if test else None,
+        sent=view.usage.sent,
+        cost=view.usage.cost,
+        verdict=verdict,
+    )
+    with suppress(DiskRefused):
+        write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
+    return summary
+
+
+# Unreadable answers
+
+LEAST = 5
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Counts of a run that could hardly be read."""
+
+    answers: int
+    """Unreadable answers to rows; 0 if enough could be read."""
+    of: int
+    proposals: int
+    """Proposals, if none of them could be read; else 0."""
+
+
+def unread(view: RunView) -> Unread | None:
+    """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
+    if not (view.usage.unparsable or view.usage.refused):
+        return None
+    evaluated = (votes for each in view.evaluated.values() for votes in each.predictions)
+    votes = [*(each.predictions for each in scores_of(view)), *evaluated]
+    silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
+    is_silent = n >= LEAST and silent >= MOSTLY * n
+    is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
+    if not (is_silent or is_garbled):
+        return None
+    return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
+
+
+def scores_of(view: RunView) -> Iterator[Scored]:
+    for step in view.steps.values():
+        yield from step.scored.values()
+        yield from step.proposals_scored.values()
+    yield from view.final_scored.values()

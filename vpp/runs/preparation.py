@@ -1,27 +1,48 @@
-"""Preparation of a run, from a table and options, from sentences or from an earlier run: shared by all front ends."""
+"""Preparation of a run, from a table, from sentences or from an earlier run; its prompts and its problem."""
 
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
+from vpp.events import RunStarted
 from vpp.llm.answers import LETTERS
 from vpp.llm.gate import Gate, body_of, checked_address
-from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import PAPER, check_templates, chosen_templates, name_of, set_texts
-from vpp.problem import n_pool
-from vpp.runs.budget import check_budget
-from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import JournalReader
-from vpp.runs.prompts import check_prompts_fit, fitted_to, learner_template, limits_of
-from vpp.runs.spec import EndpointSpec, RunSpec, to_json
-from vpp.runs.store import RunStore
+from vpp.llm.limits import Cap
+from vpp.llm.prompts import (
+    LearnerPrompts,
+    ModelLimits,
+    OptimizerPrompts,
+    ProgramPrompts,
+    check_fit,
+    fitting_cell_limit,
+    seed_sentence,
+)
+from vpp.llm.protocol import SCHEMA
+from vpp.llm.templates import (
+    LETTERED,
+    PAPER,
+    Message,
+    Template,
+    check_templates,
+    chosen_templates,
+    name_of,
+    set_texts,
+    shipped,
+    template_of,
+)
+from vpp.problem import Problem, n_pool
+from vpp.programs.columns import Columns
+from vpp.runs.directory import RunDirectory, load_dataset, run_id
+from vpp.runs.journal import read_view
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -49,9 +70,8 @@ class Preparation:
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
         """Write the run directory: a new one in `runs_dir`, or `run_dir` itself."""
-        if run_dir is None:
-            return RunStore(runs_dir).create(self.spec, rows_csv(self.dataset), now=datetime.now())
-        directory = RunDirectory(run_dir)
+        new_id = run_id(self.spec.name, self.spec.config.method, now=datetime.now())
+        directory = RunDirectory(run_dir or runs_dir / new_id)
         directory.create(self.spec, rows_csv(self.dataset))
         return directory
 
@@ -72,6 +92,14 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
         check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
 
+def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
+    """Raise InputError for a price or a cap that nothing can be measured against."""
+    if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
+        raise InputError("a price of the optimizer, and one model for both roles: give --price")
+    if cap.cost and not prices.are_given:
+        raise InputError("a cap on cost, and no price to count by: give --price, or cap the calls")
+
+
 def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError if log-probabilities are to be read and the labels or the user's template do not allow it."""
     text, is_lettered = spec.learner_template, spec.config.likelihood == "logprobs"
@@ -89,8 +117,8 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
 def template_fields(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[str, Any]:
     """Return a set of templates as fields of RunSpec."""
     classes, has_text = dataset.classes, dataset.has_text
-    shipped = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
-    return {f"{role}_template": text for role, text in set_texts(shipped).items()}
+    own = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
+    return {f"{role}_template": text for role, text in set_texts(own).items()}
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
@@ -145,7 +173,7 @@ def continue_run(
 
     Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
     """
-    spec, view = directory.spec(), JournalReader(directory.journal).read()
+    spec, view = directory.spec(), read_view(directory.journal)
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     note = f"answered by a person to go on from run {directory.id}"
     return Preparation(
@@ -172,14 +200,12 @@ LEAST_WEIGHT = 1e-100
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
     """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
-    lines: Any = text.splitlines()
+    lines = text.splitlines()
     if text.lstrip().startswith("["):
         try:
-            lines = json.loads(text)
-        except (ValueError, RecursionError):
-            raise InputError(f"{name} begins with [ and is no JSON list: write a sentence a line, or a list") from None
-        if not all(isinstance(each, str) for each in lines):
-            raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
+            lines = TypeAdapter(list[str]).validate_json(text)
+        except ValidationError:
+            raise InputError(f"{name} begins with [ and is no JSON list of strings: write a sentence a line") from None
     sentences = tuple(line.strip() for line in lines if line.strip())
     if not sentences:
         raise InputError(f"{name} has no sentence: write one a line")
@@ -232,3 +258,115 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
         )
     if len(start) > config.size:
         raise InputError(f"{len(start)} sentences to start from, and K is {config.size}: give fewer, or a larger K")
+
+
+# Prompts and rows of a run, made of its templates and its data
+
+
+def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
+    template = learner_template(spec)
+    is_json = template.style != "letter" and is_structured(spec)
+    return LearnerPrompts(dataset=dataset, template=template, is_structured=is_json, cell_limit=spec.cell_limit)
+
+
+def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
+    return ProgramPrompts(dataset=dataset, columns=Columns(dataset), cell_limit=spec.cell_limit)
+
+
+def learner_template(spec: RunSpec) -> Template:
+    """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
+    own = template_of(spec.learner_template, role="learner")
+    return shipped("learner", LETTERED) if spec.config.likelihood == "logprobs" and own.style != "letter" else own
+
+
+def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=template_of(spec.optimizer_template, role="optimizer"),
+        drawing=template_of(spec.prior_template, role="prior"),
+        seed_text=seed_sentence(dataset, spec.config.prior),
+        cell_limit=spec.cell_limit,
+    )
+
+
+def is_structured(spec: RunSpec) -> bool:
+    """Return whether the server holds answers to a schema: False until it has been tested."""
+    return not spec.endpoint.is_demo and spec.endpoint.structured == "auto" and spec.structured_as == SCHEMA
+
+
+def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
+    """Return the run's rows in the order of its steps, without models: a caller that asks them adds them."""
+    nobody = cast(Any, None)
+    config, prompts = spec.config, optimizer_prompts(spec, dataset)
+    return Problem(
+        dataset=dataset,
+        learner=nobody,
+        optimizer=nobody,
+        seed_text=prompts.seed_text,
+        shows_predictions=prompts.shows_predictions(prompts.seed_text),
+        start_texts=spec.start,
+        start_prior=spec.start_prior,
+        n_written=spec.n_written,
+        start_origin="continued" if spec.is_continued else "yours",
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
+        score_rows=n_pool(config, len(dataset.train)),
+        buffer_repeats=config.final_weights == "paper",
+    )
+
+
+def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
+    """Return the event that opens the journal. versions: of the libraries in use, by name."""
+    learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
+    templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
+    if spec.config.has_programs:
+        templates |= {role: shipped(role).sha256 for role in ("program", "question")}
+    return RunStarted(
+        config=asdict(spec.config),
+        dataset=spec.dataset,
+        seed_text=prompts.seed_text,
+        steps=problem_of(spec, dataset).steps,
+        templates=templates,
+        versions=dict(versions),
+        models=spec.endpoint.models,
+    )
+
+
+def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of learner and optimizer, given their context lengths in tokens; 0 if unknown."""
+    return (
+        ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+    )
+
+
+def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
+    """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
+    if spec.cell_limit:
+        return spec
+    problem = problem_of(spec, dataset)
+    batches = [problem.batch(step) for step in range(problem.steps)]
+    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), batches, limits)
+    return replace(spec, cell_limit=limit)
+
+
+def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
+    """Return the spec fitted to one context length for both models, in tokens; unchanged if it is 0, for unknown."""
+    return fitted(spec, dataset, limits_of(spec.endpoint, context_length, context_length)) if context_length else spec
+
+
+def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
+    check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
+
+
+HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """Return a conversation as text: the question, with each of the template's turns before it under a heading."""
+    *opening, question = messages
+    if not opening:
+        return question["content"]
+    parts = [(HEADINGS[turn["role"]], turn["content"]) for turn in opening]
+    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))

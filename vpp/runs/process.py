@@ -1,25 +1,32 @@
-"""Processes of a run: detached workers, how many may ask models at a time, and the built-in demo model."""
+"""Processes of a run: detached workers, how many may ask models at a time, and models' servers that a worker starts.
+
+`python -m vpp.runs.process FILE SLOTS CONTEXT` serves a model file (GGUF) with llama.cpp. Its key comes by standard
+input, which closes however the worker ends: then it ends too.
+"""
 
 import asyncio
+import importlib.util
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, BinaryIO
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 import vpp
-from vpp.errors import DiskRefused, EndpointUnreachable, RunLocked
-from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.disk import refusal, try_lock
-from vpp.runs.keys import Keys
+from vpp.errors import DiskRefused, EndpointRefused, InputError, RunLocked
+from vpp.runs.directory import Heartbeat, RunDirectory, refusal, try_lock
+from vpp.runs.spec import EndpointSpec, Keys
 
 SLOT_POLL_S = 0.2
-DEMO_READY_S = 20.0
 
 
 def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
@@ -109,48 +116,127 @@ class Slots:
             self._held = None
 
 
+# Models' servers
+
+LIBRARY = "xllamacpp"
+SLOTS, CONTEXT = 4, 4_096
+"""Answers at a time, and tokens of prompt and answer of each: the prompts of a run fit in."""
+TIMEOUT_S = 3_600.0
+"""Default seconds a call may take: a laptop writes a few words a second."""
+POLL_S = 0.2
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+"""Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
+OnLoading = Callable[[float], None]
+"""Called with the seconds for which a model has been loading."""
+
+
 @asynccontextmanager
 async def child_server(
-    *words: str, variables: Mapping[str, str] | None = None, log: IO[bytes] | None = None
-) -> AsyncIterator[tuple[asyncio.StreamWriter, asyncio.StreamReader]]:
-    """Run `python -m …`, a model's server, until the block ends; yield its standard input and output.
+    *words: str, fault: str, fix: str, key: str = "", on_loading: OnLoading = lambda _: None
+) -> AsyncIterator[str]:
+    """Run `python -m …`, a model's server, until the block ends; yield its base URL, which it prints.
 
-    Its standard input closes however this process ends: the server must end then. log: of its standard error.
+    Its standard input holds the key, and closes however this process ends: the server must end then. fault, fix: error
+    if it ends before, around the reason. Raises EndpointRefused.
     """
-    environment = child_environment(os.environ)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", *words),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=log,
-        # a model's server started here needs no secret
-        env={name: value for name, value in environment.items() if not is_secret(name)} | dict(variables or {}),
-        start_new_session=True,  # an interrupt at the terminal is for the worker, which then evaluates the test rows
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield process.stdin, process.stdout
-    finally:
-        process.stdin.close()
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+    plain = {name: value for name, value in child_environment(os.environ).items() if not is_secret(name)}
+    began = time.monotonic()
+    with TemporaryFile() as log:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", *words),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+            env={**plain, **PASSIVE},
+            start_new_session=True,  # an interrupt at the terminal is for the worker, which then evaluates test rows
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(f"{key}\n".encode())
+            address = asyncio.ensure_future(process.stdout.readline())
+            while not address.done():
+                on_loading(time.monotonic() - began)
+                await asyncio.wait({address}, timeout=POLL_S)
+            if not address.result():
+                log.seek(0)
+                reason = _reason(log.read().decode("utf-8", errors="replace"))
+                raise EndpointRefused(f"{fault} ({reason}): {fix}")
+            yield address.result().decode().strip()
+        finally:
+            process.stdin.close()
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+
+
+def _reason(log: str) -> str:
+    reasons = re.findall(r"error loading model: (.*)", log) or log.splitlines() or ["no reason given"]
+    return "".join(c for c in reasons[-1] if c.isprintable())[:200]
+
+
+def demo_server(latency_ms: int) -> AbstractAsyncContextManager[str]:
+    """Run the built-in demo model in a process that ends with this one; yield its base URL."""
+    words = ("vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent")
+    return child_server(*words, fault="the demo model cannot start", fix="try again")
 
 
 @asynccontextmanager
-async def demo_server(latency_ms: int) -> AsyncIterator[str]:
-    """Run the built-in demo model in a process that ends with this one; yield its base URL."""
-    words = ("vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent")
-    async with child_server(*words) as (_, output):
-        yield await _first_line(output)
+async def model_server(spec: EndpointSpec, on_loading: OnLoading) -> AsyncIterator[tuple[str, str, str]]:
+    """Serve a model file; yield the base URL, its name in the cache, and the key. Raises EndpointRefused."""
+    key, status = secrets.token_hex(24), os.stat(spec.gguf)
+    words = ("vpp.runs.process", spec.gguf, str(spec.concurrency), str(spec.context_length))
+    fault, fix = f"llama.cpp cannot load {Path(spec.gguf).name[:120]}", "take another file, or free memory"
+    async with child_server(*words, fault=fault, fix=fix, key=key, on_loading=on_loading) as url:
+        yield f"{url}/v1", f"gguf:{spec.gguf}:{status.st_size}:{status.st_mtime_ns}", key
 
 
-async def _first_line(output: asyncio.StreamReader) -> str:
+def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> EndpointSpec:
+    """Return the endpoint of a model file. may_use: whether the owner of the app allows it.
+
+    Raises InputError. A file that is no model and a missing one get the same line: a path may come from somebody else.
+    """
+    if not may_use:
+        raise InputError("model files are off on this shared app: its owner can set VPP_ALLOW_MODEL_FILES=1")
     try:
-        line = await asyncio.wait_for(output.readline(), DEMO_READY_S)
-    except TimeoutError:
-        raise EndpointUnreachable(f"the demo model was not ready within {DEMO_READY_S:g} s: try again") from None
-    if not line:
-        raise EndpointUnreachable("the demo model ended as it started: its output says why")
-    return line.decode().strip()
+        path.encode()  # a name that is no text could not be written to run.json
+        file = Path(path).expanduser().absolute()
+        is_model = file.is_file()  # a pipe would wait for a writer
+        if is_model:
+            with file.open("rb") as content:
+                is_model = content.read(4) == b"GGUF"
+    except (OSError, ValueError, RuntimeError):
+        is_model = False
+    if not is_model:
+        raise InputError(f"{path[:300]!r} is no GGUF file that can be read: give the path of a model file (.gguf)")
+    if importlib.util.find_spec(LIBRARY) is None:
+        raise InputError(f"a model file needs {LIBRARY}, which is not installed: pip install -r requirements-local.txt")
+    slots, context = options.concurrency or SLOTS, options.context_length or CONTEXT
+    return replace(options, gguf=str(file), model=file.stem, concurrency=slots, context_length=context)
+
+
+def serve(model: Path, *, slots: int, context: int) -> None:
+    """Load the model, write the server's address, and answer until standard input closes."""
+    output = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # llama.cpp writes to standard output too
+    key = sys.stdin.readline().strip()
+    # Without waiting for llama.cpp's threads, and also while the model is still loading.
+    ending = threading.Thread(target=lambda: os._exit(len(sys.stdin.read())), daemon=True)
+    ending.start()
+    import xllamacpp
+
+    options = xllamacpp.CommonParams()
+    options.model.path, options.model_alias = str(model), {model.stem}
+    options.n_parallel, options.n_ctx = slots, slots * context
+    options.cont_batching = options.use_jinja = options.offline = True
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
+    options.cache_ram_mib = 1_024  # prefixes stay from learner to optimizer and back; unbounded they would take 8 GB
+    options.hostnames, options.port, options.api_keys = ["127.0.0.1"], 0, [key]
+    options.ui, options.verbosity = False, 2  # errors and warnings: above it, seven lines a call are written
+    server = xllamacpp.Server(options)
+    print(server.listening_address, file=output, flush=True)
+    ending.join()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), slots=int(sys.argv[2]), context=int(sys.argv[3]))

@@ -1,7 +1,7 @@
-"""The spec of a run: the content of run.json, which is all that a worker needs, without any secret."""
+"""The spec of a run: the content of run.json, which is all that a worker needs but the keys, which are secret."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,9 @@ from annotated_types import Ge
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from vpp.environment import Environment
 from vpp.errors import InputError
+from vpp.llm.gate import Gate, Headers, exact, headers_of
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, NO_CAP, Cap, Price
 from vpp.llm.templates import Role
 from vpp.settings import Config
@@ -24,7 +26,10 @@ def row_counts(dataset: Mapping[str, Any]) -> dict[str, int]:
     return {name: dataset.get(name, 0) for name in ("n_train", "n_test", "n_calibration")}
 
 
-def first_fault(error: ValidationError) -> str:
+def first_fault(error: Exception) -> str:
+    """Return the first line of an error; of a validation, where it fails and why."""
+    if not isinstance(error, ValidationError):
+        return str(error).partition("\n")[0]
     fault = error.errors()[0]
     return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, "))))
 
@@ -129,19 +134,16 @@ class RunSpec:
     """Ids of the group's runs whose sentences this run weighs together; empty in any other run."""
     n_written: int = 0
     """Distinct sentences that the pooled runs wrote, which share the prior."""
-
     structured_as: str = ""
     """`json_schema` if the server holds answers to a schema, `off` if not; empty until it has been tested."""
-
     cell_limit: Count = 0
     """Characters that prompts show of a cell; 0: all that the models' contexts hold."""
+    prices: Prices = NO_PRICES
+    cap: Cap = NO_CAP
 
     @property
     def templates(self) -> dict[Role, str | None]:
         return {"learner": self.learner_template, "optimizer": self.optimizer_template, "prior": self.prior_template}
-
-    prices: Prices = NO_PRICES
-    cap: Cap = NO_CAP
 
     @property
     def ceiling(self) -> int:
@@ -172,3 +174,64 @@ def to_json(spec: RunSpec | EndpointSpec) -> bytes:
     except ValidationError as error:
         raise InputError(first_fault(error)) from None
     return content
+
+
+# Keys, and which of them goes to which address
+
+OPENAI = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """API keys by role and headers, never written to disk, and the servers and model files that may be used."""
+
+    learner: str | None = None
+    optimizer: str | None = None
+    headers: Headers = ()
+    """Sent to the learner's server with every request."""
+    gate: Gate = Gate()
+    model_files: bool = False
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> "Keys":
+        """Read OPENAI_API_KEY, VPP_OPTIMIZER_API_KEY, VPP_HEADERS and the owner's limits."""
+        owners = Environment.of(environment)
+        return cls(
+            learner=environment.get("OPENAI_API_KEY") or None,
+            optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
+            headers=headers_of(environment.get("VPP_HEADERS", "")),
+            gate=Gate.of(owners),
+            model_files=owners.may_use_model_files,
+        )
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that give a process these keys, and no others from this environment."""
+        variables = {
+            "OPENAI_API_KEY": self.learner or "",
+            "VPP_OPTIMIZER_API_KEY": self.optimizer or "",
+            "VPP_HEADERS": "\n".join(map("=".join, self.headers)),
+        }
+        return variables if self.gate.servers is None else {**variables, "VPP_SHARED": "1"}
+
+    def __repr__(self) -> str:
+        return "Keys(…)"
+
+
+def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, environment: Environment) -> Keys:
+    """Return the keys for an endpoint's addresses: those typed with them, else the owner's for the owner's addresses.
+
+    typed: by `exact` address. own: the owner's, from the environment, with the gate.
+    """
+    if endpoint.is_started_here:
+        return replace(own, learner=None, optimizer=None, headers=())
+    home = exact(environment.base_url or OPENAI)
+    keys = {address: key for address, key in typed.items() if key}
+    learners = {home: own.learner, **keys}
+    second = {exact(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
+    optimizers = {home: own.learner, **second, **keys}
+    return replace(
+        own,
+        learner=learners.get(exact(endpoint.base_url)),
+        headers=own.headers if exact(endpoint.base_url) == home else (),
+        optimizer=optimizers.get(exact(endpoint.optimizer_base_url or endpoint.base_url)),
+    )

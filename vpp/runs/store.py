@@ -1,11 +1,8 @@
 """The runs folder: its runs, the shipped examples that are copied into it, and the users of a shared app."""
 
 import json
-import re
-import secrets
 import shutil
 import tempfile
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vpp.errors import DiskRefused, RunError
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal, write_atomically
-from vpp.runs.spec import RunSpec
+from vpp.runs.directory import RunDirectory, refusal, write_atomically
 
 EXAMPLE = "example-penguins"
 """Id and folder of the shipped run of the demo model, SMC."""
@@ -28,21 +23,9 @@ TEXT_EXAMPLE = "example-messages"
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 
 
-def run_id(name: str, method: str, *, now: datetime) -> str:
-    """Return an id that sorts by time and is readable: 20260110-1432-iris-smc-7f3a."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:32] or "run"
-    return f"{now:%Y%m%d-%H%M}-{slug}-{method}-{secrets.token_hex(2)}"
-
-
 class RunStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        directory = RunDirectory(self.folder / run_id(spec.name, spec.config.method, now=now))
-        directory.create(spec, data)
-        return directory
 
     def runs(self) -> list[RunDirectory]:
         """Return the runs, newest first."""

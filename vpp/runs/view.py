@@ -1,9 +1,9 @@
 """RunView: the fold over a run's events. A live, a finished and a crashed run are read by this one code."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from vpp.runs.journal import Record
 
 T = TypeVar("T")
+V = TypeVar("V", "StepView", "RunView")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
 Failure = Literal["endpoint", "input", "error", "disk"]
 FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
@@ -52,15 +53,14 @@ class StepView:
     finished: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
     wall_s: float = 0.0
-    _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _memory: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def once(self, what: str, find: Callable[[], T]) -> T:
-        """Return the result of `find`, remembered under the name `what` once the step is finished."""
-        if self.finished is None:
-            return find()
-        if what not in self._known:
-            self._known[what] = find()
-        return cast(T, self._known[what])
+    def once(self, name: str, find: Callable[[], T]) -> T:
+        """Return the result of `find`, remembered under the name once the step is finished."""
+        memory = self._memory if self.finished else {}
+        if name not in memory:
+            memory[name] = find()
+        return cast(T, memory[name])
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
@@ -70,14 +70,6 @@ class StepView:
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised, at the end of the step; empty before it."""
         return tuple(normalise([p.log_weight for p in self.population]).tolist()) if self.finished else ()
-
-    def copy(self) -> "StepView":
-        """Return a copy that later events do not change; a finished step is its own copy."""
-        if self.finished:
-            return self
-        return replace(
-            self, scored=dict(self.scored), proposals_scored=dict(self.proposals_scored), proposed=dict(self.proposed)
-        )
 
 
 @dataclass(slots=True)
@@ -113,25 +105,14 @@ class RunView:
         # Neither a pause before it goes on counts, nor a clock that was set back.
         if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
             self.wall_s += max(0.0, record.at - self.last_at)
-        self.last_at = record.at
-        self.usage = record.usage
-        match record.event:
-            case StepFinished() as event:
-                step = _step(self, event.step)
-                self.steps[event.step] = replace(step, finished=event, usage=record.usage, wall_s=self.wall_s)
-            case event:
-                _add(self, event)
+        self.last_at, self.usage = record.at, record.usage
+        add(self, record.event)
 
     def copy(self) -> "RunView":
-        return replace(
-            self,
-            texts=dict(self.texts),
-            drawn=dict(self.drawn),
-            steps={step: view.copy() for step, view in self.steps.items()},
-            final_scored=dict(self.final_scored),
-            evaluated=dict(self.evaluated),
-            certified=dict(self.certified),
-        )
+        """Return a copy that later events do not change; finished steps do not change anyway."""
+        copy = _with_own_mappings(self)
+        copy.steps = {step: at if at.finished else _with_own_mappings(at) for step, at in self.steps.items()}
+        return copy
 
     @property
     def finished_steps(self) -> list[StepView]:
@@ -141,8 +122,7 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        step = last_finished(self).step
-        return None if step < INITIAL_STEP else step
+        return next((step.step for step in reversed(self.finished_steps)), None)
 
     @property
     def total_steps(self) -> int:
@@ -198,6 +178,12 @@ class RunView:
         return "stopped" if self.phase == "stopped" else "limit" if self.is_at_cap else None
 
 
+def _with_own_mappings(view: V) -> V:
+    values = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
+    own: dict[str, Any] = {name: dict(value) for name, value in values.items() if isinstance(value, dict)}
+    return replace(view, **own)
+
+
 def priors(view: RunView) -> tuple[float, ...]:
     """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
     first, is_weighing = view.steps.get(INITIAL_STEP), view.started and view.started.config["method"] == "weigh"
@@ -230,18 +216,19 @@ def constant_weight(view: RunView) -> float:
 
 def log_evidence(view: RunView) -> float | None:
     """Return the natural log of the evidence after the last finished step; None without carried weights."""
-    made = [at.reweighted for at in view.finished_steps if at.reweighted]
-    return made[-1].log_evidence if made else None
+    return next((at.reweighted.log_evidence for at in reversed(view.finished_steps) if at.reweighted), None)
 
 
-def fold(records: "Iterable[Record]") -> RunView:
+def fold(events: Iterable[Event]) -> RunView:
+    """Return the view of events without their times and counts."""
     view = RunView()
-    for record in records:
-        view.apply(record)
+    for event in events:
+        add(view, event)
     return view
 
 
-def _add(view: RunView, event: Event) -> None:
+def add(view: RunView, event: Event) -> None:
+    """Add an event that the view's times and counts include already."""
     match event:
         case RunStarted():
             view.started, view.phase, view.detail, view.failure = event, "running", "", None
@@ -260,6 +247,9 @@ def _add(view: RunView, event: Event) -> None:
             _step(view, event.step).reweighted = event
         case Resampled():
             _step(view, event.step).resampled = event
+        case StepFinished():
+            ended = replace(_step(view, event.step), finished=event, usage=view.usage, wall_s=view.wall_s)
+            view.steps[event.step] = ended
         case Proposed():
             _step(view, event.step).proposed[event.particle] = event
             if event.proposal is not None and event.text is not None:
@@ -290,17 +280,17 @@ def _step(view: RunView, step: int) -> StepView:
 
 def candidates(view: RunView) -> set[str]:
     """Return the ids of the texts that were written up to the last finished step."""
-    proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
-    return {*(drawn.hypothesis for drawn in view.drawn.values()), *proposed}
+    proposals = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
+    return {*(first.hypothesis for first in view.drawn.values()), *proposals}
 
 
 def settling_of(view: RunView, dataset: Dataset) -> Settling:
-    found = UNSETTLED
+    settling = UNSETTLED
     for at in view.finished_steps:
         assert at.finished is not None
         events: list[Event] = [*at.scored.values(), *at.proposals_scored.values(), at.finished]
-        found = at.once("settling", partial(found.after, events, dataset))
-    return found
+        settling = at.once("settling", partial(settling.after, events, dataset))
+    return settling
 
 
 def population_of(view: RunView) -> Population | None:

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import math
-import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,15 +16,13 @@ from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, Run
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.llm.limits import Counters
+from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
-from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset
-from vpp.runs.disk import refusal
-from vpp.runs.journal import Journal, JournalReader, Record, settled_answers
-from vpp.runs.keys import Keys
-from vpp.runs.process import Slots
-from vpp.runs.prompts import start_of
-from vpp.runs.reader import write_summary
-from vpp.runs.session import Access, Session, open_session, versions
+from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
+from vpp.runs.journal import Journal, Record, read_view, settled_answers, write_summary
+from vpp.runs.preparation import start_of
+from vpp.runs.process import Slots, on_signals
+from vpp.runs.spec import Keys
 from vpp.runs.view import RunView, last_finished, population_of, settling_of
 from vpp.runtime import cancel, rare_collecting
 
@@ -57,7 +55,7 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     """
     try:
         with directory.lock():
-            view = JournalReader(directory.journal).read()
+            view = read_view(directory.journal)
             if view.phase == "finished":
                 return view
             with closing(Journal(directory.journal)) as journal:
@@ -83,13 +81,6 @@ class _Control:
         self.retry = asyncio.Event()
         """Set when the user asks to try the endpoint again now."""
         self._directory = directory
-
-    def listen_to_signals(self) -> None:
-        """Let a signal stop the run; a closed terminal too, unless the worker was started to ignore that."""
-        loop = asyncio.get_running_loop()
-        minds_hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
-        for name in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if minds_hangup else [])):
-            loop.add_signal_handler(name, self.obey, "stop")
 
     async def watch(self) -> None:
         last: tuple[int, int] | None = None
@@ -120,17 +111,17 @@ class _Control:
 
     async def unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
         """Await `work`; a stop, or a failure of what runs beside it, cancels it. Raises _Stopped, or the failure."""
-        stop = asyncio.create_task(self.stop.wait())
-        others = [asyncio.create_task(each) for each in beside]
-        task = asyncio.create_task(work)
+        tasks = [asyncio.create_task(each) for each in (work, self._raise_at_stop(), *beside)]
         try:
-            done, _ = await asyncio.wait({task, stop, *others}, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 each.result()
-            if task not in done:
-                raise _Stopped
         finally:
-            await cancel([task, stop, *others])
+            await cancel(tasks)
+
+    async def _raise_at_stop(self) -> None:
+        await self.stop.wait()
+        raise _Stopped
 
 
 class Worker:
@@ -151,10 +142,11 @@ class Worker:
         for usage in (self.view.usage, beat.usage if beat else Usage(), last_finished(self.view).usage):
             self.counters.restore(usage)
         self.beat()
-        self.control.listen_to_signals()
         watchers = [asyncio.create_task(self.control.watch()), asyncio.create_task(self._keep_alive())]
+        loop = asyncio.get_running_loop()
         try:
-            end = await self._until_it_ends()
+            with on_signals(partial(loop.call_soon_threadsafe, self.control.obey, "stop")):
+                end = await self._until_it_ends()
         finally:
             await cancel(watchers)
         if end is not None:
@@ -169,8 +161,9 @@ class Worker:
         record = self.journal.add(event, usage=self.counters.snapshot())
         self.view.apply(record)
         if isinstance(event, DURABLE):
+            # The summary first: a page that sees the event draws the list of runs from it, perhaps for the last time.
+            write_summary(self.directory, self.view, journal=self.journal.size)
             self.journal.flush(sync=True)
-            write_summary(self.directory, self.view, journal=self.directory.journal_bytes())
         if isinstance(event, RunPaused | RunFinished | RunFailed):
             self.control.carry_out()
         self.around.on_event(self.view, record)

@@ -5,7 +5,9 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from tests.inference import scripted
@@ -20,9 +22,8 @@ from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, LineReader
-from vpp.runs.preparation import dataset_spec
-from vpp.runs.prompts import start_of
+from vpp.runs.journal import Journal, Record, RunReader, decode
+from vpp.runs.preparation import dataset_spec, start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
@@ -103,11 +104,43 @@ async def _events(problem: Problem, config: Config, log: Journal) -> list[Event]
 
 def write(directory: RunDirectory, events: Sequence[Event]) -> None:
     """The journal of these events, a call each, as counts go, and then of the answers that it had."""
-    answers = list(LineReader(directory.journal, events=False).new())
+    lines = directory.journal.read_bytes().splitlines() if directory.journal.exists() else []
     directory.journal.unlink(missing_ok=True)
     journal = Journal(directory.journal)
     for number, event in enumerate(events):
         journal.add(event, usage=Usage(learner=number, sent=number))
-    for answer in answers:
+    for answer in map(decode, (line for line in lines if not line.startswith(b'{"at":'))):
+        assert not isinstance(answer, Record)
         journal.add_entry(answer)
     journal.close()
+
+
+SMALL = {"reading": "rows", "epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
+VARIANTS: dict[str, Config] = {
+    "smc": Config(**SMALL),
+    "smc filtered": Config(**{**SMALL, "epsilon": "auto"}, mutate="filtered"),
+    "incremental": Config(**SMALL, tempering="incremental", final_weights="paper"),
+    "adaptive": Config(**SMALL, tempering="adaptive", final_weights="paper", restart=0.5),
+    "mh": Config(**SMALL, method="mh", restart=0.5),
+    "mh on train": Config(**SMALL, method="mh", mh_rows="train", restart=1.0),
+    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", final_weights="paper"),
+    "always accept": Config(**SMALL, method="always-accept"),
+    "vml": Config(**SMALL, method="vml"),
+    "vml5": Config(**SMALL, method="vml5"),
+}
+"""Every method, and every option that changes what there is to show."""
+
+
+_FOLDER = TemporaryDirectory(prefix="vpp-sampled-")
+"""Removed at the end of the process."""
+
+
+@cache
+def sampled_run(name: str, task: str = "classification") -> RunReader:
+    """The finished run of a variant, shared by the tests of a process, which only read it."""
+    return sampled(Path(mkdtemp(dir=_FOLDER.name)), VARIANTS[name], task=task)
+
+
+def sampled(folder: Path, config: Config, *, task: str = "classification", **script: Any) -> RunReader:
+    """A finished run of its own. script: changes of the scripted model."""
+    return RunReader(kept_run(folder / "20260110-1432-toy-smc-7f3a", config, task, **script)[0])
