@@ -33,13 +33,13 @@ def run_of(
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
 
 
-def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
+def pair_run(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
     """Run of three particles with two different sentences."""
     return run_of(folder, served, inspected.EVEN, inspected.ODD, inspected.EVEN, data=data)
 
 
-def told(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
-    """said: by particle, a value a row."""
+def votes(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
+    """Answers of particles. said: for each particle, a value a row."""
     rows = tuple(rows or builders.rows([0.0] * len(said[0]), first_id=0))
     is_label = any(isinstance(value, str) for values in said for value in values)
     values: dict[str, Any] = {
@@ -56,11 +56,11 @@ def told_labels() -> Answers:
     """Answers of `inspected.labels` on its test rows."""
     said = [inspected.ON_TEST[text] for text in inspected.LABEL_SLOTS]
     given = {"rows": inspected.LABELS.test, "texts": inspected.LABEL_SLOTS, "step": 1}
-    return told(*said, weights=inspected.LABEL_WEIGHTS, **given)
+    return votes(*said, weights=inspected.LABEL_WEIGHTS, **given)
 
 
 def told_numbers() -> Answers:
     """Answers of `inspected.numbers` on its test rows."""
     said = [inspected.NUMBERS_ON_TEST[text] for text in inspected.NUMBER_SLOTS]
     given = {"rows": inspected.NUMBERS.test, "texts": inspected.NUMBER_SLOTS, "step": 0}
-    return told(*said, weights=inspected.NUMBER_WEIGHTS, **given)
+    return votes(*said, weights=inspected.NUMBER_WEIGHTS, **given)

@@ -48,18 +48,18 @@ class Change:
     row: Row
     """Under an id of its own, without a target."""
     column: str
-    wanted: tuple[Value, Value] | None
+    expected: tuple[Value, Value] | None
     """The sentence's answers to the base and to the row, which must differ; None if the answer must stay."""
 
     @property
     def must_change(self) -> bool:
-        return self.wanted is not None
+        return self.expected is not None
 
     def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
         """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
-        if self.wanted is None:
+        if self.expected is None:
             return agree(before, after)
-        return agree(before, self.wanted[0]) and agree(after, self.wanted[1])
+        return agree(before, self.expected[0]) and agree(after, self.expected[1])
 
 
 def agree(one: Value | None, other: Value | None) -> bool:
@@ -130,9 +130,9 @@ def _draw(
         row = Row(id=-1, inputs=cells, target=None)
         before, after = program(base), program(row)
         if must_change and before is not None and after is not None and not agree(before, after):
-            rows.setdefault(cells, Change(base=base, row=row, column=column, wanted=(before, after)))
+            rows.setdefault(cells, Change(base=base, row=row, column=column, expected=(before, after)))
         elif not must_change and before == after:
-            rows.setdefault(cells, Change(base=base, row=row, column=column, wanted=None))
+            rows.setdefault(cells, Change(base=base, row=row, column=column, expected=None))
         if len(rows) == n:
             break
     return rows.values()

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app import drawn
 from tests.app.drawn import app as app
 from tests.app.drawn import names, press, shown
-from tests.asked import asked_labels, asked_pair, run_of
+from tests.asked import asked_labels, pair_run, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.trials.test_trial import A_ONLY, AND, DATA
@@ -103,7 +103,7 @@ TABLE = b"a\n" + b"".join(b"%d\n" % n for n in range(4, 10))
 
 
 def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = asked_pair(tmp_path, served)
+    reader = pair_run(tmp_path, served)
     app = uploaded(opened(reader), reader, TABLE)
     assert "12 calls to the demo model" in shown(app)
     press(app, "Ask about 6 rows")

@@ -27,10 +27,10 @@ def form() -> None:
 
 
 @pytest.fixture
-def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Draws the form's third part, on the owner's variables."""
+def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Draw the form's third part, on the owner's variables."""
 
-    def draw(who: str = SERVER, **variables: str) -> AppTest:
+    def run(who: str = SERVER, **variables: str) -> AppTest:
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VPP_MODEL", "VPP_SHARED"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"VPP_RUNS_DIR": str(tmp_path / "runs"), **variables}.items():
@@ -39,13 +39,13 @@ def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppT
         app.session_state["new.who"] = who
         return app.run()
 
-    return draw
+    return run
 
 
 @pytest.fixture
-def field(drawn: Callable[..., AppTest]) -> AppTest:
+def field(draw: Callable[..., AppTest]) -> AppTest:
     """A server of one's own is chosen."""
-    return drawn()
+    return draw()
 
 
 def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
@@ -110,10 +110,10 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert field.session_state["chosen"].timeout_s == 900
 
 
-def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(drawn: Callable[..., AppTest]) -> None:
+def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(draw: Callable[..., AppTest]) -> None:
     home = "https://llm.lab.org/v1"
     own = {"OPENAI_BASE_URL": home, "OPENAI_API_KEY": "sk-of-the-owner-0123", "VPP_MODEL": "big"}
-    app = drawn(**own, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
+    app = draw(**own, VPP_ALLOWED_ENDPOINTS="https://big.lab.org/v1")
     assert "cannot be used" not in shown(app)
     app.text_input(key="new.base_url").set_value("https://evil.org/v1").run()
     assert "This address cannot be used" in shown(app)
@@ -122,8 +122,8 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(drawn: Cal
     assert app.session_state["chosen"].base_url == ""
 
 
-def test_a_public_demo_offers_the_demo_model_alone(drawn: Callable[..., AppTest]) -> None:
-    app = drawn(VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
+def test_a_public_demo_offers_the_demo_model_alone(draw: Callable[..., AppTest]) -> None:
+    app = draw(VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
     assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
@@ -133,10 +133,10 @@ LACKS = "Enter the path of a model file, or choose the demo model."
 
 
 @pytest.fixture
-def file_field(drawn: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def file_field(draw: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """A model file is chosen."""
     monkeypatch.setitem(sys.modules, "xllamacpp", pytest)
-    return drawn(MODEL_FILE)
+    return draw(MODEL_FILE)
 
 
 def typed(file_field: AppTest, path: object) -> str:

@@ -31,7 +31,7 @@ ROUND = "def predict(a):\n    return a / 3"
 
 
 def readings(reader: RunReader, codes: dict[str, str | None] | None = None) -> dict[str, ProgramReading]:
-    """By hypothesis id; codes: to be added to the run."""
+    """Return how hypotheses are read, by id. codes: programs that the run gets before."""
     translate(reader, codes or {})
     return program_readings(reader.refresh().view, reader.read_answers(), reader.dataset())
 

@@ -173,7 +173,7 @@ def test_an_interval_that_holds_the_share_of_all_rows_does_not_stand_out() -> No
 
 
 def test_columns_that_mean_nothing_stand_out_in_at_most_one_table_of_twenty() -> None:
-    """At a rate of 5 %, 400 tables give 34 or more with probability 0.002. The correction is conservative."""
+    """If one table in twenty were flagged, 34 or more of 400 would be with probability 0.002. Fewer are."""
     assert sum(slices(by_chance(seed)).stands_out for seed in range(400)) < 34
 
 

@@ -56,7 +56,7 @@ class Model:
 class Job:
     dataset: Dataset
     calls: int
-    """Of the run."""
+    """Calls that the run made."""
     learner: Model
     optimizer: Model
 
@@ -105,7 +105,7 @@ def gepa(job: Job) -> tuple[float, int, str]:
 
 
 class HypogenicApi:
-    """What HypoGeniC calls: one model for both roles."""
+    """Stands in for HypoGeniC's client of a server; the same model writes and reads hypotheses."""
 
     def __init__(self, job: Job) -> None:
         self.job = job

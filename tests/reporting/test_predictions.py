@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.asked import asked_pair, told
+from tests.asked import pair_run, votes
 from tests.inspected import LABELS
 from tests.processes import Desk, Model
 from tests.reporting.builders import dataset, drawn, evaluated, rows, run, started
@@ -55,11 +55,11 @@ def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> N
 
 
 def test_other_columns_of_the_asked_table_stand_beside_the_inputs_and_reasons_follow() -> None:
-    answers = told([1.5, 2.0], weights=(1.0,))
+    answers = votes([1.5, 2.0], weights=(1.0,))
     head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
     assert head[:5] == ["row", "a", "customer", "prediction", "prediction_"]
     assert [line[:5] for line in lines] == [["0", "0", "C-7", "p", "1.5"], ["1", "1", "", "'=q", "2"]]
-    answers = told(["yes"], ["no"], weights=(0.5, 0.5))
+    answers = votes(["yes"], ["no"], weights=(0.5, 0.5))
     head, line = read(prediction_csv(answers, with_reasons=True))
     assert head[-4:] == ["particle_0", "particle_1", "because_0", "because_1"]
     assert line[-4:] == ["yes", "no", "because yes", "because no"]
@@ -88,7 +88,7 @@ texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(
 
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))
 def test_no_cell_begins_as_a_formula_does(said: list[str], name: str, classes: list[str]) -> None:
-    answers = told(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
+    answers = votes(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
     for line in read(prediction_csv(answers, with_reasons=True)):
         assert not [cell for cell in line if cell.lstrip(" ").startswith(FORMULAS) and not _is_number(cell)]
 
@@ -143,7 +143,7 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
 
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:
-    reader = asked_pair(tmp_path, served, data=MORE)
+    reader = pair_run(tmp_path, served, data=MORE)
     found = sheet_rows(reader, n=8)
     known = {row.inputs for row in LABELS.labelled}
     assert {row.id for row in found} <= {row.id for row in MORE.unlabelled}

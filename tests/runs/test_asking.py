@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import asked_labels, asked_pair
+from tests.asked import asked_labels, pair_run
 from tests.inspected import LABELS
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -18,7 +18,7 @@ ROWS = LABELS.test
 
 
 def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:
-    asking = Asking(asked_pair(tmp_path, served).directory, ROWS)
+    asking = Asking(pair_run(tmp_path, served).directory, ROWS)
     answers = asyncio.run(asking.go(keys=Keys(), cache_dir=tmp_path))
     # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
     assert asking.total == asking.done == served.answered == 12

@@ -75,7 +75,7 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
         assert differing == [each.column]
         assert each.base in DATA.train  # copies of test rows may become training rows
         assert each.row.target is None
-    assert all(each.wanted == (by_hand(each.base), by_hand(each.row)) for each in must)
+    assert all(each.expected == (by_hand(each.base), by_hand(each.row)) for each in must)
     assert all(by_hand(each.base) != by_hand(each.row) for each in must)
     assert {each.column for each in must} <= {"a", "b"}
     assert {each.column for each in stay} == {"unit_price"}
@@ -85,14 +85,14 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
 
 def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
     must, stay = drawn_changes()[0], drawn_changes()[-1]
-    assert must.wanted is not None
-    before, after = must.wanted
+    assert must.expected is not None
+    before, after = must.expected
     assert must.is_obeyed(before, after)
     assert not must.is_obeyed(after, after)
     assert not must.is_obeyed(before, None)
     assert stay.is_obeyed("yes", "yes")
     assert not stay.is_obeyed("yes", "no")
-    numbers = replace(must, wanted=(1.0, 2.5))
+    numbers = replace(must, expected=(1.0, 2.5))
     assert numbers.is_obeyed(1.0, 2.5 + 1e-13)
     assert not numbers.is_obeyed(1.0, 2.6)
 

@@ -127,8 +127,8 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 class Progress:
     """State of the cells, read from their run directories: a finished cell once, only new events of the others."""
 
-    def __init__(self, directory: SweepDirectory, wanted: SweepSpec, say: Callable[[str], None]) -> None:
-        self._directory, self._wanted, self.say = directory, wanted.cells, say
+    def __init__(self, directory: SweepDirectory, request: SweepSpec, say: Callable[[str], None]) -> None:
+        self._directory, self._cells, self.say = directory, request.cells, say
         self.spec = directory.spec()
         self._readers = {cell: RunReader(directory.run_of(cell)) for cell in self.spec.cells}
         self._outcomes: dict[Cell, Outcome] = {}
@@ -145,7 +145,7 @@ class Progress:
     @property
     def open(self) -> list[Cell]:
         """Cells of this sweep command that are not finished."""
-        return [cell for cell in self._wanted if cell not in self._outcomes]
+        return [cell for cell in self._cells if cell not in self._outcomes]
 
     def look(self) -> None:
         """Read what is new; say which cells have finished, and rewrite the tables."""
@@ -172,7 +172,7 @@ class Progress:
 
     def _words(self, n_open: int) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
-        words = f"{len(self._wanted) - n_open} of {counted(len(self._wanted), 'cell')}"
+        words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
         return f"{words}, about {seconds(left_s)} left" if n_open else words
 

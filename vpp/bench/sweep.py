@@ -103,8 +103,8 @@ def dataset_of(cell: Cell, setting: Setting) -> Dataset:
 def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation:
     """Return the cell's checked run. Raises InputError."""
     is_regression = find_info(cell.task).task == "regression"
-    chosen = chosen_templates(setting.templates, is_demo=endpoint.demo, preset="", is_regression=is_regression)
-    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(chosen).items()}
+    templates = chosen_templates(setting.templates, is_demo=endpoint.demo, preset="", is_regression=is_regression)
+    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(templates).items()}
     name = f"{cell.task}, {cell.method}, seed {cell.seed}"
     spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, **texts)
     return Preparation(dataset=dataset_of(cell, setting), spec=spec)
@@ -205,24 +205,24 @@ class SweepDirectory:
     def is_stopped(self) -> bool:
         return (self.path / "stop").exists()
 
-    def begin(self, wanted: SweepSpec) -> None:
+    def begin(self, request: SweepSpec) -> None:
         """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
-        spec = extended(self.spec(), wanted, self.path) if self.exists else wanted
+        spec = merge(self.spec(), request, self.path) if self.exists else request
         write_atomically(self.path / "sweep.json", _SPEC.dump_json(spec, indent=2))
         (self.path / "stop").unlink(missing_ok=True)
 
 
-def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
+def merge(old: SweepSpec, request: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
-    ours, theirs = ((endpoint_text(spec.endpoint), setting_text(spec.setting)) for spec in (old, wanted))
+    ours, theirs = ((endpoint_text(spec.endpoint), setting_text(spec.setting)) for spec in (old, request))
     for before, now in zip(ours, theirs, strict=True):
         if before != now:
             raise InputError(f"{path} holds a sweep of {before}, not of {now}: name another folder with -o")
     return replace(
-        wanted,
-        tasks=(*old.tasks, *wanted.tasks),
-        methods=(*old.methods, *wanted.methods),
-        seeds=max(old.seeds, wanted.seeds),
+        request,
+        tasks=(*old.tasks, *request.tasks),
+        methods=(*old.methods, *request.methods),
+        seeds=max(old.seeds, request.seeds),
     )
 
 

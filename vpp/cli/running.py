@@ -182,8 +182,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         return endpoint
     model, at, address = (options.optimizer_model or "").partition("@http")
     words |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
-    named: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
-    endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **named)
+    server: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
+    endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **server)
     check_gate(endpoint, keys().gate)
     return endpoint
 
@@ -380,14 +380,14 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
     if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
     before = stored.setting if stored else Setting()
-    wanted = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
-    wanted |= {"reading": options.reading, "templates": options.templates}
+    options_of_setting = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
+    options_of_setting |= {"reading": options.reading, "templates": options.templates}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
         methods=options.methods or (stored.methods if stored else tuple(METHODS)),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
-        setting=replace(before, **{name: value for name, value in wanted.items() if value is not None}),
+        setting=replace(before, **{name: value for name, value in options_of_setting.items() if value is not None}),
     )
 
 

@@ -509,16 +509,16 @@ class _Draft:
     """A column while it is read. words: those that mean a missing cell here, if the user said so."""
 
     def __init__(
-        self, name: str, texts: Sequence[str], chosen: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
+        self, name: str, texts: Sequence[str], choice: Kind | None, *, words: tuple[str, ...] | None, is_typed: bool
     ) -> None:
         counts = Counter(texts)
         labels = labels_among(counts) if words is None else frozenset()
         if words is None and is_typed:
             others = [text for text in counts if text.lower() not in MISSING]
             own = {text for text in counts if text and text.lower() in MISSING - ERRORS}
-            if own and (chosen in WORDS or not all(map(is_quantity, others))):
+            if own and (choice in WORDS or not all(map(is_quantity, others))):
                 words, labels = (), frozenset(own)
-        self.name, self.chosen, self.is_typed = name, chosen, is_typed
+        self.name, self.choice, self.is_typed = name, choice, is_typed
         self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
         self.absent = {text: n for text, n in counts.items() if text not in labels and is_missing(text, words)}
         self.given = [text for text in counts if text not in self.absent]
@@ -529,8 +529,8 @@ class _Draft:
         self.present: Sequence[str] = self.given
         self.notation: Notation | None = None
         are_plain = self.are_numbers and (decimal or likely) == "."
-        are_labels = self.chosen is None and (is_code_name(self.name) or are_codes(self.given))
-        if self.chosen in ("number", None) and not are_plain and not are_labels:
+        are_labels = self.choice is None and (is_code_name(self.name) or are_codes(self.given))
+        if self.choice in ("number", None) and not are_plain and not are_labels:
             self.present, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
 
     def column(self) -> Column:
@@ -541,25 +541,25 @@ class _Draft:
         n_missing, n_distinct = sum(self.absent.values()), len(set(self.present))
         n, are_numbers = len(self.cells) - n_missing, self.are_numbers
         own: Kind | None = "number" if self.notation else None
-        self.kind = self.chosen or own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
+        self.kind = self.choice or own or find_kind(self.given, n=n, are_numbers=are_numbers, name=self.name)
         return Column(
             name=self.name,
             kind=self.kind,
             n_missing=n_missing,
             n_distinct=n_distinct,
             notation=self.notation,
-            is_chosen=self.chosen is not None,
+            is_chosen=self.choice is not None,
             kept_words=self.kept_words,
             missing=() if self.words is None and self.is_typed and self.kind in WORDS else self.words,
         )
 
     def _check(self) -> None:
         """Raises DataError for the first cell of another kind than the chosen one."""
-        if self.chosen == "number":
+        if self.choice == "number":
             name, fits, is_fine = "numbers in one notation", is_written_number, all(map(is_number, self.present))
-        elif self.chosen == "date":
+        elif self.choice == "date":
             name, fits, is_fine = "dates in one form", is_date, not self.present or find_form(self.present) is not None
-        elif self.chosen == "sequence":
+        elif self.choice == "sequence":
             name, fits, is_fine = "sequences of integers", is_sequence, all(map(is_sequence, self.present))
         else:
             return
@@ -605,7 +605,7 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     for word in draft.kept_words:
         how = f"--missing '{draft.name}={word}' says so"
         yield f"{name}: {word!r} is read as a label; if it means a missing cell, {how}"
-    if draft.chosen is not None:
+    if draft.choice is not None:
         return
     if draft.kind == "date" and (form := find_form(draft.given)) and form.other:
         either = f"{form.name} or {form.other}"

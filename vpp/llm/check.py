@@ -185,8 +185,8 @@ class _Probes:
         self._dataset = build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
         self._templates = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
         self._options = LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens)
-        asked = LearnerPrompts(dataset=self._dataset, template=shipped("learner", self._templates))
-        self._learner = LlmLearner(endpoint, asked, self._options, counters=Counters())
+        prompts = LearnerPrompts(dataset=self._dataset, template=shipped("learner", self._templates))
+        self._learner = LlmLearner(endpoint, prompts, self._options, counters=Counters())
 
     async def structured(self) -> Finding:
         """Test whether the server enforces a choice that the prompt does not mention."""
@@ -226,8 +226,8 @@ class _Probes:
         rows, written = self._dataset.labelled, list[Translation | TextAnswer]()
         prompts = ProgramPrompts(dataset=self._dataset, columns=Columns(self._dataset))
         async with Sandbox() as sandbox:
-            asked = (self._learner, self._endpoint, prompts, self._options, sandbox)
-            learner = ProgramLearner(*asked, counters=Counters(), falls_back=False, on_program=written.append)
+            parts = (self._learner, self._endpoint, prompts, self._options, sandbox)
+            learner = ProgramLearner(*parts, counters=Counters(), falls_back=False, on_program=written.append)
             predictions = await learner.predict(RULE, rows)
         if reason := next((each.reason for each in written if isinstance(each, Translation)), None):
             words = f"no: {printable(reason)}; --reading auto reads such sentences row by row"

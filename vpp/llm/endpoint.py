@@ -170,8 +170,8 @@ class Endpoint:
         if self._cache is None:
             return await self._retried(messages, options)
         address = self.server.cache_address or self.base_url
-        asked = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
-        key = cache_key({**asked, "body": self._more} if self._more else asked)
+        request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
+        key = cache_key({**request, "body": self._more} if self._more else request)
         if (completion := self._cache.get(key)) is not None:
             return completion
         completion = await self._retried(messages, options)

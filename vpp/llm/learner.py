@@ -138,11 +138,11 @@ class Shared(Generic[K, V]):
 
         questions: with the call that asks each.
         """
-        new = [asked for asked in questions if asked not in self.answers]
-        for asked in new:
-            if asked not in self._tasks:
-                self._tasks[asked] = asyncio.create_task(self._ask(asked, questions[asked]))
-        tasks = {asked: self._tasks[asked] for asked in new}
+        new = [key for key in questions if key not in self.answers]
+        for key in new:
+            if key not in self._tasks:
+                self._tasks[key] = asyncio.create_task(self._ask(key, questions[key]))
+        tasks = {key: self._tasks[key] for key in new}
         self._callers.update(new)
         try:
             done, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION) if new else ((), ())
@@ -150,14 +150,14 @@ class Shared(Generic[K, V]):
                 task.result()
         finally:
             self._callers.subtract(new)
-            for asked, task in tasks.items():
-                if not self._callers[asked]:
-                    del self._callers[asked], self._tasks[asked]
+            for key, task in tasks.items():
+                if not self._callers[key]:
+                    del self._callers[key], self._tasks[key]
                     task.cancel()
         return self.answers
 
-    async def _ask(self, asked: K, ask: Callable[[], Coroutine[None, None, V]]) -> None:
-        self.answers[asked] = await ask()
+    async def _ask(self, key: K, ask: Callable[[], Coroutine[None, None, V]]) -> None:
+        self.answers[key] = await ask()
 
 
 # --- the learner ----------------------------------------------------------------------------------------------------

@@ -163,9 +163,9 @@ def _names_label(rule: str, dataset: Dataset) -> bool:
     )
 
 
-def _any_alike(tokens: Iterable[str], known: Iterable[str]) -> bool:
-    """Return whether two words agree in their first four letters, or a known one of three letters begins a word."""
-    starts = {word[:4] for word in known}
+def _any_alike(tokens: Iterable[str], names: Iterable[str]) -> bool:
+    """Return whether two words agree in their first four letters, or a name of three letters begins a word."""
+    starts = {word[:4] for word in names}
     return any(token[:4] in starts or token[:3] in starts for token in tokens)
 
 
@@ -182,10 +182,10 @@ def _target_uses(dataset: Dataset, cells: set[str]) -> Iterator[str]:
         is_so = rf"{name}(?: of the \w+)?(?: is\b| ?[=<>≤≥])"
         yield rf"\b(?:if|when|unless) (?:{is_so}|[^,;:\n]{{1,160}}?,? (?:and|or) {is_so}(?: \S+){{1,4}}?[,;])"
         yield rf"\b(?:use|look at) (?:the )?(?:column )?{name}"
-    known = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
+    values = {cell for row in dataset.train for name, cell in row.inputs if cell and kinds[name] == "category"}
     labels = [label for label in dataset.classes if not {*words(label)} <= DESCRIBING and not label.isdigit()]
-    if labels and known and cells.isdisjoint(map(str.casefold, labels)):
-        thing = rf"(?:{_any_of((*dataset.inputs, *known))})"
+    if labels and values and cells.isdisjoint(map(str.casefold, labels)):
+        thing = rf"(?:{_any_of((*dataset.inputs, *values))})"
         things = rf"(?:any other )?{thing}(?: (?:and )?{thing}){{0,8}}"
         is_label = (
             rf"(?:is|are) (?:not |both )?(?:{thing} or ){{0,3}}(?:{_any_of(labels)})(?=[.,;:]| (?:and|or)\b|\s*\Z)"

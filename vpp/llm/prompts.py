@@ -198,14 +198,14 @@ class OptimizerPrompts(Prompts):
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned, shown = tuple(turned_columns(row, seed) for row in rows), (self.units, self.cell_limit)
+        examples, shape = tuple(turned_columns(row, seed) for row in rows), (self.units, self.cell_limit)
         has_rule = rule_of(self.dataset, hypothesis) != NO_RULE
         slots: dict[str, Callable[[], str]] = {
-            "inputs": lambda: render_inputs(rows, *shown),
-            "rows": lambda: render_rows(turned, *shown),
-            "values": lambda: render_values(turned, self.units),
+            "inputs": lambda: render_inputs(rows, *shape),
+            "rows": lambda: render_rows(examples, *shape),
+            "values": lambda: render_values(examples, self.units),
             "predictions": lambda: number_lines((each.value for each in predictions), NO_ANSWER),
-            "mistakes": lambda: render_mistakes(turned, predictions, *shown) if has_rule else NO_RULE,
+            "mistakes": lambda: render_mistakes(examples, predictions, *shape) if has_rule else NO_RULE,
             "targets": lambda: number_lines((row.target for row in rows), MISSING),
             "task": lambda: self.task,
         }
@@ -284,8 +284,8 @@ def _below(cell: str | None, unit: str | None, limit: int) -> str:
 def _cell(cell: str | None, unit: str | None, limit: int = 0) -> str:
     if cell is None:
         return MISSING
-    shown = escaped(cut(cell, limit))
-    return f"{shown} {unit}" if unit and is_number(cell) else shown
+    text = escaped(cut(cell, limit))
+    return f"{text} {unit}" if unit and is_number(cell) else text
 
 
 def cut(cell: str, limit: int) -> str:
@@ -388,16 +388,16 @@ def _span(low: str, high: str) -> str:
 
 def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Iterator[tuple[str, list[Value]]]:
     """Yield a column's ranges or commonest cells, each with its outputs. outputs: by cell."""
-    known = {cell: of for cell, of in outputs.items() if cell is not None}
-    if known and all(map(is_number, known)):
-        for cut in _ranges(known):
-            yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(known, cut)
+    present = {cell: of for cell, of in outputs.items() if cell is not None}
+    if present and all(map(is_number, present)):
+        for cut in _ranges(present):
+            yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(present, cut)
     else:
-        common = sorted(known, key=lambda cell: (-len(known[cell]), cell))
+        common = sorted(present, key=lambda cell: (-len(present[cell]), cell))
         for cell in sorted(common[:COMMONEST]):
-            yield one_line(cell), known[cell]
+            yield one_line(cell), present[cell]
         if rest := common[COMMONEST:]:
-            yield f"{len(rest)} others", _joined(known, rest)
+            yield f"{len(rest)} others", _joined(present, rest)
     if None in outputs:
         yield MISSING, outputs[None]
 
@@ -509,8 +509,8 @@ def largest_questions(
     questions = {f"row {alone.id + 1} alone": [alone]}
     if batches:
         questions["a batch"] = [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]
-    for name, shown in questions.items():
-        about = optimizer.about_batch(hypothesis, shown, [Prediction(row=row.id, value=None) for row in shown])
+    for name, batch in questions.items():
+        about = optimizer.about_batch(hypothesis, batch, [Prediction(row=row.id, value=None) for row in batch])
         yield f"the optimizer's prompt about {name}", about, limits[1]
 
 

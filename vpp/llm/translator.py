@@ -170,13 +170,13 @@ class ProgramLearner:
 
         rows: (N, columns of the program). A text that is missing, or gets no readable answer, counts as no.
         """
-        asked: dict[tuple[str, str], str] = {}
+        texts: dict[tuple[str, str], str] = {}
         for words, column in program.questions:
             cells = (row[program.columns.index(column)] for row in rows)
-            asked |= {(words, hypothesis_id(text)): text for text in dict.fromkeys(map(str, filter(None, cells)))}
-        answers = await self._texts.get({at: partial(self._ask_about, *at, text) for at, text in asked.items()})
+            texts |= {(words, hypothesis_id(text)): text for text in dict.fromkeys(map(str, filter(None, cells)))}
+        answers = await self._texts.get({at: partial(self._ask_about, *at, text) for at, text in texts.items()})
         yes: dict[str, dict[str, bool]] = {words: {} for words, _ in program.questions}
-        for (words, id_), text in asked.items():
+        for (words, id_), text in texts.items():
             yes[words][text] = bool(answers[words, id_].yes)
         return yes
 
