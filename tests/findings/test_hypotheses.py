@@ -26,6 +26,7 @@ from vpp.findings.hypotheses import (
     similarity,
     with_ranges,
 )
+from vpp.findings.step import Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.reader import RunReader
@@ -55,7 +56,7 @@ def of(reader: RunReader) -> tuple[Ideas, Floats]:
 
 def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     snapshot = reader.refresh()
-    return deck(every, snapshot.view, snapshot.spec.config, {})
+    return deck(every, snapshot.view, snapshot.spec.config, {}, Names(snapshot.view).end(every).numbers)
 
 
 # Ranges
