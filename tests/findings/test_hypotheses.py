@@ -1,5 +1,6 @@
 """Hypotheses merged where they nearly agree, their cards, and what their weights say."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,14 @@ from vpp.findings.hypotheses import (
     deck,
     groups_at,
     hypotheses,
+    hypotheses_of,
     merge_ideas,
     shares_words,
     similarity,
+    weight_words,
     with_ranges,
 )
+from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.journal import RunReader
@@ -55,7 +59,7 @@ def of(reader: RunReader) -> tuple[Ideas, Floats]:
 
 def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     snapshot = reader.refresh()
-    return deck(every, snapshot.view, snapshot.spec.config, {})
+    return deck(every, snapshot.view, snapshot.spec.config, {}, Names(snapshot.view).end(every).numbers)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(NUMBERS, min_size=5, max_size=5))
@@ -101,6 +105,28 @@ def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> No
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
+
+
+def test_watch_and_posterior_have_the_same_hypotheses_with_the_same_numbers(labels: RunReader) -> None:
+    snapshot, data = labels.refresh(), labels.dataset()
+    cards = deck_of(labels, hypotheses_of(snapshot.view, data)).cards
+    watched = Cards(snapshot.view, snapshot.spec.config, data).end()
+    assert [(each.name, each.words, each.value) for each in cards] == [
+        (f"hypothesis {each.key}", each.words, each.value) for each in watched
+    ]
+    assert plain(cards[0].value) == "60 %"
+
+
+# What the weights say
+
+
+def test_weights_that_only_count_copies_are_no_odds(labels: RunReader) -> None:
+    """The last step of the run copied by weight; here nothing was weighed after it."""
+    every, view = found_in(labels), replace(labels.refresh().view, final=None)
+    assert weight_words(every[0], view, inspected.LABEL_CONFIG) == "2 of 4 copies"
+    assert shares_words(every, inspected.LABEL_CONFIG, view) == (
+        "Two of four copies hold one hypothesis. The last step copied by weight, so a share counts copies, not odds."
+    )
 
 
 def test_shares_are_said_with_the_constant_answer_and_without_weights(labels: RunReader, tmp_path: Path) -> None:

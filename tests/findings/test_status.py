@@ -26,7 +26,7 @@ def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     directory = labels(tmp_path).directory
     spec, summary = directory.spec(), read_summary(directory)
     row = listed("r", spec, "finished", summary, "09:05")
-    assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
+    assert (row.mark, row.note) == ("done", "SMC · finished · 2 of 2 steps · 09:05"), "no verdict yet"
     stopped = listed("r", spec, "stopped", summary, "09:05")
     assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
 

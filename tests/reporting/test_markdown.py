@@ -70,6 +70,16 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert "| one answer | 3.188 |" in numbers
 
 
+def test_the_appendix_has_the_programs_of_the_hypotheses_that_weigh(tmp_path: Path) -> None:
+    reader = inspected.programs(tmp_path)
+    section = report_markdown(reader).split("### Programs")[1].split("### ")[0]
+    assert "def predict(a):\n    if ask('is it `short`?', a):" in section
+    for words in ("1 of 2 rows right", "the model reads it alike on 1 of 2 rows", "yes for 1 of 3 texts"):
+        assert words in plain(section).replace("The model", "the model")
+    assert "Read row by row: the model says that no program can follow it." in section
+    assert "<h2>Programs</h2>" in report_html(reader)
+
+
 def test_the_demo_model_is_named_and_no_other_model_is_called_so(tmp_path: Path) -> None:
     assert "The demo model answered" in report_markdown(inspected.labels(tmp_path)).split("## Hypotheses")[0]
     events = [started(LABEL_CONFIG, LABELS, model="qwen"), *label_events()[1:]]

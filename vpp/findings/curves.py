@@ -7,6 +7,7 @@ from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
+from vpp.findings.hypotheses import hypotheses_of
 from vpp.findings.scores import rows_by_id, score, totals
 from vpp.findings.step import Names, particles_of
 from vpp.runs.view import RunView, StepView, ess_of_sentences
@@ -106,7 +107,7 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
     )
 
 
-def weights_curve(view: RunView) -> Curve | None:
+def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
     """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
     names, moments = Names(view), dict[int, Mapping[int, float]]()
     for step, at in sorted(view.steps.items()):
@@ -118,17 +119,18 @@ def weights_curve(view: RunView) -> Curve | None:
     if len(moments) < 2:
         return None
     if view.has_ended and view.weights:
-        numbers, pairs = names.at("end").numbers, zip(view.population, view.weights, strict=True)
-        moments[view.total_steps + 1] = totals((numbers[state.hypothesis], weight) for state, weight in pairs)
-    every = {number for shares in moments.values() for number in shares}
-    peaks = sorted(every, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
+        every = hypotheses_of(view, dataset)
+        numbers = names.end(every).numbers
+        moments[view.total_steps + 1] = {numbers[each.id]: each.weight for each in every}
+    present = {number for shares in moments.values() for number in shares}
+    peaks = sorted(present, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
     _, last = max(moments.items())
     heaviest = max(last, key=lambda number: last[number])
     lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
     return Curve(
         title="Weight by step",
         words="Numbered as on Watch",
-        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
+        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(last[heaviest])}.",
         lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
         names=[str(n) for n in reversed(peaks)],
         low=(0.0, percent(0.0)),

@@ -13,7 +13,7 @@ A particle's ancestors are its parent in every step since the initial population
 import math
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
@@ -238,10 +238,13 @@ class Hypothesis:
     """Distinct texts, the shortest of the heaviest member first."""
     words: str
     """The first text without the seed sentence; a number that differs between texts of the same form is a range."""
+    weight: float
+    """Sum over the members; 1 only if no other hypothesis has any."""
 
     @property
-    def weight(self) -> float:
-        return min(1.0, sum(each.weight for each in self.members))
+    def id(self) -> str:
+        """Id of the first text."""
+        return hypothesis_id(self.texts[0].text)
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -263,7 +266,9 @@ def hypotheses(
     """
     groups = () if near is None else groups_at(near)
     alone = [(place,) for place in range(sum(map(len, groups)), len(ideas))]
-    found = (_merged([ideas.all[place] for place in group], seed_text, labels) for group in (*groups, *alone))
+    found = [_merged([ideas.all[place] for place in group], seed_text, labels) for group in (*groups, *alone)]
+    most = 1.0 if sum(each.weight > 0 for each in found) == 1 else 1 - EQUAL
+    found = [replace(each, weight=min(each.weight, most)) for each in found]
     return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
 
 
@@ -281,7 +286,8 @@ def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) ->
     others = (each for idea in members for each in idea.wordings if each is not shortest)
     texts = (shortest, *others)
     words = [each.text.removeprefix(seed_text).strip() or each.text for each in texts]
-    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels))
+    weight = sum(each.weight for each in members)
+    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels), weight=weight)
 
 
 def with_ranges(texts: Sequence[str], labels: Collection[str] = ()) -> str:
@@ -307,61 +313,91 @@ def _range(numbers: Sequence[str]) -> str:
 # Cards
 
 
-def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: Mapping[str, ProgramReading]) -> Deck:
+def only_counts(view: RunView, config: Config) -> bool:
+    """True if weights only count copies: the last step copied by weight, and nothing was weighed since."""
+    return config.is_weighted and view.final is None and view.finished_steps[-1].resampled is not None
+
+
+def weight_words(each: Hypothesis, view: RunView, config: Config) -> str:
+    """`51 %`; `8 of 10 copies`, where weights only count them; `3 of 5 chains`; empty for one chain alone."""
+    copies = f"{integer(len(each.slots))} of {integer(config.size)}"
+    if not config.is_weighted:
+        return f"{copies} {'chains' if config.method == 'mh' else 'runs'}" if config.size > 1 else ""
+    return f"{copies} copies" if only_counts(view, config) else percent(each.weight)
+
+
+def deck(
+    every: Sequence[Hypothesis],
+    view: RunView,
+    config: Config,
+    readings: Mapping[str, ProgramReading],
+    numbers: Mapping[str, int],
+) -> Deck:
+    """Return the cards. readings, numbers: by the id of the first text."""
+    has_copies = config.is_weighted and not (config.is_weighing or only_counts(view, config))
+
     def card(each: Hypothesis) -> Card:
         first, copies = each.texts[0], len(each.slots)
         row = "training row" if each.members[0].train else "row"
-        value, facts = percent(each.weight), [right_words(each.fit, row)]
-        if not config.is_weighted:
-            value = f"{copies} of {config.size}" if config.size > 1 else ""
-        elif not config.is_weighing and copies > 1:
+        facts = [right_words(each.fit, row)]
+        if has_copies and copies > 1:
             facts.append(f"× {copies} copies")
         own = (slot for slot in each.slots if view.texts[view.population[slot].hypothesis] == first.text)
         past = history(ancestry(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return Card(
-            key=each.members[0].slots[0],
+            key=numbers[each.id],
+            name=f"hypothesis {numbers[each.id]}",
             words=each.words,
             whole=first.text,
-            value=value,
+            value=weight_words(each, view, config),
             bar=each.weight,
             facts=tuple(filter(None, facts)),
-            folds=(*program_folds(readings.get(hypothesis_id(first.text))), *past, details),
+            folds=(*program_folds(readings.get(each.id)), *past, details),
         )
 
     return Deck(tuple(map(card, every)))
 
 
 def weight_cards(
-    every: Sequence[Hypothesis], view: RunView, dataset: Dataset, more: Callable[[Hypothesis], str] | None = None
+    every: Sequence[Hypothesis],
+    view: RunView,
+    config: Config,
+    dataset: Dataset,
+    more: Callable[[Hypothesis], str] | None = None,
 ) -> Iterator[object]:
     """Yield the hypotheses and the constant answer as cards, heaviest first. more: a fact in place of the copies."""
     if not every:
         yield Note("No population is complete yet.")
         return
-    shares = [(each.weight, each.words, tuple(_facts(each, more))) for each in every[:MOST_CARDS]]
-    if (constant := constant_weight(view)) >= NOTICEABLE:
-        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
-    shares.sort(key=lambda share: -share[0])
-    yield Deck(
-        tuple(
-            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
-            for place, (weight, words, facts) in enumerate(shares)
+    has_copies = config.is_weighted and not only_counts(view, config)
+    cards = [
+        Card(
+            key=place,
+            words=each.words,
+            value=weight_words(each, view, config),
+            bar=each.weight,
+            facts=tuple(_facts(each, more, has_copies=has_copies)),
         )
-    )
+        for place, each in enumerate(every[:MOST_CARDS])
+    ]
+    if (constant := constant_weight(view)) >= NOTICEABLE:
+        words, facts = f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)
+        cards.append(Card(key=len(cards), words=words, value=percent(constant), bar=constant, facts=facts))
+    yield Deck(sorted(cards, key=lambda card: -card.bar))
     if rest := every[MOST_CARDS:]:
         others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
         yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
 
 
-def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
+def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None, *, has_copies: bool) -> Iterator[str]:
     first, copies = each.members[0], len(each.slots)
     yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
     if more:
         yield more(each)
     elif first.prior is not None:
         yield f"prior {percent(first.prior)}"
-    elif copies > 1:
+    elif copies > 1 and has_copies:
         yield f"{integer(copies)} copies"
 
 
@@ -505,11 +541,16 @@ def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> 
         chain, found = "chain" if config.method == "mh" else "run", f"{in_words(n)} hypothes{'is' if n == 1 else 'es'}"
         ended = f"{capitalised(in_words(config.size))} {chain}s end in {found}; each {chain} counts alike."
         return ended if config.size > 1 else "There is one hypothesis."
+    if only_counts(view, config):
+        of, copies = f"{in_words(config.size)} copies hold one hypothesis", len(every[0].slots)
+        share = f"All {of}" if copies == config.size else f"{capitalised(in_words(copies))} of {of}"
+        tenths = "in tenths, " if config.size == 10 else ""
+        return f"{share}. The last step copied by weight, so a share counts copies, {tenths}not odds."
     if (constant := constant_weight(view)) >= NOTICEABLE:
         others = "the one hypothesis has" if n == 1 else f"{in_words(n)} hypotheses share"
         return f"A constant answer has {percent(constant)} of the weight; {others} the rest."
     if n == 1 or every[1].weight == 0:
         return "One hypothesis has all of the weight."
     if first > MAJORITY:
-        return f"One hypothesis has {percent(min(first, 1 - EQUAL))} of the weight; {others} the rest."
+        return f"One hypothesis has {percent(first)} of the weight; {others} the rest."
     return f"No hypothesis has a majority: the heaviest of {in_words(n)} has {percent(first)} of the weight."

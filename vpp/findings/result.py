@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
+from vpp.findings.hypotheses import hypotheses_of, weight_words
 from vpp.findings.points import calibration_result, undecided_result
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
@@ -59,6 +60,8 @@ from vpp.show.words import (
 )
 
 MILLION = 1e6
+CLEAR_ODDS = 20.0
+"""Odds over a constant answer from which a run has found something, however good."""
 
 # The numbers
 
@@ -76,6 +79,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "run": directory.id,
         "verdict": str(ending) if ending else None,
         "grade": ending.grade if ending else None,
+        "confidence": ending.confidence if ending else None,
         "dir": str(directory.path),
         "status": directory.state(view),
         "finish_reason": view.finish_reason,
@@ -215,6 +219,10 @@ class ConstantAnswer:
     log_odds: float
     """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
 
+    @property
+    def is_beaten(self) -> bool:
+        return (self.weight or 0.0) <= MAJORITY and self.log_odds >= math.log(CLEAR_ODDS)
+
     def as_json(self) -> dict[str, Any]:
         numbers = {"log_likelihood": self.constant.log_likelihood, "log_odds": self.log_odds}
         return {"answer": self.constant.answer, "weight": self.weight, **numbers}
@@ -234,14 +242,15 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
 
 
-def odds_words(constant: ConstantAnswer | None, dataset: Dataset) -> str:
-    """`The data are about 40 times more probable under the heaviest hypothesis than under always answering “no”.`"""
-    if constant is None:
-        return ""
+def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
+    """`The data are about 4 times more probable under the heaviest hypothesis than under always answering “no”.`"""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
     times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
     answer = constant.constant.answer
     words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
+    if constant.is_beaten:
+        rows = f"Beside always answering {words}, the training rows are {times} times more probable"
+        return f"{rows} under the heaviest hypothesis: it found something. How good that is, the verdict says."
     two = ("the heaviest hypothesis", f"always answering {words}")
     likely, other = two if constant.log_odds >= 0 else two[::-1]
     nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
@@ -404,8 +413,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     yield from map(Note, (*_faults(usage, view), *(_cuts(dataset, spec) if dataset else ()), *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
-    elif view.population:
-        yield heaviest(view, spec.config)
+    elif view.population and dataset:
+        yield heaviest(view, spec.config, dataset)
     if view.phase in ("failed", "stopped"):
         yield Note(f"{resume}{' (reads OPENAI_API_KEY again)' if is_key_refused(view) else ''}")
     if view.phase == "paused":
@@ -425,13 +434,7 @@ def _weight_table(view: RunView) -> Table:
     return Table(head=("weight", "prior", "log-likelihood", "hypothesis"), rows=rows, right=(0, 1, 2))
 
 
-def heaviest(view: RunView, config: Config) -> Quote:
-    """Return the hypothesis with the largest total weight, or one of equals."""
-    ids = [state.hypothesis for state in view.population]
-    if not config.is_weighted:
-        alike = "one hypothesis" if view.size == 1 else f"one of {view.size} hypotheses that count alike"
-        return Quote(view.texts[ids[0]], (alike,))
-    weights = totals(zip(ids, view.weights, strict=True))
-    first = max(weights, key=lambda hypothesis: weights[hypothesis])
-    copies = [f"{n} copies"] if (n := ids.count(first)) > 1 else []
-    return Quote(view.texts[first], ("heaviest hypothesis", f"{percent(weights[first])} of the weight", *copies))
+def heaviest(view: RunView, config: Config, dataset: Dataset) -> Quote:
+    """Return the first hypothesis of Posterior."""
+    first, what = hypotheses_of(view, dataset)[0], "heaviest" if config.is_weighted else "most frequent"
+    return Quote(first.words, tuple(filter(None, (f"{what} hypothesis", weight_words(first, view, config)))))

@@ -52,9 +52,8 @@ class Listed:
 def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -> Listed:
     """Return the line of a readable run. when: when it was made, or a word instead."""
     where: str = state
-    if state == "finished" and summary.metric and summary.test is not None:
-        score = metric_text(summary.metric, summary.test)
-        where = f"finished · {beside_text(summary.verdict) or score}"
+    if state == "finished" and (numbers := beside_text(summary.verdict)):
+        where = f"finished · {numbers}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
     note = f"{method_word(spec)} · {where} · {when}"

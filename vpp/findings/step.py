@@ -14,8 +14,8 @@ from functools import partial
 from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
-from vpp.findings.hypotheses import compare
+from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes, hypothesis_id
+from vpp.findings.hypotheses import Hypothesis, hypotheses_of, weight_words
 from vpp.findings.scores import answers_of, grouped, scored_rows, totals
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
@@ -35,7 +35,7 @@ GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 # The particles in each phase of a step, and the number that every hypothesis keeps for the whole run
 
 Phase = Literal["weigh", "copy", "rewrite"]
-Moment = tuple[int, Phase] | Literal["first", "end"]
+Moment = tuple[int, Phase] | Literal["first"]
 Groups = Sequence[Sequence[str]]
 """Hypothesis ids with the same answers."""
 
@@ -107,11 +107,14 @@ class Names:
                     self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(_groups, at, phase)))
 
     def at(self, moment: Moment) -> Named:
-        if moment == "end" and moment not in self._moments:
-            found = compare(self._view)
-            keyed = zip(found.population, found.keys, strict=True) if found else ()
-            self._moments["end"] = self._take(_grouped(keyed))
         return self._moments[(moment[0], "weigh") if not isinstance(moment, str) and moment[1] == "copy" else moment]
+
+    def end(self, every: Sequence[Hypothesis]) -> Named:
+        """Return the names at the end: each hypothesis has the number of its heaviest member, and its first text."""
+        ideas = [idea for each in every for idea in each.members]
+        own = self._take([[hypothesis_id(each.text) for each in idea.wordings] for idea in ideas]).numbers
+        numbers = {hypothesis_id(text.text): own[each.id] for each in every for text in each.texts}
+        return Named(numbers, {own[each.id]: each.id for each in every})
 
     def before(self, step: int) -> Named:
         """Return the names at the end of the step before, or of the first hypotheses."""
@@ -201,23 +204,27 @@ class Cards:
         return [self._drawn(card, drawn[own[0].slot]) for card, own in self._pairs(particles, named, named)]
 
     def end(self) -> list[StepCard]:
-        """Cards of the last population with the weights that predictions use."""
-        view, found, named = self._view, compare(self._view), self._names.at("end")
+        """Cards of the hypotheses on Posterior, with the weights that predictions use."""
+        view, every = self._view, hypotheses_of(self._view, self._dataset)
+        named, by_id = self._names.end(every), {each.id: each for each in every}
         last = view.steps.get(view.last_step or 0, StepView(step=0))
         events = (*last.scored.values(), *last.proposals_scored.values(), *view.final_scored.values())
         scores, train = {each.hypothesis: each for each in events}, view.evaluated.get("train")
         weights = view.weights if self._config.is_weighted else (None,) * view.size
         particles = [
             Particle(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
-            for slot, text in enumerate(found.population if found else ())
+            for slot, text in enumerate(each.hypothesis for each in view.population)
         ]
         cards = []
         for card, _ in self._pairs(particles, named, self._names.before(last.step + 1)):
             if train and card.id in train.hypotheses:
                 answers = train.predictions[train.hypotheses.index(card.id)]
                 card = self._scored(card, train.rows, answers, "training rows")
+            each = by_id[card.id]
+            if self._config.is_weighted:
+                card = replace(card, value=weight_words(each, view, self._config), bar=each.weight)
             # Final weights count each text once, however many copies it has.
-            cards.append(replace(card, copies=1 if view.final else card.copies))
+            cards.append(replace(card, words=each.words, copies=1 if view.final else card.copies))
         return _sorted(cards)
 
     def at(self, step: int, phase: Phase | None = None) -> list[StepCard]:

@@ -138,7 +138,7 @@ class _Recorded:
 
     def chart(self) -> "go.Figure | None":
         """Return the weights of the hypotheses by step as a Plotly figure; None with fewer than two such steps."""
-        curve = weights_curve(self.view)
+        curve = weights_curve(self.view, self._reader.dataset())
         return plotly_figure(curve, "light") if curve else None
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ from vpp.show.markup import (
     one_line,
     text,
 )
-from vpp.show.words import counted, cut, percent
+from vpp.show.words import capitalised, counted, cut, percent
 
 LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
@@ -34,6 +34,8 @@ class Card:
 
     key: int
     """Identifies it in its deck."""
+    name: str = ""
+    """`hypothesis 27`, as on Watch; empty in a report."""
     words: str
     """Without the seed sentence, which all share."""
     whole: str = ""
@@ -129,10 +131,11 @@ def _(card: Card) -> str:
     facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
     named = f'data-copy="{text(card.whole)}" aria-label="Copy the whole hypothesis"'
     copy = f'<button type="button" class="copy" {named}>Copy</button>' if card.whole else ""
-    label = text(", ".join(filter(None, ("Hypothesis", card.value, *card.facts))))
+    label = text(", ".join(filter(None, (capitalised(card.name) or "Hypothesis", card.value, *card.facts))))
+    name = f'<span class="k">{text(card.name)}</span>' if card.name else ""
     return (
         f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" aria-label="{label}">'
-        f'<div class="slot"><span class="wt">{text(card.value)}</span></div>{hypothesis(card.words)}'
+        f'<div class="slot"><span class="wt">{text(card.value)}</span>{name}</div>{hypothesis(card.words)}'
         f'<div class="rail">{facts}</div><div class="foot">{copy}{html(card.folds)}</div></article>'
     )
 
