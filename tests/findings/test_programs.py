@@ -56,7 +56,7 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert said(mood) == "Read row by row: the model says that no program can follow it."
     train = reader.refresh().view.evaluated["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
-    cards = Cards(reader.refresh().view, reader.refresh().spec.config, reader.dataset()).end()
+    cards = Cards(reader.refresh().view, reader.refresh().spec.config, reader.dataset()).at(0)
     drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
     assert drawn.count('data-fold="program"><summary>program</summary><pre class="raw">') == 1
     for words in (

@@ -120,7 +120,7 @@ def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
         return None
     if view.has_ended and view.weights:
         every = hypotheses_of(view, dataset)
-        numbers = names.end(every).numbers
+        numbers = names.end(every)
         moments[view.total_steps + 1] = {numbers[each.id]: each.weight for each in every}
     present = {number for shares in moments.values() for number in shares}
     peaks = sorted(present, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]

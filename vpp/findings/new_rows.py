@@ -68,10 +68,11 @@ def outside_words(fields: Sequence[Field], row: Row) -> str:
 
 
 def table_words(votes: Sequence[Point]) -> str:
-    """`On 3 of 60 rows the hypotheses are split, on 1 the answer is “I don’t know”.`"""
-    split, unknown = sum(vote.is_split for vote in votes), sum(map(is_unknown, votes))
-    of = f"On {integer(split)} of {counted(len(votes), 'row')} the hypotheses are split"
-    return f"{of}, on {integer(unknown)} the answer is “I don’t know”."
+    """`3 of 60 rows are in doubt: on 1 of them the answer is “I don’t know”.`"""
+    unknown = sum(map(is_unknown, votes))
+    doubt = sum(vote.is_split or is_unknown(vote) for vote in votes)
+    of = f"{integer(doubt)} of {counted(len(votes), 'row')} {'is' if doubt == 1 else 'are'} in doubt"
+    return f"{of}: on {integer(unknown)} of them the answer is “I don’t know”." if doubt else f"{of}."
 
 
 def answers_table(votes: Sequence[Point], dataset: Dataset) -> Table:

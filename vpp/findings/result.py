@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
@@ -30,7 +30,7 @@ from vpp.findings.scores import (
 )
 from vpp.findings.slices import slices, slices_result
 from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text
-from vpp.findings.verdict import blocks, run_verdict
+from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
@@ -45,19 +45,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
-from vpp.show.words import (
-    EQUAL,
-    MAJORITY,
-    capitalised,
-    counted,
-    fixed,
-    in_words,
-    integer,
-    number,
-    percent,
-    seconds,
-    target_text,
-)
+from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
 
 MILLION = 1e6
 CLEAR_ODDS = 20.0
@@ -128,7 +116,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
         **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
-    return cast(dict[str, Any], finite(to_jsonable_python(found)))
+    # JSON has no infinity: infinite and undefined numbers are strings.
+    return cast(dict[str, Any], from_json(to_json(found, inf_nan_mode="strings")))
 
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
@@ -152,17 +141,6 @@ def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> li
     return [score(answers, rows, dataset).value for answers in evaluated.predictions]
 
 
-def finite(value: Any) -> Any:
-    """Return a value for JSON, which has no infinity, with infinite and undefined numbers as strings."""
-    if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
-
-
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     """Return the log evidence: exact if it is a plain sum over given sentences with a likelihood fixed in advance."""
     value = log_evidence(view)
@@ -176,7 +154,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
-    return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
+    return {"value": value, "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
 def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -246,12 +224,11 @@ def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
     """`The data are about 4 times more probable under the heaviest hypothesis than under always answering “no”.`"""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
     times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    answer = constant.constant.answer
-    words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
+    flat = constant_words(dataset)
     if constant.is_beaten:
-        rows = f"Beside always answering {words}, the training rows are {times} times more probable"
+        rows = f"Beside {flat}, the training rows are {times} times more probable"
         return f"{rows} under the heaviest hypothesis: it found something. How good that is, the verdict says."
-    two = ("the heaviest hypothesis", f"always answering {words}")
+    two = ("the heaviest hypothesis", flat)
     likely, other = two if constant.log_odds >= 0 else two[::-1]
     nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
     return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"

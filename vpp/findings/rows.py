@@ -125,11 +125,7 @@ def columns_by_use(texts: Sequence[str], weights: Sequence[float], inputs: Seque
 def cells_of(row: Row, columns: Sequence[str]) -> Cells:
     """Return the inputs in this order; a single one has no name."""
     cells = dict(row.inputs)
-    return tuple((name if len(cells) > 1 else "", cell_words(cells[name])) for name in columns)
-
-
-def cell_words(cell: str | None) -> str:
-    return "missing" if cell is None else cell
+    return tuple((name if len(cells) > 1 else "", cells[name] or "missing") for name in columns)
 
 
 # The headline
@@ -185,10 +181,9 @@ def row_table(
 
 
 def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine:
-    cells = dict(point.row.inputs)
     return RowLine(
         row=point.row.id,
-        inputs=tuple(cell_words(cells[name]) for name in columns),
+        inputs=tuple(cell for _, cell in cells_of(point.row, columns)),
         vote=vote_of(point, decimals),
         truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",

@@ -180,7 +180,3 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
     return {key: sum(weights) for key, weights in grouped(pairs).items()}
-
-
-def scored_rows(config: Config) -> str:
-    return {"train": "training rows", "buffer": "last rows", "batch": "rows of this step"}[config.scored_on]

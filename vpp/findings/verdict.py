@@ -159,7 +159,7 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     n_right = own.count(0) if is_label else None
     grade: Grade = "unknown"
     if any(own) and sum(own) >= sum(constant):
-        words, grade = f"On the training rows it is no better than {_constant_words(dataset)}. {words}", "nothing"
+        words, grade = f"On the training rows it is no better than {constant_words(dataset)}. {words}", "nothing"
     elif n_right is not None:
         words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
     return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
@@ -273,7 +273,8 @@ def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
     return f"Right on {share}."
 
 
-def _constant_words(dataset: Dataset) -> str:
+def constant_words(dataset: Dataset) -> str:
+    """`always answering “no”`."""
     constant = dataset.constant
     return f"always answering {f'“{constant}”' if isinstance(constant, str) else number(constant, DIGITS)}"
 
@@ -292,7 +293,7 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
 
     value: what the model reaches. relation: words for a better and for a worse one.
     """
-    grade, is_flat, flat = _grade(difference), case.model.name == "constant", _constant_words(case.dataset)
+    grade, is_flat, flat = _grade(difference), case.model.name == "constant", constant_words(case.dataset)
     lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
     words = f"{lead}: no clear difference."
     if grade in ("better", "worse"):

@@ -130,11 +130,10 @@ def block(*parts: str, label: str = "") -> str:
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
 
-def badge(mark: Mark, words: str, *, title: str = "") -> str:
-    """Return a status: a shape and a word. title: shown when pointed at."""
+def badge(mark: Mark, words: str) -> str:
+    """Return a status: a shape and a word."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
-    more = f' title="{text(title)}"' if title else ""
-    return f'<span class="badge"{more}>{shape}{text(words)}</span>'
+    return f'<span class="badge">{shape}{text(words)}</span>'
 
 
 def term(label: str) -> str:
