@@ -1,6 +1,5 @@
 """Parts that most pages use: HTML, captions, errors, charts, fields and components."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -155,9 +154,7 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
 
     steady: keep the greatest height so far, so that nothing below moves up.
     """
-    # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
-    header = json.dumps({"deck": deck_id, "steady": steady})
-    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key)
+    _DECK(data={"deck": deck_id, "steady": steady, "html": html}, key=key)
 
 
 def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:

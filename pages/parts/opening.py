@@ -20,11 +20,12 @@ from vpp.data.descriptions import recorded
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
-from vpp.findings.cost import demo_time_words
+from vpp.findings.cost import demo_pace, time_words
 from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
+from vpp.runs.budget import plan_of
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
@@ -336,8 +337,7 @@ def open_example(name: str = EXAMPLE) -> None:
 def live_words() -> str:
     """Say what the live example takes, by the estimate that the form shows for any run."""
     spec = _settings(SHIPPED, 0)
-    sizes = {name: spec.dataset[name] for name in ("n_train", "n_test")}
-    return demo_time_words(spec.config, latency_ms=READABLE_MS, **sizes)
+    return time_words(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS)))
 
 
 def run_example() -> None:

@@ -23,7 +23,7 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
     assert f"{opening.live_words().capitalize()}, without a key" in shown(app)
-    assert opening.live_words() == "about half a minute"
+    assert opening.live_words() == "about 30\N{NO-BREAK SPACE}s"
     upload(app, TABLE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)

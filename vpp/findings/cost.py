@@ -1,11 +1,10 @@
 """The expected cost of a run: calls, tokens, money and time with their upper bounds, on New run and by --plan."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
-from vpp.inference.plan import plan
+from vpp.inference.plan import Plan
 from vpp.programs.columns import Columns
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
@@ -20,16 +19,16 @@ from vpp.runs.budget import (
 )
 from vpp.runs.preparation import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
 
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
-DEMO_ROUND_S = 0.1
-"""Seconds of a round beside the demo model's delay, on two cores."""
-DEMO_START_S, HALF_S = 3.0, 30.0
-"""Seconds until a run of the demo model begins; half a minute."""
+DEMO_ROUND_S = 0.2
+"""Seconds of a round beside the demo model's delay, on two cores with a page open."""
+DEMO_START_S = 3.0
+"""Seconds until a run of the demo model begins."""
+MINUTE_S = 60.0
 ASSUMED = (
     "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
     "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
@@ -50,7 +49,8 @@ def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
     whole = expected.plan
     is_exact = whole.least_calls == whole.calls
     calls = counted(whole.calls, "call") if is_exact else f"about {roughly(whole.expected_calls)} calls"
-    parts = [calls, f"about {seconds(time_s(whole, pace))}" if pace else "time unknown"]
+    speed = " at readable speed" if spec.endpoint.is_demo and spec.endpoint.demo_latency_ms else ""
+    parts = [calls, f"{time_words(whole, pace)}{speed}" if pace else "time unknown"]
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
@@ -73,7 +73,7 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None)
     if expected.cost is not None:
         rows.append(("Money", money(expected.cost), NO_BOUND))
     if pace is not None:
-        rows.append(("Time", seconds(time_s(whole, pace)), NO_BOUND))
+        rows.append(("Time", time_words(whole, pace).removeprefix("about "), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
     return [table, *map(Note, _notes(expected, spec, dataset, pace))]
 
@@ -95,20 +95,26 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
-        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.source}."
+        yield f"{rounds}. Estimated time: {time_words(expected.plan, pace)}, {pace.source}."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
+def time_words(whole: Plan, pace: Pace) -> str:
+    """`about 45 s`: to five seconds, from a minute on to ten."""
+    time = time_s(whole, pace)
+    step = 10 if time >= MINUTE_S else 5 if time > 10 else 1
+    return f"about {seconds(max(1, step * round(time / step)))}"
+
+
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    source = "as the demo model usually does on two cores"
-    wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, source=source)
-
-
-def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:
-    """`about 45 s`: a run of the demo model from the click on, by the same estimate as every other."""
-    endpoint = replace(EndpointSpec(), demo=True, demo_latency_ms=latency_ms)
-    whole_s = DEMO_START_S + time_s(plan(config, n_train=n_train, n_test=n_test), demo_pace(endpoint))
-    return "about half a minute" if HALF_S - 5 <= whole_s <= HALF_S else f"about {seconds(whole_s)}"
+    wait_s = endpoint.demo_latency_ms / 1000
+    late = f", each answer {wait_s:g} s late, so that a person can read along" if wait_s else ""
+    return Pace(
+        round_trip_s=wait_s + DEMO_ROUND_S,
+        calls_per_s=DEMO_CALLS_A_SECOND,
+        start_s=DEMO_START_S,
+        waits_after=True,
+        source=f"as the demo model usually does on two cores{late}",
+    )

@@ -85,7 +85,7 @@ def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
         return seconds(spent_s)
     spec = snapshot.spec
     if spec.endpoint.is_demo and (view.last_step or 0) < LEAST_STEPS - 1:
-        left = min(left, time_s(plan_of(spec), demo_pace(spec.endpoint)))
+        left = max(1.0, time_s(plan_of(spec), demo_pace(spec.endpoint)) - spent_s)
     most = "at most " if spec.config.patience and spec.config.can_settle else ""
     return f"{seconds(spent_s)}, {most}about {seconds(left)} to go"
 

@@ -90,6 +90,8 @@ class Pace:
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
     """Rate of many calls at once."""
+    start_s: float = 0.0
+    """Seconds until the first round."""
     waits_after: bool = False
     """True if the server delays an answer after computing it, so that a round takes both times."""
     source: str = "as measured with short answers; longer ones take longer"
@@ -97,10 +99,13 @@ class Pace:
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
+    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer.
+
+    The start is included.
+    """
     rounds = whole.rounds * pace.round_trip_s
     work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return rounds + work if pace.waits_after else max(rounds, work)
+    return pace.start_s + (rounds + work if pace.waits_after else max(rounds, work))
 
 
 def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
