@@ -29,6 +29,7 @@ from vpp.findings.scores import (
     grouped,
     noise,
     recorded_answers,
+    right_words,
     rows_by_id,
     score,
     totals,
@@ -384,16 +385,6 @@ def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterat
     first = each.members[0]
     yield from (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"]))
     yield more(each) if more else "" if first.prior is None else f"prior {percent(first.prior)}"
-
-
-def right_words(score: Score | None, row: str) -> str:
-    """`right on 47 of 50 training rows`, or `off by 1.2 on 50 training rows`: root mean squared error."""
-    if score is None:
-        return ""
-    rows = counted(score.n, row)
-    if score.n_correct is not None:
-        return f"right on {integer(score.n_correct)} of {rows}"
-    return f"off by {number(math.sqrt(score.mse or 0.0), 3)} on {rows}"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:

@@ -15,8 +15,8 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
-from vpp.findings.hypotheses import Hypothesis, right_words
-from vpp.findings.scores import Score, answers_of, grouped, totals
+from vpp.findings.hypotheses import Hypothesis
+from vpp.findings.scores import Score, answers_of, grouped, right_words, totals
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
