@@ -64,9 +64,9 @@ def test_no_card_covers_another_while_they_glide(app: App, browser: Browser, fil
         page.goto(film)
         page.get_by_role("slider", name="Step shown").fill("1")
         page.get_by_role("heading", name="Step 1 of 2").wait_for()
-        page.wait_for_function(f"({MOVING})().length === 0")
+        page.wait_for_function(f"() => ({MOVING})().length === 0")
         page.get_by_role("slider", name="Step shown").fill("2")
-        page.wait_for_function(f"({MOVING})().length > 0")
+        page.wait_for_function(f"() => ({MOVING})().length > 0")
         assert not [now for now in range(0, 600, 25) if page.evaluate(COVERED, now)]
 
 
