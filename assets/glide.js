@@ -1,6 +1,6 @@
 // Cards that move say what a phase did, and none covers another: first those that leave or pass others fade, then the rest
 // glides, then what is new or has passed appears. With many cards none moves.
-const TIMING = { duration: 600, easing: "ease-in-out" }
+const TIMING = { duration: 450, easing: "ease-in-out" }
 const MANY = 16
 
 export default function (deck, change) {

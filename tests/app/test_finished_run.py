@@ -67,7 +67,7 @@ def test_no_card_covers_another_while_they_glide(app: App, browser: Browser, fil
         page.wait_for_function(f"() => ({MOVING})().length === 0")
         page.get_by_role("slider", name="Step shown").fill("2")
         page.wait_for_function(f"() => ({MOVING})().length > 0")
-        assert not [now for now in range(0, 600, 25) if page.evaluate(COVERED, now)]
+        assert not [now for now in range(0, 450, 25) if page.evaluate(COVERED, now)]
 
 
 def test_a_film_sorts_each_step_under_a_resting_pointer(film: str, page: Page) -> None:

@@ -150,6 +150,18 @@ class Point:
         return self.decision is not None and self.decision != self.row.target
 
 
+def figures(point: Point) -> dict[str, Any]:
+    """Return the answer in numbers for other programs; None is unknown, or “I don’t know”."""
+    doubt = point.doubt if math.isfinite(point.doubt) else None
+    low, high = point.interval or (None, None)
+    own: dict[str, Any] = {"spread": doubt, "low": low, "high": high}
+    if point.is_label:
+        share = dict(point.shares).get(str(point.prediction), 0.0)
+        own = {"decision": point.decision, "share": share, "entropy_bits": doubt}
+    possible = {"possible": possible_labels(point) or possible_range(point)} if point.reject.conformal else {}
+    return {"prediction": point.prediction, **own, "abstained": point.abstained, **possible}
+
+
 def voices(point: Point) -> tuple[int, ...]:
     """Slots that hold weight and answered, heaviest first."""
     slots = heaviest_first(point.weights)

@@ -1,7 +1,6 @@
 """Posterior: a run's weighted hypotheses, from Python; and `vpp.fit` and the other calls that return one."""
 
 import io
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from vpp.events import Evaluated
 from vpp.findings.curves import weights_curve
 from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles
-from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.points import Point, figures, points, reject_option, votes_on
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.scores import score_text
@@ -242,21 +241,10 @@ def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
 
 
 def _line(point: Point) -> dict[str, Any]:
-    doubt = point.doubt if math.isfinite(point.doubt) else math.nan
-    if point.is_label:
-        shares = dict[Value | None, float](point.shares)
-        share = shares.get(point.prediction, 0.0)
-        figures = {"decision": point.decision, "share": share, "entropy_bits": doubt}
-    else:
-        low, high = point.interval or (math.nan, math.nan)
-        figures = {"spread": doubt, "low": low, "high": high}
     return {
         "row": point.row.id,
         "truth": point.row.target,
-        "prediction": point.prediction,
-        **figures,
-        **({"possible": possible_range(point) or possible_labels(point)} if point.reject.conformal else {}),
-        "abstained": point.abstained,
+        **figures(point),
         "uncertain": point.is_uncertain,
         **{f"particle_{slot}": vote for slot, vote in enumerate(point.votes)},
     }

@@ -5,14 +5,13 @@ infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
 """
 
 import json
-import math
 from dataclasses import fields
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
 from vpp.findings.hypotheses import merge_ideas, particles, similarity
-from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
+from vpp.findings.points import Point, figures, points, reject_option
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.verdict import run_verdict
@@ -23,6 +22,8 @@ MOST_ROWS = 10
 """Rows written that speak against a hypothesis, the worst first; the journal has all."""
 DIGITS = 9
 """Decimals of similarities."""
+FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
+"""Of labels, and of numbers."""
 Json = dict[str, Any]
 
 
@@ -69,22 +70,9 @@ def _ruled_out(entry: RuledOut) -> Json:
 
 
 def _point(point: Point) -> Json:
-    doubt = point.doubt if math.isfinite(point.doubt) else None
-    low, high = point.interval or (None, None)
-    possible = possible_labels(point) or possible_range(point) or ()
-    return {
-        "row": point.row.id,
-        "true": point.row.target,
-        "prediction": point.prediction,
-        "uncertain": point.is_uncertain,
-        "abstained": point.abstained,
-        "shares": dict(point.shares) if point.is_label else None,
-        "entropy_bits": doubt if point.is_label else None,
-        "spread": None if point.is_label else doubt,
-        "low": low,
-        "high": high,
-        **({"possible": possible} if point.reject.conformal else {}),
-    }
+    own = {"row": point.row.id, "true": point.row.target, "uncertain": point.is_uncertain}
+    shares = {"shares": dict(point.shares) if point.is_label else None}
+    return {**own, **shares, **dict.fromkeys(FIGURES), **figures(point)}
 
 
 def _field(value: Any) -> str:
