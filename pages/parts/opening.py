@@ -20,17 +20,17 @@ from vpp.data.descriptions import recorded
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
-from vpp.findings.cost import demo_pace, time_words
+from vpp.findings.cost import time_words
 from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
-from vpp.runs.budget import plan_of
+from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
@@ -234,7 +234,7 @@ def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: 
 
 
 def made(directory: RunDirectory) -> str:
-    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(made_at(directory), datetime.now())
+    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(creation_time(directory), datetime.now())
 
 
 # Starting runs
@@ -337,7 +337,7 @@ def open_example(name: str = EXAMPLE) -> None:
 def live_words() -> str:
     """Say what the live example takes, by the estimate that the form shows for any run."""
     spec = _settings(SHIPPED, 0)
-    return time_words(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS)))
+    return time_words(time_s(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS))))
 
 
 def run_example() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app import drawn
-from tests.app.drawn import app as app
-from tests.app.drawn import names, press, shown
+from tests.app import screen
+from tests.app.screen import app as app
+from tests.app.screen import names, press, shown
 from tests.asked import asked_labels, pair_run, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -27,9 +27,9 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
 
     def draw(reader: RunReader) -> AppTest:
-        app = drawn.app_over(tmp_path, monkeypatch)
+        app = screen.app_over(tmp_path, monkeypatch)
         app.session_state["posterior.asking"] = True
-        return drawn.opened(app, reader, "posterior")
+        return screen.opened(app, reader, "posterior")
 
     return draw
 

@@ -9,12 +9,11 @@ import pytest
 from tests.inspected import labels
 from tests.reporting.builders import DEMO, YES_NO, drawn, finished, folded, proposed, scored, started, view_of
 from vpp.events import Event, RunFinished, RunPaused, Usage
-from vpp.findings.cost import demo_pace
 from vpp.findings.progress import activity_words, pace
 from vpp.findings.status import Listed, distinguished, facts, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
-from vpp.runs.asking import Checked
-from vpp.runs.budget import plan_of, time_s
+from vpp.runs.asking import CheckResult
+from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import State
 from vpp.runs.journal import Record, Snapshot, read_summary
 from vpp.runs.spec import RunSpec
@@ -85,8 +84,8 @@ def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_beg
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Checked:
-    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
+def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
+    return CheckResult(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
 ANSWERS = checked("answers", "works")
@@ -115,7 +114,7 @@ ANSWERS = checked("answers", "works")
         ),
     ],
 )
-def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: tuple[Mark, str]) -> None:
+def test_a_check_ends_with_what_it_comes_to(checks: list[CheckResult], expected: tuple[Mark, str]) -> None:
     assert verdict(checks) == expected
 
 

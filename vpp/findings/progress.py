@@ -7,11 +7,10 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
-from vpp.findings.cost import demo_pace
 from vpp.findings.curves import Accuracy, accuracies
 from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
 from vpp.findings.step import Names
-from vpp.runs.budget import cap_words, ending_share, money, plan_of, seconds_left, time_s
+from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import State
 from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView, StepView, settling_of
@@ -33,7 +32,7 @@ def phase(snapshot: Snapshot) -> str:
         return capitalised(activity_words(view, snapshot.spec.config))
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if state == "stopped" and not view.drawn:
+    if state == "stopped" and not view.draws:
         return "Stopped before it began"
     if not view.began_at or state in GOING_ON:
         return state.capitalize()
@@ -46,7 +45,7 @@ def activity_words(view: RunView, config: Config) -> str:
     """`writing programs: 4 of 10`: what a run does now, with the hypotheses done."""
     last, size = view.last_step, config.size
     if last is None:
-        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
+        return f"writing the first hypotheses: {len(view.draws)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
     if last == view.total_steps - 1 or view.final_scored:
         return "final weights and evaluation"
@@ -75,7 +74,7 @@ def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
     if view.began_at is None or snapshot.state not in GOING_ON:
         return ""
     # A run that starts has only begun: its server is being opened.
-    is_starting = snapshot.state == "queued" and not view.drawn
+    is_starting = snapshot.state == "queued" and not view.draws
     since = view.last_at if is_starting or snapshot.state == "running" else None
     spent_s = view.wall_s + (0.0 if since is None else max(0.0, now - since))
     if snapshot.state != "running":

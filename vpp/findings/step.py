@@ -101,7 +101,7 @@ class Names:
         self._view = view
         self._own: dict[str, int] = {}
         self._faces: dict[int, str] = {}
-        first = dict.fromkeys(each.hypothesis for each in view.drawn.values())
+        first = dict.fromkeys(each.hypothesis for each in view.draws.values())
         self._moments: dict[Moment, Named] = {"first": self._take([[text] for text in first])}
         for step, at in sorted(view.steps.items()):
             for phase in phases(at):
@@ -197,7 +197,7 @@ class Cards:
 
     def first(self) -> list[Card]:
         """Cards of the first hypotheses so far, in order of appearance."""
-        named, drawn = self._names.at("first"), self._view.drawn
+        named, drawn = self._names.at("first"), self._view.draws
         particles = [
             Particle(slot=slot, hypothesis=each.hypothesis, parent=each.hypothesis, scored=None, weight=None)
             for slot, each in drawn.items()
@@ -379,7 +379,7 @@ def happened(view: RunView, step: int | None, config: Config, names: Names) -> s
 
 
 def _beginning(view: RunView, config: Config) -> str:
-    drawn = list(view.drawn.values())
+    drawn = list(view.draws.values())
     if not drawn:
         return ""
     if config.method in CHAINS_OF_VML:

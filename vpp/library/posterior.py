@@ -54,7 +54,7 @@ FILE = "file:"  # prefix of an endpoint that is a model file on this machine
 T = TypeVar("T")
 
 
-class _Recorded:
+class _RunFiles:
     """What a run's files say: nothing here asks a model."""
 
     def __init__(self, directory: RunDirectory) -> None:
@@ -136,7 +136,7 @@ class _Recorded:
         ]
 
 
-class Posterior(_Recorded):
+class Posterior(_RunFiles):
     """A run's weighted hypotheses at the time it was opened.
 
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
