@@ -205,11 +205,11 @@ class TrialAsking:
     def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
         self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
-        ideas = merge_ideas(self._view, self._dataset)
-        if ideas is None:
+        ideas = merge_ideas(self._view, self._dataset).all
+        if not ideas:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config, self._no_rule = reader.directory.spec().config, f"{self._view.seed_text} {WITHOUT}"
-        self._items = list(self._put_on_trial(list(ideas)[: size.ideas], size))
+        self._items = list(self._put_on_trial(ideas[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         places = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._rows = tuple(self._dataset.train[place] for place in places)

@@ -278,7 +278,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
         "n_unique": values["n_unique"],
-        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
+        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())).all),
         "ess": values["ess_by_step"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,
