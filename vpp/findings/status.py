@@ -19,7 +19,7 @@ from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
 from vpp.runs.directory import Command, State
-from vpp.runs.journal import RecordedAnswers, Summary
+from vpp.runs.journal import JournalAnswers, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.settings import Preset, preset
@@ -232,7 +232,7 @@ def is_refusal(reason: str | None) -> TypeGuard[str]:
     return reason is not None and reason.startswith(tuple(OF_PROMPT))
 
 
-def withheld(answers: RecordedAnswers) -> Iterator[str]:
+def withheld(answers: JournalAnswers) -> Iterator[str]:
     """Yield `3 rows: withheld by the server's filter (…).`"""
     rows = refused_rows((*answers.by_pair.values(), *answers.readings.values()))
     texts = Counter(each.reason for each in answers.translations.values() if is_refusal(each.reason))

@@ -74,8 +74,8 @@ PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than it was sent words."""
 FEW_PIECES = 400
 """Pieces of a prompt below which a miscount says nothing."""
-LEAST_SHARE, MOST_SHARE = 0.95, 4.0
-"""Tokens a piece: five tokenizers measured on prompts, tables and prose give 1.0 to 2.5, other scripts more."""
+LEAST_SHARE = 0.95
+"""Tokens a piece at least: five tokenizers measured on prompts, tables and prose give 1.0 to 2.5."""
 _PIECE = re.compile(r"[^\W\d_]+|\d{1,3}|(?:[^\w\s]|_)+(?![^\W\d_])")
 """Letters, three digits, or signs but one before a letter: no usual tokenizer joins two of them to one token."""
 
@@ -111,8 +111,6 @@ class Endpoint:
         self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
-        self._longest = (0, 0)
-        """Most tokens that the server counted in a prompt, and the pieces of the shortest prompt with so many."""
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
@@ -183,7 +181,7 @@ class Endpoint:
         if (completion := self._cache.get(key)) is not None:
             return completion
         completion = await self._retried(messages, options)
-        is_whole = completion.text and not self._is_cut(messages, completion)
+        is_whole = completion.text and not is_cut(messages, completion)
         if is_whole and (completion.first_tokens or "logprobs" not in options):
             self._cache.put(key, completion)
         return completion
@@ -258,24 +256,11 @@ class Endpoint:
         limit = body.get(protocol.MOST_TOKENS[0], protocol.COUNT_LIMIT)
         if completion.completion_tokens > limit + protocol.OVERRUN:  # Ollama accepts the newer name and ignores it
             self._refuse({protocol.MOST_TOKENS[0]: None})
-        if self._is_cut(body["messages"], completion):
+        if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
         if self._price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
-
-    def _is_cut(self, messages: Messages, completion: Completion) -> bool:
-        """Return whether the server read only a part of the prompt.
-
-        Then it counts less than the least tokens of such a text, or no more than of a prompt two thirds as long.
-        """
-        n_tokens, n_pieces = completion.prompt_tokens, sum(pieces(message["content"]) for message in messages)
-        if not n_tokens or n_pieces <= FEW_PIECES:
-            return False
-        most, shortest = self._longest
-        if most <= n_tokens < MOST_SHARE * n_pieces:
-            self._longest = (n_tokens, min(n_pieces, shortest) if n_tokens == most else n_pieces)
-        return n_tokens < LEAST_SHARE * n_pieces or (n_tokens == most and n_pieces > 1.5 * shortest)
 
     async def _posted(self, body: dict[str, Any]) -> Any:
         """Return the reply; the throttle learns whether the server had room."""
@@ -314,6 +299,12 @@ class Endpoint:
         return protocol.read_reply(
             reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
         )
+
+
+def is_cut(messages: Messages, completion: Completion) -> bool:
+    """Return whether the server counts fewer tokens than the prompt has at least, so that it read only a part of it."""
+    n_pieces = sum(pieces(message["content"]) for message in messages) if completion.prompt_tokens else 0
+    return n_pieces > FEW_PIECES and completion.prompt_tokens < LEAST_SHARE * n_pieces
 
 
 @lru_cache(maxsize=64)  # worked examples begin many prompts

@@ -35,6 +35,9 @@ FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
 )
+FIX_LONG = "show it less at once, or serve the model with a longer context"
+FIX_BLOCKED = "check address and key; if others are answered, a firewall forbids a word of this prompt"
+FIX_KEY = "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
 LATE, STOPPED = "no answer in time", "stopped early"
 TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
@@ -372,86 +375,58 @@ OF_PROMPT = {
 }
 """Refusals of one prompt, and the kinds by which they are counted."""
 OVERLOADED = frozenset({429, 503})
-NO_CHAT = frozenset({405, 501})
-"""Statuses of a server that takes no POST at this address."""
-_AGAIN = frozenset({200, 408, 409, 423, 424, 425, 429, 499, *range(500, 600)}) - NO_CHAT
-"""Statuses after which another attempt may succeed; 200: an error that stands in an answer's place."""
-_FORBIDDEN = frozenset({400, 403, 406})
-"""Statuses of a firewall that forbids a prompt for a word in it."""
-_OF_PROMPT = frozenset({200, 400, 403, 413, 422, 424, 451, 500})
-"""Statuses that may be about the prompt alone."""
-_TOO_LONG = re.compile(
-    r"context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
+_OF_PROMPT = r"(200|400|403|413|422|424|451|500)\b.*"
+"""Statuses that may be about the prompt alone; 200: an error that stands in an answer's place."""
+_TOO_LONG = (
+    r"(context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
     r"|\b(messages?|request)\b.{0,20}too (long|large)|string.above.max.length"
     r"|\b(prompt|inputs?|sequence)\b.{0,40}(too (long|large)|longer than)"
-    r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer))",
-    re.IGNORECASE,
+    r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer)))"
 )
-_FILTER = re.compile(
-    r"content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
-    r"|policy.?violation|invalid_prompt|blocked by|inappropriate content|sensitive|敏感|content exists risk",
-    re.IGNORECASE,
+_FILTER = (
+    r"(content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
+    r"|policy.?violation|invalid_prompt|blocked by|inappropriate content|sensitive|敏感|content exists risk)"
 )
-_KEY = re.compile(
-    r"no connected db|api.key.not.(valid|found)|invalid.api.key|api.key.invalid|authentication_error", re.IGNORECASE
+_KEY = r"(no connected db|api.key.not.(valid|found)|invalid.api.key|api.key.invalid|authentication_error)"
+_ACCESS = r"\b(key|token|credential|authori[sz]|authenticat|permission|account|region|countr)"
+"""Reasons for which a server forbids every prompt; without one a firewall may forbid a word of this prompt."""
+_NO_PATH = r"((unexpected|unknown|invalid|no such) (endpoint|path|route|url)|route.{0,80}not found|cannot post)"
+_NO_MODEL = r"(invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model)"
+TRY_AGAIN = "another attempt may succeed"
+_ANSWERS = tuple(
+    (re.compile(pattern, re.IGNORECASE), what, fix)
+    for pattern, what, fix in (
+        (r"402|(403|429).*insufficient_quota", "the account has no credit left", "add credit, or give another key"),
+        # the second: a rate limit that the request alone exceeds
+        (rf"413|.*request too large|{_OF_PROMPT}{_TOO_LONG}", DOES_NOT_FIT, FIX_LONG),
+        (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
+        (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
+        (r"200|408|409|42[345]|429|499|5\d\d", TRY_AGAIN, FIX_BUSY),
+        (rf"4\d[036] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
+        (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
+        (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
+        (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
+        (r"404", f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"),
+        (r"3\d\d", "it redirects", "give the address it redirects to: {}"),
+        (r"", NOT_ACCEPTED, "change the option that it names, or try another model"),
+    )
 )
-"""Answers under 400 to a key: of a LiteLLM proxy without a database, and of Gemini."""
-_ACCESS = re.compile(
-    r"\b(key|token|credential|authori[sz]|authenticat|permission|account|region|countr)", re.IGNORECASE
-)
-"""Reasons for which a server forbids every prompt."""
-_NO_PATH = re.compile(
-    r"(unexpected|unknown|invalid|no such) (endpoint|path|route|url)|route.{0,80}not found|cannot post", re.IGNORECASE
-)
-_UNKNOWN_MODEL = re.compile(
-    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.IGNORECASE
-)
+"""What the server means, and the fix, by the begin of its status and words; the first that fits is taken."""
 
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
+    """Return what a status and its words refuse: this prompt, every one, or only this attempt."""
+    is_other = not complaint.is_of_protocol and complaint.words != WEB_PAGE
+    said = f"{status} {'(other) ' if is_other else ''}{complaint.words} {complaint.codes}"
+    what, fix = next((what, fix) for pattern, what, fix in _ANSWERS if pattern.match(said))
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
     kind = f"HTTP {status}" if status != 200 else "error under 200"
-    refusal = _refusal(status, complaint, location=headers.get("location", ""))
-    if refusal is None:
-        wait_s = retry_after_s(headers)
-        return Failure(kind, reason, FIX_BUSY, wait_s=wait_s, overloaded=status in OVERLOADED)
-    what, fix = refusal
+    if what == TRY_AGAIN:
+        return Failure(kind, reason, fix, wait_s=retry_after_s(headers), overloaded=status in OVERLOADED)
+    fix = fix.format(short_reason(re.sub(r"//[^/@]*@", "//", headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
-
-
-def _refusal(status: int, complaint: Complaint, *, location: str) -> tuple[str, str] | None:
-    """Return what the server refuses for good, and the fix; None if another attempt may succeed."""
-    said = f"{complaint.words} {complaint.codes}"
-    if status == 402 or (status in (403, 429) and "insufficient_quota" in said):
-        return "the account has no credit left", "add credit, or give the key of another account"
-    is_over_rate = "request too large" in said.casefold()  # a rate limit that the request alone exceeds
-    if status == 413 or (status in _OF_PROMPT and _TOO_LONG.search(said)) or is_over_rate:
-        return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
-    if status in _OF_PROMPT and _FILTER.search(said):
-        return PROMPT_FILTERED, FIX_FILTER
-    if _NO_PATH.search(complaint.words):
-        return NO_API, FIX_ADDRESS
-    if status in _AGAIN:
-        return None
-    is_page = complaint.words == WEB_PAGE
-    if status in _FORBIDDEN and (
-        is_page or (status != 400 and not complaint.is_of_protocol and not _ACCESS.search(said))
-    ):
-        return PROMPT_BLOCKED, "check address and key; if others are answered, a firewall forbids a word of this prompt"
-    if status in (401, 403) or _KEY.search(said):
-        return KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
-    if status in (400, 404) and _UNKNOWN_MODEL.search(said):
-        return UNKNOWN_MODEL, "take one of those it lists"
-    if status in NO_CHAT or (status == 404 and not complaint.is_of_protocol):
-        return NO_API, FIX_ADDRESS
-    if status == 404:
-        return f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"
-    if 300 <= status < 400:
-        address = re.sub(r"//[^/@]*@", "//", location.partition("?")[0])
-        return "it redirects", f"give the address it redirects to: {short_reason(address)}"
-    return NOT_ACCEPTED, "change the option that it names, or try another model"
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
