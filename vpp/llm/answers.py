@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
+from vpp.llm.protocol import printable
 from vpp.posterior.prediction import winner
 from vpp.problem import Prediction
 
@@ -92,7 +93,7 @@ def _number_in(value: str, unit: str, expected: tuple[float, float] | None) -> f
 
 
 def quoted(value: str) -> str:
-    return f"'{shortened(value.strip(), 80)}'"
+    return f"'{printable(shortened(value.strip(), 80))}'"
 
 
 # --- forms of an answer ---------------------------------------------------------------------------------------------
