@@ -25,9 +25,8 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
 from vpp.inference.ahead import together
 from vpp.llm.answers import letter_shares
 from vpp.llm.endpoint import Endpoint
-from vpp.problem import Prediction
 
-from .asking import RULE, SEED_TEXT, ask, learner_of, optimizer_of
+from .asking import RULE, ask, learner_of, optimizer_of
 from .stub import Reply, Request, Stub, as_json, chat, dropped, endpoint_of, refusal, script
 from .tables import PARITY
 
@@ -118,15 +117,6 @@ async def test_a_row_that_the_server_refuses_abstains_with_its_words_and_the_oth
         assert "withheld by the server's filter (HTTP 400 The response was filtered)" in (said[1].reason or "")
         assert (len(stub.requests), counters.snapshot().faults) == (3, {"prompt withheld": 1})
         assert (counters.snapshot().unparsable, counters.snapshot().learner) == (1, 2)
-
-
-async def test_a_proposal_leaves_out_rows_until_the_server_takes_it() -> None:
-    given = tuple(Prediction(row=row.id, value="0") for row in PARITY.train)
-    for word, text, shown in (("b: 4", f"{SEED_TEXT} Output 1.", 1), ("b: 5", None, 1)):
-        async with optimizer_of(withholding(word)) as (optimizer, _, _):
-            proposal = await optimizer.propose(SEED_TEXT, PARITY.train, given, temperature=1.0, seed=0)
-            assert (proposal.text, proposal.shown) == (text, shown)
-            assert ("withheld by the server's filter" in (proposal.reason or "")) == (text is None)
 
 
 async def test_a_run_ends_only_if_its_first_questions_are_all_refused() -> None:
