@@ -24,6 +24,7 @@ from vpp.findings.points import (
     BELOW,
     Point,
     holds_truth,
+    is_unknown,
     points,
     possible_labels,
     possible_range,
@@ -135,6 +136,17 @@ def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: P
     assert [row for row, point in found.items() if not holds_truth(point)] == [9]
 
 
+def test_a_calibration_counts_only_for_its_own_step_and_weights(tmp_path: Path) -> None:
+    reader = calibrated_labels(tmp_path, wrong=0)
+    view, data = reader.refresh().view, reader.dataset()
+    test = view.evaluated["test"]
+    assert reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+    other = replace(test, weights=test.weights[::-1])
+    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=other).conformal
+    view.steps[2] = replace(view.steps[1], step=2)
+    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+
+
 def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
     found = on_test(calibrated_numbers(tmp_path, off=2.0))
     assert found[4].interval == (0.0, 2.0)
@@ -207,6 +219,12 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
     answers = replace(number_answers(), texts=("a", "b", "c"))
     blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
     assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
+
+
+def test_a_number_is_unknown_where_answers_spread_over_half_a_deviation_of_the_training_targets() -> None:
+    """Deviation of 0, 1, 2 and 4: 1.48. The answers spread by 0.71 on row 4, 0.87 on row 6, 0.94 on row 7."""
+    assert target_spread(NUMBERS) == pytest.approx((35 / 16) ** 0.5)
+    assert {row: is_unknown(vote) for row, vote in NUMBER_VOTES.items()} == {4: False, 5: False, 6: True, 7: True}
 
 
 def test_a_table_is_counted() -> None:
