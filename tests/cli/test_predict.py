@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import asked_labels
+from tests.inspected import askable_labels
 from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
 from vpp.findings.baselines import PROMPTED, PromptedBaselines
@@ -23,7 +23,7 @@ TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 def run_dir(desk: Desk, served: Model) -> Path:
     """A run of four sentences, and a table to ask about, `new.csv`: 20 questions."""
     (desk.folder / "new.csv").write_text(TABLE)
-    return asked_labels(desk.runs, served).directory.path
+    return askable_labels(desk.runs, served).directory.path
 
 
 def test_a_table_is_predicted_with_reasons(desk: Desk, run_dir: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir:
 
 
 def test_rows_that_are_refused_cost_nothing_else(desk: Desk, served: Model) -> None:
-    run_dir = asked_labels(desk.runs, served, cache=True).directory.path
+    run_dir = askable_labels(desk.runs, served, cache=True).directory.path
     (desk.folder / "new.csv").write_text(TABLE)
     served.refusal, served.refused_word = refusal(401, "no such key"), "a: 10"
     (desk.folder / "four.csv").write_text(TABLE.removesuffix("10,x\n"))
