@@ -102,7 +102,7 @@ def test_cells_by_programs_keep_the_papers_schedule(reading: Reading) -> None:
 @pytest.mark.parametrize(("task", "templates"), [("linear", NUMBERS), ("sum-parity", EXAMPLES)])
 def test_a_small_models_sweep_shows_it_the_tasks_worked_examples(task: str, templates: str) -> None:
     endpoint = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.optimizer_template
+    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.templates["optimizer"]
     assert shown == set_texts(templates)["optimizer"] != set_texts(PAPER)["optimizer"]
 
 

@@ -40,7 +40,7 @@ from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.limits import Cap, Price
-from vpp.llm.templates import AUTO, ROLES, TEMPLATES
+from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
@@ -55,7 +55,7 @@ from vpp.runs.preparation import (
     check_limits,
     continue_run,
     read_sentences,
-    template_fields,
+    template_texts,
 )
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
@@ -88,7 +88,7 @@ def run(options: Namespace) -> Lines:
         config=config,
         endpoint=endpoint,
         name=options.name,
-        **_templates(options, endpoint, dataset),
+        templates=_templates(options, endpoint, dataset),
         **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
@@ -172,20 +172,17 @@ def _prices(amounts: Sequence[float]) -> Prices:
     return Prices(**dict(zip(("learner", "optimizer"), prices, strict=False)))
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[str, Any]:
-    """Return the templates as fields of RunSpec. Raises InputError for a folder without a template."""
+def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
+    """Return the texts of a shipped set, or of the usual one and a folder. Raises InputError for an empty folder."""
     is_named = options.templates in TEMPLATES
-    name = options.templates if is_named else AUTO
-    texts = template_fields(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset)
-    if is_named:
-        return texts
     paths = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
-    own = {f"{role}_template": read_text(path) for role, path in paths.items() if path.is_file()}
-    if not own:
+    own = {} if is_named else {role: read_text(path) for role, path in paths.items() if path.is_file()}
+    if not is_named and not own:
         names = ", ".join(path.name for path in paths.values())
         choices = f"not one of {', '.join(TEMPLATES)}, nor a folder with one of {names}"
         raise InputError(f"--templates {options.templates}: {choices}")
-    return {**texts, **own}
+    name = options.templates if is_named else AUTO
+    return template_texts(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset) | own
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:

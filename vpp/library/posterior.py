@@ -37,7 +37,7 @@ from vpp.runs.asking import Answers, Asking, Questions, average_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group, begin, start_open, wait_for
 from vpp.runs.journal import RunReader, read_summary
-from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
@@ -409,7 +409,7 @@ def fit(
         name=name,
         config=settings,
         endpoint=server,
-        **template_fields(templates, is_demo=server.is_demo, preset=preset_name, dataset=dataset),
+        templates=template_texts(templates, is_demo=server.is_demo, preset=preset_name, dataset=dataset),
         cell_limit=cell_limit,
         start=_sentences(start),
         start_prior=tuple(start_prior),
