@@ -52,10 +52,13 @@ LAST = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=6)
 
 @dataclass
 class Says:
+    """A learner that reads the first text as a program, and the others row by row."""
+
     answers: Answers
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        return tuple(Prediction(row=row.id, value=self.answers[hypothesis][row.id]) for row in rows)
+        branch, values = 0 if hypothesis == TEXTS[0] else None, self.answers[hypothesis]
+        return tuple(Prediction(row=row.id, value=values[row.id], branch=branch) for row in rows)
 
 
 async def _all(problem, config, population) -> list[Event]:  # type: ignore[no-untyped-def]

@@ -210,7 +210,7 @@ async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> li
     for each in (each for view in views for each in view.evaluated.values()):
         for k, hypothesis in enumerate(each.hypotheses):
             shares = each.shares[k] if each.shares else repeat(None)
-            branches = each.branches[k] if each.branches else repeat(None)
+            branches = (each.branches[k] if each.branches else ()) or repeat(None)  # none of a text read row by row
             for row, value, share, branch in zip(each.rows, each.predictions[k], shares, branches, strict=False):
                 prediction = Prediction(row=row, value=value, shares=share, branch=branch)
                 answers.setdefault((hypothesis, row), prediction)
