@@ -178,7 +178,7 @@ class Worker:
     def beat(self, **changes: Any) -> None:
         """Write a heartbeat, if the disk takes it: the run works without. changes: of its fields since the last."""
         now, (in_flight, age_s) = time.time(), self.counters.flight()
-        counts = {"usage": self.counters.snapshot(), "in_flight": in_flight, "oldest_at": now - age_s}
+        counts: dict[str, Any] = {"usage": self.counters.snapshot(), "in_flight": in_flight, "oldest_at": now - age_s}
         self._last_beat = replace(self._last_beat, at=now, **counts, **changes)
         with suppress(DiskRefused):
             self.directory.beat(self._last_beat)
