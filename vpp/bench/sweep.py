@@ -20,9 +20,9 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm.templates import PAPER
-from vpp.runs.directory import RunDirectory, file_lock, load_dataset, write_atomically
+from vpp.runs.directory import RunDirectory, file_lock, load_dataset, read_spec, write_atomically
 from vpp.runs.preparation import Preparation, template_texts
-from vpp.runs.spec import EndpointSpec, RunSpec, adapter, first_fault
+from vpp.runs.spec import EndpointSpec, RunSpec, adapter
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, Reading, preset
 from vpp.show.words import counted
@@ -164,14 +164,8 @@ class SweepDirectory:
 
     def spec(self) -> SweepSpec:
         """Read sweep.json. Raises RunError if it does not exist or cannot be read."""
-        try:
-            spec: SweepSpec = adapter(SweepSpec).validate_json((self.path / "sweep.json").read_bytes())
-            return spec
-        except FileNotFoundError:
-            raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
-        except (OSError, ValueError, InputError) as error:
-            reason = first_fault(error)
-            raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
+        missing = f"{self.path} holds no sweep: start one with `python -m vpp bench`"
+        return read_spec(self.path / "sweep.json", SweepSpec, missing=missing)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
