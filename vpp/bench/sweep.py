@@ -188,7 +188,6 @@ class SweepDirectory:
             yield
 
     def stop(self) -> None:
-        """Ask every cell to stop."""
         write_atomically(self.path / "stop", b"")
 
     def is_stopped(self) -> bool:

@@ -79,7 +79,6 @@ def sheet(options: Namespace) -> Lines:
 
 
 def trial(options: Namespace) -> Lines:
-    """Ask the trial's questions, keep its result in the run's directory, and print it."""
     reader = RunReader(find_run(options.run_dir))
     asking = TrialAsking(reader, TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows))
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"

@@ -105,7 +105,6 @@ def command(
 
 
 def on_run(commands: Commands, name: str, function: str, about: str) -> ArgumentParser:
-    """Add a command whose first argument is a run."""
     parser = command(commands, name, function, about)
     parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory or id")
     return parser
@@ -375,7 +374,6 @@ def _number(parser: Options, name: str, about: str, default: int | None = None, 
 
 
 def _field(parser: Options, name: str, **more: Any) -> None:
-    """Add a field of the endpoint."""
     parser.add_argument(f"--{name.replace('_', '-')}", dest=f"endpoint.{name}", **more)
 
 

@@ -186,7 +186,6 @@ def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> 
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    """Return the rows, and the format of their file."""
     table = with_kinds(read_table(options.data, options), dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
@@ -230,7 +229,6 @@ def _plan_lines(preparation: Preparation, seeds: int) -> Iterator[str]:
 
 
 def work_on(directory: RunDirectory, options: Namespace) -> Lines:
-    """Work on the run to its end, and print its result."""
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
@@ -312,7 +310,6 @@ SEEDS = 3
 
 
 def bench(options: Namespace) -> Lines:
-    """Run a sweep, with a line for each cell on standard error."""
     from vpp.bench.runner import Backend, ray_cluster, run_sweep
 
     env = environment()
@@ -373,7 +370,6 @@ def app(options: Namespace) -> NoReturn:
 
 
 def demo_server(options: Namespace) -> NoReturn:
-    """Become the demo model's server, which runs until it is interrupted."""
     os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
 
 

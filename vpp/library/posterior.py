@@ -337,7 +337,6 @@ def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None =
 
 
 def _check_end(run: RunDirectory) -> None:
-    """Raise the error of a failed or interrupted run."""
     snapshot = RunReader(run).refresh()
     if snapshot.state == "failed":
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}

@@ -96,7 +96,6 @@ class Group:
         return members
 
     def send(self, command: Command) -> None:
-        """Send a command to each run that has a worker."""
         for run in self.runs:
             if run.is_held():
                 run.send_command(command)

@@ -120,7 +120,6 @@ class Journal:
         return os.fstat(self._file.fileno()).st_size + sum(map(len, self._waiting))
 
     def forget(self) -> None:
-        """Drop waiting lines."""
         self._waiting.clear()
 
     def close(self) -> None:

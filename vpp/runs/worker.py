@@ -104,7 +104,6 @@ class _Control:
                 self.stop.set()
 
     def carry_out(self) -> None:
-        """Delete the command, which has been carried out."""
         with suppress(OSError):
             self._directory.control.unlink()
 
