@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from vpp.cli.parser import build_parser
-from vpp.errors import EndpointError, InputError, VppError
+from vpp.errors import EndpointError, VppError
 from vpp.runtime import no_collecting
 
 DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
@@ -33,9 +33,6 @@ Lines = Generator[str, None, Ending]
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; print an error that the user can fix as one line on standard error."""
-    # Python turns bytes that are not UTF-8 into lone surrogates.
-    if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
-        return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
     try:
         options = build_parser().parse_args(argv)
         if headers := getattr(options, "header", []):
