@@ -24,12 +24,13 @@ from vpp.bench.sweep import (
     prepare,
     results_csv,
 )
-from vpp.bench.tables import Table, paper, papers, tables, tables_markdown
+from vpp.bench.tables import paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Reading, choices, preset
+from vpp.show.blocks import Table
 
 DEMO = EndpointSpec(demo=True, model="demo", cache=False)
 
@@ -127,7 +128,7 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
-    return next(table for table in tables(sweep, outcomes) if table.title.startswith(title))
+    return next(table for heading, table in tables(sweep, outcomes) if heading.title.startswith(title))
 
 
 def cell(table: Table, row: int, head: str) -> str:
@@ -217,10 +218,10 @@ def test_wall_clock_ratios_are_to_vml_and_their_mean_is_over_tasks() -> None:
 
 
 def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
-    for table in tables(spec(), LINEAR):
+    for heading, table in tables(spec(), LINEAR):
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.head)}
-        if table.head[1] == "source" and table.title != "Final hypotheses":
+        if table.head[1] == "source" and heading.title != "Final hypotheses":
             assert [row[1].split(",")[0] for row in table.rows] == ["yours", "paper"] * (len(table.rows) // 2)
 
 
