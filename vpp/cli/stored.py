@@ -33,6 +33,7 @@ from vpp.runs.asking import Answers, Asking
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.store import RunStore
+from vpp.show.blocks import Table
 from vpp.show.markup import lines, one_line
 from vpp.show.words import counted, cut, integer
 from vpp.trials import PromptedAsking, TrialAsking, TrialSize
@@ -273,8 +274,8 @@ def baseline(options: Namespace) -> Lines:
     own = None if test is None else averaged_score(test, dataset)
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
-    width = max(len(name) for name, _ in rows)
-    yield from (f"{name:{width}}  {score_text(score):>8}" for name, score in rows)
+    cells = [(name, score_text(score)) for name, score in rows]
+    yield from lines([Table(head=("model", "on test"), rows=cells, right=(1,))])
     facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": prompted.run_calls}
     results: dict[str, float | None] = {"posterior": own.value if own else None}
     results |= {model.name: model.score.value for model in simple.models}

@@ -42,9 +42,10 @@ from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
+from vpp.show import blocks
 from vpp.show.figures import plotly_figure
-from vpp.show.markup import markdown_table, markdown_text, one_line
-from vpp.show.words import NBSP, counted, percent, prior_text
+from vpp.show.markup import lines, markdown
+from vpp.show.words import counted, percent, prior_text
 from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
@@ -145,28 +146,24 @@ class _RunFiles:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
 
     def __str__(self) -> str:
-        return "\n".join((self._headline, *map("  ".join, self._lines))).replace(NBSP, " ")
+        return "\n".join(lines(self._blocks))
 
     def _repr_markdown_(self) -> str:
-        rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        table = markdown_table(("weight", "on test", "copies", "hypothesis"), rows)
-        return f"{markdown_text(self._headline)}\n\n{table}"
+        return markdown(self._blocks)
 
     @property
-    def _headline(self) -> str:
-        return str(self.verdict or "The run has not ended.")
-
-    @property
-    def _lines(self) -> list[tuple[str, ...]]:
-        return [
+    def _blocks(self) -> tuple[blocks.Note, blocks.Table]:
+        rows = [
             (
                 percent(idea.weight) + prior_text(idea.prior),
                 score_text(idea.test) if idea.test else "not evaluated",
                 counted(len(idea.slots), "copy", "copies"),
-                one_line(idea.text),
+                idea.text,
             )
             for idea in self.ideas
         ]
+        headline = blocks.Note(str(self.verdict or "The run has not ended."))
+        return headline, blocks.Table(head=("weight", "on test", "copies", "hypothesis"), rows=rows)
 
 
 class Posterior(_RunFiles):
