@@ -24,7 +24,7 @@ from vpp.inference.sampling import conclude
 from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.group import Group, begin, group_of, pooled_spec, weigh
+from vpp.runs.group import Group, begin, group_of, pooling_spec, weigh
 from vpp.runs.journal import RunReader
 from vpp.runs.preparation import Preparation, dataset_spec, problem_of
 from vpp.runs.spec import RunSpec
@@ -75,7 +75,7 @@ def ended(texts: Sequence[str], answers: Answers) -> RunView:
 
 
 def pooled(*views: RunView) -> RunView:
-    spec = pooled_spec([str(place) for place in range(len(views))], views, SPEC, YES_NO)
+    spec = pooling_spec([str(place) for place in range(len(views))], views, SPEC, YES_NO)
     return view_of(started(spec.config, YES_NO), *asyncio.run(weigh(spec, YES_NO, views)))
 
 

@@ -379,21 +379,21 @@ def check_server(options: Namespace) -> Lines:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
     to_json(spec)
-    all_checked: list[CheckResult] = []
-    for checked in check_servers(spec, keys()):
-        if not all_checked or all_checked[-1].roles != checked.roles:
-            yield f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}"
-        finding = checked.finding
+    results: list[CheckResult] = []
+    for each in check_servers(spec, keys()):
+        if not results or results[-1].roles != each.roles:
+            yield f"{' and '.join(each.roles)}: {each.model or 'no model named'} at {each.base_url}"
+        finding = each.finding
         yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
-        all_checked.append(checked)
-    words, is_usable = verdict(all_checked)[1], _is_usable(all_checked)
+        results.append(each)
+    words, is_usable = verdict(results)[1], _is_usable(results)
     yield words
-    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in all_checked)
+    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in results)
     code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
-    return Ending({"usable": is_usable, "verdict": words, "findings": all_checked}, code)
+    return Ending({"usable": is_usable, "verdict": words, "findings": results}, code)
 
 
-def _is_usable(all_checked: Sequence[CheckResult]) -> bool:
+def _is_usable(results: Sequence[CheckResult]) -> bool:
     """Return whether a run could start: no check fails, and every server's model has answered."""
-    answered = {each.roles for each in all_checked if each.finding.name == "answers"}
-    return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)
+    answered = {each.roles for each in results if each.finding.name == "answers"}
+    return all(each.finding.mark != "fails" and each.roles in answered for each in results)
