@@ -42,14 +42,14 @@ def main(argv: Sequence[str]) -> int:
             command = getattr(importlib.import_module(module), function)
         return carry_out(command(options), is_json=options.json)
     except EndpointError as error:
-        return _complain(error, ENDPOINT_FAILED)
+        return complain(error, ENDPOINT_FAILED)
     except VppError as error:
-        return _complain(error, BAD_INPUT)
+        return complain(error, BAD_INPUT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python prints a traceback at exit
         return DONE
     except OSError as error:
-        return _complain(error, BAD_INPUT)
+        return complain(error, BAD_INPUT)
     except KeyboardInterrupt:
         return STOPPED
 
@@ -74,11 +74,8 @@ def carry_out(lines: Lines, *, is_json: bool) -> int:
     return ending.code
 
 
-def complain(text: str) -> None:
+def complain(about: object, code: int = 1) -> int:
+    """Print one line on standard error; return the exit code."""
     with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
-        print(f"vpp: {text}", file=sys.stderr)
-
-
-def _complain(error: Exception, code: int) -> int:
-    complain(str(error))
+        print(f"vpp: {about}", file=sys.stderr)
     return code

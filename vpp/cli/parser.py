@@ -63,7 +63,7 @@ MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on 
 
 
 def part(options: Namespace, of: str) -> dict[str, Any]:
-    """Return the fields of a part that were given. of: `config`, `endpoint`, `split`, `cap`, `read`, `setting`."""
+    """Return the fields of a part that were given. of: what their names begin with, such as `config`."""
     given = ((name.partition("."), value) for name, value in vars(options).items() if value is not None)
     return {field: value for (place, _, field), value in given if field and place == of}
 
