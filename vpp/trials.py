@@ -192,8 +192,6 @@ USUAL = TrialSize()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Item:
-    """An idea on trial."""
-
     idea: Idea
     changes: tuple[Change, ...]
     clauses: tuple[Clause, ...]

@@ -120,7 +120,7 @@ def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
 def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, finished_run: Path) -> None:
     done = desk.vpp("baseline", finished_run, "--calls", "20")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[0].startswith("the run ")
+    assert done.out.splitlines()[1].startswith("the run ")
     directory = RunDirectory(finished_run)
     found = directory.read(PROMPTED, PromptedBaselines)
     assert found

@@ -104,14 +104,9 @@ class RunDirectory:
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
-        try:
-            spec: RunSpec = adapter(RunSpec).validate_json((self.path / "run.json").read_bytes())
-            return replace(spec, name=spec.name[:NAME_LENGTH])
-        except FileNotFoundError:
-            raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
-        except (OSError, ValueError, InputError) as error:
-            reason = first_fault(error)
-            raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
+        missing = f"{self.path} holds no run: give a directory that `vpp list` names"
+        spec = read_spec(self.path / "run.json", RunSpec, missing=missing)
+        return replace(spec, name=spec.name[:NAME_LENGTH])
 
     def journal_bytes(self) -> int:
         try:
@@ -176,6 +171,17 @@ class RunDirectory:
         if self.is_starting():
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
+
+
+def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
+    """Read a file of settings. missing: message if there is none. Raises RunError."""
+    try:
+        spec: T = adapter(kind).validate_json(path.read_bytes())
+        return spec
+    except FileNotFoundError:
+        raise RunError(missing) from None
+    except (OSError, ValueError, InputError) as error:
+        raise RunError(f"{path} cannot be read ({first_fault(error)}): restore it from a copy") from None
 
 
 def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
