@@ -1,6 +1,5 @@
 """JSON of the chat protocol as servers speak it: answers, lists, failures of any shape, optional fields of requests."""
 
-import codecs
 import json
 import re
 import ssl
@@ -269,7 +268,7 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
     """Return the JSON of an answer. Raises Failure. sent: the body of a chat; empty for another request."""
     is_page, reply, is_json = body[:1000].lstrip().startswith(b"<"), None, False
     with suppress(ValueError):
-        reply, is_json = from_json(body.removeprefix(codecs.BOM_UTF8)), True
+        reply, is_json = from_json(body), True
     if not 200 <= status < 300:
         text = WEB_PAGE if is_page else short_reason(body.decode("utf-8", "replace"))
         complaint = complaint_of(reply) if is_json else Complaint(text)
