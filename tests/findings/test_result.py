@@ -13,7 +13,7 @@ from tests.reporting.builders import finished, reweighted
 from vpp.events import Constant
 from vpp.findings.result import ConstantAnswer, evidence, odds_words, result, summary, target_words
 from vpp.findings.verdict import run_verdict
-from vpp.problem import Prediction, Translation
+from vpp.problem import Prediction
 from vpp.reporting.document import report_markdown
 from vpp.runs.journal import Journal
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -57,11 +57,9 @@ def test_rows_that_the_server_refused_are_counted_once_with_its_words(tmp_path: 
     journal, filtered = Journal(reader.directory.journal), "withheld by the server's filter (HTTP 400 flagged)"
     for hypothesis, row in product("ab", (1, 2, 3)):
         journal.add_answer(hypothesis, Prediction(row=row, value=None, reason=filtered), 1)
-    journal.add_entry(Translation(hypothesis="c", code=None, reason="the prompt does not fit (HTTP 400)", attempts=1))
     journal.close()
     for text in (" ".join(lines(summary(reader.directory, reader.refresh().view))), report_markdown(reader)):
         assert f"3 rows: {filtered}." in text
-        assert "1 hypothesis not translated: the prompt does not fit (HTTP 400)." in text
 
 
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:

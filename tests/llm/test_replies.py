@@ -95,7 +95,7 @@ async def check_change(then: dict[str, Any], endpoint: Endpoint, stub: Stub) -> 
 
 
 def test_the_zoo_has_many_servers() -> None:
-    assert len(ZOO) >= 120
+    assert len(ZOO) >= 140
     assert len({name.partition(":")[0] for name in ZOO} - {"any server"}) == 18
     assert all(one["source"].startswith("https://") for one in ZOO.values())
 

@@ -362,10 +362,6 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
         yield f"{capitalised(first)}: the optimizer's first answer could not be read, or was refused."
 
 
-def withheld_in(directory: RunDirectory) -> Iterator[str]:
-    return withheld(JournalReader(directory.journal).read().answers)
-
-
 def _cuts(dataset: Dataset, spec: RunSpec) -> Iterator[str]:
     if cells := cut_cells_text(dataset, spec.cell_limit):
         yield f"Of the longest texts the models saw only the beginning: {cells}."
@@ -391,7 +387,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    faults = (*_faults(usage, view), *withheld_in(directory), *(_cuts(dataset, spec) if dataset else ()))
+    faults = (*_faults(usage, view), *withheld(directory), *(_cuts(dataset, spec) if dataset else ()))
     yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from math import ceil
 from pathlib import Path
-from typing import TypeGuard, get_args
+from typing import get_args
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
@@ -18,8 +18,8 @@ from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
 from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, State
-from vpp.runs.journal import JournalAnswers, Summary
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.journal import JournalReader, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.settings import Preset, preset
@@ -225,21 +225,17 @@ def server_sentences(usage: Usage) -> Iterator[str]:
 
 def refused_rows(answers: Iterable[Prediction]) -> Counter[str]:
     """Count the rows that the server refused to answer, by its words."""
-    return Counter({each.row: each.reason for each in answers if is_refusal(each.reason)}.values())
+    kinds = tuple(OF_PROMPT)
+    return Counter(
+        {each.row: each.reason for each in answers if each.reason and each.reason.startswith(kinds)}.values()
+    )
 
 
-def is_refusal(reason: str | None) -> TypeGuard[str]:
-    return reason is not None and reason.startswith(tuple(OF_PROMPT))
-
-
-def withheld(answers: JournalAnswers) -> Iterator[str]:
+def withheld(directory: RunDirectory) -> Iterator[str]:
     """Yield `3 rows: withheld by the server's filter (…).`"""
-    rows = refused_rows((*answers.by_pair.values(), *answers.readings.values()))
-    texts = Counter(each.reason for each in answers.translations.values() if is_refusal(each.reason))
-    for words, n in rows.most_common():
+    answers = JournalReader(directory.journal).read().answers
+    for words, n in refused_rows((*answers.by_pair.values(), *answers.readings.values())).most_common():
         yield f"{counted(n, 'row')}: {words}."
-    for words, n in texts.most_common():
-        yield f"{counted(n, 'hypothesis', 'hypotheses')} not translated: {words}."
 
 
 def wait_words(usage: Usage, *, now: float) -> str:

@@ -504,7 +504,7 @@ _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
-_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b|∞)"
+_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b)"
 _PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
 _BOUND = re.compile(
     r"(?<!\w)(?:(?P<least>greater|more|larger|higher|above|over|min(?:imum)?|at least|strictly positive|>=?|≥)"
@@ -520,11 +520,11 @@ def bound_in(words: str, value: float, most: float) -> float | None:
     `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
     """
     bounds = [
-        (_number(bound or "0"), 1 if least else -1)
+        (float(bound or 0), 1 if least else -1)
         for least, bound in _BOUND.findall(words)
         if bound or least.endswith("positive")
     ]
-    for low, high in (sorted(map(_number, pair)) for pair in _PAIR.findall(words)):
+    for low, high in (sorted(map(float, pair)) for pair in _PAIR.findall(words)):
         if not low < value < high:
             bounds += [(low, 1), (high, -1)]
     bound, inward = min(
@@ -533,10 +533,6 @@ def bound_in(words: str, value: float, most: float) -> float | None:
         default=(None, 0),
     )
     return bound + inward * STEP if bound == value else bound
-
-
-def _number(text: str) -> float:
-    return float(text.replace("∞", "inf"))
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
