@@ -68,8 +68,6 @@ class Limits:
 
 
 BACKOFF_LIMIT_S = 30.0
-CLOSE_S = 5.0
-"""Seconds to close connections; a server that takes longer is not waited for."""
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than it was sent words."""
 FEW_PIECES = 400
@@ -113,13 +111,10 @@ class Endpoint:
         self._successes = 0
 
     async def aclose(self) -> None:
-        """Close the connections; those that the server keeps open end with the process."""
         self.counters.throttles.discard(self._throttle)
         client, self._client = self._client, None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                if client:
-                    await client.aclose()
+        if client:
+            await client.aclose()
 
     async def complete(
         self,
