@@ -399,9 +399,9 @@ _ANSWERS = tuple(
         # the second: a rate limit that the request alone exceeds
         (rf"413|.*request too large|{_OF_PROMPT}{_TOO_LONG}", DOES_NOT_FIT, FIX_LONG),
         (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
+        (rf"40[0356] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
         (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
         (r"200|408|409|42[345]|429|499|5\d\d", TRY_AGAIN, FIX_BUSY),
-        (rf"4\d[036] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
         (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
         (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
         (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
