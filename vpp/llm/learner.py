@@ -34,9 +34,9 @@ ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
-LEAST_EMPTY, LEAST_UNREAD, MOST_UNREAD = 10, 30, 512
-"""Refused calls, or empty answers, at which a role ends if none before could be read; answers of other text; and the
-most of both, while more calls are open."""
+LEAST_EMPTY, LEAST_UNREAD, MOST_UNREAD = 10, {"learner": 100, "optimizer": 30}, 512
+"""Refused calls, or empty answers, at which a role ends if none before could be read; answers of other text, which are
+more than a learner gives about a batch and no rule; and the most of both, while more calls are open."""
 FIX_UNREAD = "take a model that follows instructions, other prompts (--templates), or more tokens (--limit {}=N)"
 T = TypeVar("T", Prediction, Proposal)
 K = TypeVar("K", bound=Hashable)
@@ -90,7 +90,7 @@ class RoleChat:
             return
         if completion.text.strip():
             words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
-            self._count_unread(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD)
+            self._count_unread(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
         why = ", cut off at its limit of tokens" if completion.cut_off else why
