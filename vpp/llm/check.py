@@ -110,7 +110,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         except EndpointError as error:
             yield Finding(name, "note", f"not answered: {error}")
     if PROMPT_CUT in endpoint.counters.snapshot().faults:
-        words = "it counts fewer tokens than it was sent words, so it cuts prompts: serve a longer context"
+        words = "it counts fewer tokens than the prompts have, so it cuts them: serve a longer context"
         yield Finding("whole prompts", "note", words)
 
 

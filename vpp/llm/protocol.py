@@ -11,6 +11,7 @@ from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -129,14 +130,6 @@ class _Part(_Object):
     thinking: "str | list[_Part]" = ""
 
 
-class _Message(_Object):
-    content: str | list[_Part] = ""
-    reasoning: str = ""
-    reasoning_content: str = ""
-    refusal: str = ""
-    tool_calls: list[Any] = []
-
-
 class _Token(_Object):
     token: str = ""
     bytes: list[Annotated[int, Field(ge=0, le=255)]] = []
@@ -148,25 +141,30 @@ class _Token(_Object):
         """What the token stands for: its bytes, as `token` may be a number or a vocabulary's own spelling."""
         return bytearray(self.bytes).decode("utf-8", "replace") or self.token
 
-
-class _Logprobs(_Object):
-    content: list[_Token] = []
-
-
-class _Choice(_Object):
-    message: _Message = _Message()
-    finish_reason: str = ""
-    logprobs: _Logprobs = _Logprobs()
+    @property
+    def alternatives(self) -> tuple[tuple[str, float], ...]:
+        """Texts and log-probabilities of its alternatives, or its own; what is no log-probability is left out."""
+        likely = (each for each in self.top_logprobs or [self] if each.text and -inf < each.logprob <= ROUNDED_UP)
+        return tuple((each.text, each.logprob) for each in likely)
 
 
-class _Usage(_Object):
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
+def _at(*path: str | int) -> Any:
+    return AliasPath("choices", 0, *path)
 
 
 class _Reply(_Object):
-    choices: list[_Choice] = []
-    usage: _Usage = _Usage()
+    """The first choice of a reply, and its counts."""
+
+    choices: list[dict[str, Any]] = []
+    content: Annotated[str | list[_Part], Field(validation_alias=_at("message", "content"))] = ""
+    reasoning: Annotated[str, Field(validation_alias=_at("message", "reasoning"))] = ""
+    reasoning_content: Annotated[str, Field(validation_alias=_at("message", "reasoning_content"))] = ""
+    refusal: Annotated[str, Field(validation_alias=_at("message", "refusal"))] = ""
+    tool_calls: Annotated[list[Any], Field(validation_alias=_at("message", "tool_calls"))] = []
+    finish_reason: Annotated[str, Field(validation_alias=_at("finish_reason"))] = ""
+    first_token: Annotated[_Token, Field(validation_alias=_at("logprobs", "content", 0))] = _Token()
+    prompt_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "prompt_tokens"))] = 0
+    completion_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "completion_tokens"))] = 0
 
 
 def read_completion(reply: Any) -> Completion:
@@ -174,24 +172,22 @@ def read_completion(reply: Any) -> Completion:
     read = _Reply.model_validate(reply if isinstance(reply, dict) else {})
     if not read.choices:
         raise _other(reply)
-    choice, finish = read.choices[0], read.choices[0].finish_reason.casefold()
-    message = choice.message
-    content = _joined(message.content)[:TEXT_LIMIT]
+    finish, content = read.finish_reason.casefold(), _joined(read.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
-    thoughts = message.reasoning or message.reasoning_content or _joined(message.content, "thinking")
+    thoughts = read.reasoning or read.reasoning_content or _joined(read.content, "thinking")
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason="length" if finish in CUT else choice.finish_reason[:ID_LIMIT] or None,
-        prompt_tokens=read.usage.prompt_tokens,
-        completion_tokens=read.usage.completion_tokens,
+        finish_reason="length" if finish in CUT else read.finish_reason[:ID_LIMIT] or None,
+        prompt_tokens=read.prompt_tokens,
+        completion_tokens=read.completion_tokens,
         reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
-        first_tokens=_first_tokens(choice.logprobs),
+        first_tokens=read.first_token.alternatives,
     )
-    if finish in FILTERED or message.refusal:
-        said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
+    if finish in FILTERED or read.refusal:
+        said = printable(read.refusal) or f"finish reason {completion.finish_reason}"
         words = f"{PROMPT_FILTERED} (content filter: {said})"
         raise Failure(OF_PROMPT[PROMPT_FILTERED], words, FIX_FILTER, "prompt", completion=completion)
-    if finish in TOOLS or message.tool_calls:
+    if finish in TOOLS or read.tool_calls:
         words = "the model called a tool instead of answering"
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
@@ -207,24 +203,14 @@ def _joined(content: str | list[_Part], name: str = "text") -> str:
     return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
 
 
-def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
-    """Return alternatives of the first token, or it alone; what is no log-probability is left out."""
-    tokens = [each for token in logprobs.content[:1] for each in token.top_logprobs or [token]]
-    return tuple((one.text, one.logprob) for one in tokens if one.text and -float("inf") < one.logprob <= ROUNDED_UP)
-
-
 class LlamaProps(_Object):
     total_slots: Tokens = 0
-
-
-class _Meta(_Object):
-    n_ctx: Tokens = 0
 
 
 class _Listed(_Object):
     id: str = ""
     max_model_len: Tokens = 0
-    meta: _Meta = _Meta()
+    n_ctx: Annotated[Tokens, Field(validation_alias=AliasPath("meta", "n_ctx"))] = 0
 
 
 def read_models(reply: Any) -> dict[str, int]:
@@ -236,7 +222,7 @@ def read_models(reply: Any) -> dict[str, int]:
     if not isinstance(entries, list):
         raise _other(reply)
     read = [_Listed.model_validate(each) for each in entries if isinstance(each, dict)]
-    return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.meta.n_ctx for each in read if each.id.strip()}
+    return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.n_ctx for each in read if each.id.strip()}
 
 
 def _other(reply: Any) -> Failure:
