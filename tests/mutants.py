@@ -233,7 +233,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
-        ("faults end with 0", "return 0 if result.holds else 1", "return 0"),
+        ("faults end with 0", "0 if result.holds else 1", "0"),
     ),
     ("cli/system.py", "tests/cli/test_bad_input.py"): (
         (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, MODEL_FILE, SERVER
-from tests.app.drawn import shown
+from tests.app.screen import shown
 from tests.llama import model_file
 from tests.llm.stub import refusal
 from tests.processes import model

@@ -230,5 +230,5 @@ def test_a_number_is_unknown_where_answers_spread_over_half_a_deviation_of_the_t
 def test_a_table_is_counted() -> None:
     found = list(LABEL_VOTES.values())
     # Less than 95 % agree on rows 7 (no 0.7), 8 (yes 0.6) and 9 (yes 0.9); below two thirds is row 8.
-    assert table_words(found) == "On 3 of 6 rows the hypotheses are split, on 1 the answer is “I don’t know”."
+    assert table_words(found) == "3 of 6 rows are in doubt: on 1 of them the answer is “I don’t know”."
     assert [line[-1] for line in answers_table([NUMBER_VOTES[7]], NUMBERS).rows] == ["I don’t know; about 2.7 (2 to 4)"]
