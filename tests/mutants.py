@@ -187,7 +187,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
         ("sure and wrong is no warning", "tail(wrong, n, 1 - CERTAIN) < CHANCE", "False"),
     ),
-    ("findings/result.py", "tests/findings/test_result.py"): (
+    ("findings/result.py", "tests/findings/test_verdict.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
     ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
