@@ -141,7 +141,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
         ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
-    ("posterior/disagreement.py", "tests/posterior/test_disagreement.py"): (
+    ("posterior/disagreement.py", "tests/posterior/test_prediction.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
@@ -238,7 +238,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("cli/system.py", "tests/cli/test_bad_input.py"): (
         (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),
     ),
-    ("programs/sandbox.py", "tests/programs/test_sandbox.py"): (
+    ("programs/sandbox.py", "tests/programs/test_source.py"): (
         ("no answer is a yes", ".get(text, False)", ".get(text, True)"),
     ),
     ("programs/source.py", "tests/programs/test_source.py"): (
