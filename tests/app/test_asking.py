@@ -52,7 +52,7 @@ def job(app: AppTest, reader: RunReader, what: str) -> Background[Asking]:
     return found
 
 
-def ended(app: AppTest, reader: RunReader, what: str) -> str:
+def page_after(app: AppTest, reader: RunReader, what: str) -> str:
     """Return the page once all have answered."""
     assert job(app, reader, what).wait(WITHIN_S)
     return shown(app.run())
@@ -67,7 +67,7 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.text_input(key=key(reader, "cell.0")).set_value("8")
     press(app, "Ask about this row")
     # a = 8: EVEN, BIG and ODD say yes (0.4 + 0.3 + 0.1); PAIR, which the demo model cannot read, no (0.2).
-    html = ended(app, reader, "row")
+    html = page_after(app, reader, "row")
     assert ">yes (80 %)<" in html
     assert "a is 8; the training rows have 0 to 3." in html
     app.switch_page("pages/report.py").run()
@@ -92,18 +92,18 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
 ) -> None:
     served.refusal = refusal(401, "no such key")
     reader = askable_labels(tmp_path, served, model="large")
-    app = uploaded(opened(reader), reader, TABLE)
+    app = with_table(opened(reader), reader, TABLE)
     app.text_input(key=key(reader, "cell.0")).set_value("8")
     press(app, "Ask about this row")
-    ended(app, reader, "row")
+    page_after(app, reader, "row")
     press(app, "Ask about 6 rows")
-    html = ended(app, reader, "table")
+    html = page_after(app, reader, "table")
     assert html.count("The hypotheses could not be asked") == 2
     assert "no such key" in html
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
 
-def uploaded(app: AppTest, reader: RunReader, content: bytes) -> AppTest:
+def with_table(app: AppTest, reader: RunReader, content: bytes) -> AppTest:
     app.file_uploader(key=key(reader, "upload")).set_value(("new.csv", content, "text/csv"))
     return app.run()
 
@@ -113,10 +113,10 @@ TABLE = b"a\n" + b"".join(b"%d\n" % n for n in range(4, 10))
 
 def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served: Model) -> None:
     reader = pair_run(tmp_path, served)
-    app = uploaded(opened(reader), reader, TABLE)
+    app = with_table(opened(reader), reader, TABLE)
     assert "12 calls to the demo model" in shown(app)
     press(app, "Ask about 6 rows")
-    html = ended(app, reader, "table")
+    html = page_after(app, reader, "table")
     assert "<h3>new.csv</h3>" in html
     assert " 6 rows are in doubt: on" in html
     assert "<td>yes (100 %)</td>" in html
@@ -125,14 +125,14 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
 def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: Path, served: Model) -> None:
     served.hold_after = 20
     reader = askable_labels(tmp_path, served)
-    app = uploaded(opened(reader), reader, TABLE)
+    app = with_table(opened(reader), reader, TABLE)
     press(app, "Ask about 6 rows")
     asking = job(app, reader, "table")
     wait_until(lambda: asking.asking.done == 20, "20 of 24 questions are answered")
     app.run()
     assert "Ask about 6 rows" not in names(app)
     press(app, "Stop and keep")
-    html = ended(app, reader, "table")
+    html = page_after(app, reader, "table")
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
@@ -142,7 +142,7 @@ def test_a_trial_is_run_shown_and_offered_again(opened: Opened, tmp_path: Path, 
     reader = run_of(tmp_path, served, AND, A_ONLY, data=DATA)
     app = opened(reader)
     app.button(key="posterior.trial").click().run()
-    assert "improvement over no rule" in ended(app, reader, "trial")
+    assert "improvement over no rule" in page_after(app, reader, "trial")
     assert app.button(key="posterior.trial").label == "Test again"
     assert read_trial(reader.directory, reader.refresh().view)
 
@@ -152,7 +152,7 @@ ASK = "disagreement.settle.ask"
 CONTINUE = "disagreement.settle.continue"
 
 
-def asked_about(folder: Path, cells: Sequence[int] = range(10, 34)) -> RunReader:
+def run_with_unlabelled(folder: Path, cells: Sequence[int] = range(10, 34)) -> RunReader:
     """A run written by hand, described, and rows that came without a target, of these inputs: a = 10 to 33."""
     rows = tuple(Row(id=i, inputs=(("a", str(cell)),), target=None) for i, cell in enumerate(cells, 10))
     data = replace(inspected.LABELS, unlabelled=rows, descriptions=MEANT)
@@ -181,7 +181,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     begun: list[RunDirectory] = []
     monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
-    screen.opened(app, asked_about(tmp_path), "disagreement")
+    screen.opened(app, run_with_unlabelled(tmp_path), "disagreement")
     assert "24 of the 24 rows of your table that this run does not use." in shown(app)
     assert "made-up row" not in shown(app)
     html = shown(ask(app))
@@ -209,7 +209,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
 
 def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
     """In CPython (-1.0,) and (-2.0,) have one hash."""
-    ask(screen.opened(app, asked_about(tmp_path, (-1, -2)), "disagreement"))
+    ask(screen.opened(app, run_with_unlabelled(tmp_path, (-1, -2)), "disagreement"))
     if len(truths(app)) < 2:
         show_all(app)
     assert not app.exception

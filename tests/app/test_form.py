@@ -144,7 +144,7 @@ def give_test_file(form: AppTest, content: bytes) -> None:
     form.run()
 
 
-def previewed(app: AppTest) -> str:
+def preview(app: AppTest) -> str:
     return "\n".join(block.value for block in app.code)
 
 
@@ -154,7 +154,7 @@ def prompts(app: AppTest) -> AppTest:
 
 
 def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(prompts: AppTest) -> None:
-    assert "Output: one of the labels, nothing else" in previewed(prompts)
+    assert "Output: one of the labels, nothing else" in preview(prompts)
     assert " tokens." in shown(prompts)
     prompts.selectbox(key="new.templates").set_value("examples").run()
     asked = next(block.value for block in prompts.code if block.value.startswith("Instructions"))

@@ -85,14 +85,14 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
-def offered(app: AppTest) -> list[str]:
+def downloads(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
 
 def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV"]
-    assert offered(opened(app, reader, "report")) == labels
+    assert downloads(opened(app, reader, "report")) == labels
     page = shown(app)
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
@@ -220,13 +220,13 @@ def compare(app: AppTest, run: str = "", **query: str) -> str:
     return shown(app)
 
 
-def picked(app: AppTest) -> list[str]:
+def selection(app: AppTest) -> list[str]:
     return sorted(app.multiselect(key="compare.runs").value)
 
 
 def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
     html = compare(app, OLD)
-    assert picked(app) == [OLD, NEW]
+    assert selection(app) == [OLD, NEW]
     better = "A is better: right on 5 of 6 test rows (83.3 %), against 66.7 % of B."
     assert better in html
     order = ("Right on ", better, ">setting<")
@@ -242,7 +242,7 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
 
 def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
     html = compare(app, compare=f"{NEW},{FAR},gone")
-    assert picked(app) == [NEW, FAR]
+    assert selection(app) == [NEW, FAR]
     assert "B has other test rows than A" in html
     assert "Not in the runs folder: gone." in html
     app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
@@ -264,7 +264,7 @@ def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, t
     with directory.lock():
         directory.beat(Heartbeat())
         html = compare(app, OLD)
-    assert picked(app) == [OLD, NEW, name]
+    assert selection(app) == [OLD, NEW, name]
     assert "As things stand now: C running, 2 of 2 steps." in html
     assert "Without evaluated test rows: C (running, 2 of 2 steps)." in html
 
@@ -277,7 +277,7 @@ def test_the_runs_of_a_group_are_stopped_and_resumed_as_one(app: AppTest, runs: 
     with directory.lock():
         directory.beat(Heartbeat())
         html = compare(app, OLD)
-        assert picked(app) == [OLD, name]
+        assert selection(app) == [OLD, name]
         assert "Two runs of one setting, with different seeds: right on 5 of 6 test rows" in html
         press(app, "Stop all")
         assert directory.command() == "stop"

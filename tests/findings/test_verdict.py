@@ -45,7 +45,7 @@ def but(truths: Sequence[str], *wrong: int) -> tuple[str, ...]:
     return tuple(OTHER[truth] if i in wrong else truth for i, truth in enumerate(truths))
 
 
-def ended(
+def run_with(
     folder: Path,
     one: Sequence[Value | None],
     two: Sequence[Value | None] = (),
@@ -77,14 +77,14 @@ def beside(data: Dataset, answers: Sequence[Value], name: Name = "linear") -> Ba
     return Baselines(models=tuple(models), left_out=())
 
 
-def judged(reader: RunReader, simple: Baselines | None = None) -> Verdict:
+def verdict_of(reader: RunReader, simple: Baselines | None = None) -> Verdict:
     snapshot = reader.refresh()
     return verdict(snapshot.view, snapshot.spec, reader.dataset(), simple or beside(LABELS, but(TRUTHS, 0)))
 
 
 def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_path: Path) -> None:
     wrong = but(TRUTHS, *range(10))
-    found = judged(ended(tmp_path, wrong, wrong))
+    found = verdict_of(run_with(tmp_path, wrong, wrong))
     assert str(found).replace("\xa0", " ") == (
         "Right on 50 of 60 test rows. A linear model is right on 59, significantly more (p = 0.004). "
         "It was 100 % sure on average and right on 83 %: do not trust its confidence."
@@ -101,8 +101,8 @@ def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_pat
 def test_confidence_is_judged_though_no_row_is_certain(tmp_path: Path, weight: float, n_wrong: int, words: str) -> None:
     """The hypotheses differ on every row, so no label has 95 %; the tile on Disagreement says the same."""
     first = but(TRUTHS, *range(n_wrong))
-    reader = ended(tmp_path, first, but(first, *range(60)), weight=weight)
-    found, snapshot = judged(reader), reader.refresh()
+    reader = run_with(tmp_path, first, but(first, *range(60)), weight=weight)
+    found, snapshot = verdict_of(reader), reader.refresh()
     assert plain(found.sentences[-1]) == words if words else len(found.sentences) == 2
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     assert rows is not None
@@ -113,65 +113,65 @@ def test_confidence_is_judged_though_no_row_is_certain(tmp_path: Path, weight: f
 
 
 def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> None:
-    reader = ended(tmp_path, TRUTHS, TRUTHS)
-    found = judged(reader, beside(LABELS, but(TRUTHS, *range(8))))
+    reader = run_with(tmp_path, TRUTHS, TRUTHS)
+    found = verdict_of(reader, beside(LABELS, but(TRUTHS, *range(8))))
     assert found.grade == "better"
     assert "right on 52, significantly fewer (p = 0.008)" in str(found)
-    close = judged(reader, beside(LABELS, but(TRUTHS, 0, 1)))
+    close = verdict_of(reader, beside(LABELS, but(TRUTHS, 0, 1)))
     assert (close.grade, close.is_success) == ("equal", True)
     assert "A linear model is right on 58: no clear difference." in str(close)
     few = dataset(["yes", "no", "no"], TRUTHS[:6])
-    found = judged(ended(tmp_path / "few", TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
+    found = verdict_of(run_with(tmp_path / "few", TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
     assert found.grade == "unknown"
     assert "6 rows are too few to tell" in str(found)
 
 
 def test_a_result_no_better_than_the_commonest_label_is_nothing(tmp_path: Path) -> None:
-    found = judged(ended(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
+    found = verdict_of(run_with(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
     assert (found.grade, found.is_success) == ("nothing", False)
     assert "No better than always answering “no”." in str(found)
 
 
 def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path: Path) -> None:
     split = but(TRUTHS, *range(6))
-    found = judged(ended(tmp_path, TRUTHS, split), beside(LABELS, but(TRUTHS, 7)))
+    found = verdict_of(run_with(tmp_path, TRUTHS, split), beside(LABELS, but(TRUTHS, 7)))
     assert str(found).startswith("Right on all 54 test rows that it answered, “I don’t know” on 6.")
     assert (found.n_right, found.n_unknown) == (54, 6)
     assert "A linear model is right on 53 of these: no clear difference." in str(found)
     assert plain(beside_text(asdict(found))) == "100.0 % of 54, linear model 98.1 %"
-    many = judged(ended(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
+    many = verdict_of(run_with(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
     assert str(many).startswith("Right on all 42 test rows that it answered, “I don’t know” on 18.")
     assert many.grade == "worse"
     assert "If it had to answer all 60 rows, it would be right on 42. A linear model is right on 60" in str(many)
-    none = judged(ended(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
+    none = verdict_of(run_with(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
     assert (none.grade, none.sentences) == ("nothing", ("“I don’t know” on all 60 test rows.",))
 
 
 def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     truths = [float(i % 3) for i in range(60)]
     off = [truth + 0.5 for truth in truths]
-    found = judged(ended(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
+    found = verdict_of(run_with(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
     assert str(found).replace("\xa0", " ") == (
         "Off by 0.5 on average on 60 test rows. A linear model is off by 0.1, significantly less (p < 0.001). "
         "Its 90 % ranges hold the truth on 0 of 60 rows: do not trust them."
     )
     assert (found.grade, found.is_success) == ("worse", False)
-    good = judged(ended(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
+    good = verdict_of(run_with(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
     assert good.grade == "better"
-    flat = judged(ended(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
+    flat = verdict_of(run_with(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
     assert flat.grade == "nothing"
     assert "No better than always answering 1." in str(flat)
 
 
 def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
     whole = dataset(["yes", "no", "no"], [])
-    found = judged(ended(tmp_path, (), data=whole, train=["yes", "no", "no"]))
+    found = verdict_of(run_with(tmp_path, (), data=whole, train=["yes", "no", "no"]))
     assert found.grade == "unknown"
     assert str(found) == (
         "Right on all 3 training rows. There are no test rows: nothing says how good it is on new rows."
     )
-    assert judged(ended(tmp_path / "flat", (), data=whole, train=["no"] * 3)).grade == "nothing"
-    skipped = judged(ended(tmp_path / "skipped", ()))
+    assert verdict_of(run_with(tmp_path / "flat", (), data=whole, train=["no"] * 3)).grade == "nothing"
+    skipped = verdict_of(run_with(tmp_path / "skipped", ()))
     assert skipped.grade == "unknown"
     assert "The test rows were not evaluated" in str(skipped)
 
@@ -183,7 +183,7 @@ def test_no_success_is_significantly_worse_or_surely_wrong(
 ) -> None:
     answers = but(TRUTHS, *(i for i, right in enumerate(own) if not right))
     rival = but(TRUTHS, *(i for i, right in enumerate(other) if not right))
-    found = judged(ended(tmp_path_factory.mktemp("run"), answers, answers), beside(LABELS, rival))
+    found = verdict_of(run_with(tmp_path_factory.mktemp("run"), answers, answers), beside(LABELS, rival))
     if found.is_success:
         assert found.p is None or found.p >= 0.05 or sum(own) > sum(other)
         assert sum(own) > TRUTHS.count("no")
