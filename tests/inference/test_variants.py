@@ -19,6 +19,7 @@ from vpp.inference.sampling import PRIOR_DRAWS
 from vpp.posterior.weights import ess
 from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng
+from vpp.runs.view import fold
 from vpp.settings import Config, preset
 
 from . import scripted
@@ -243,7 +244,7 @@ METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 @TASKS
 def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle(method, task):
     _, script, events = whole_run(method, task, particles=8, n_train=60)
-    texts = scripted.texts_of(events)
+    texts = fold(events).texts
     after = {p.step: p for p in scripted.populations(events)}
     unchanged = scripted.of_kind(events, Proposed, why="unchanged")
     unparsable = scripted.of_kind(events, Proposed, why="unparsable")
