@@ -185,7 +185,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
-        ("sure and wrong is no warning", "tail(wrong, n, 1 - CERTAIN) < CHANCE", "False"),
+        ("sure and wrong is no warning", "elif found.judgement == SURER:", "elif False:"),
     ),
     ("findings/result.py", "tests/findings/test_verdict.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
@@ -222,6 +222,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("findings/points.py", "tests/findings/test_points.py"): (
         ("abstentions not behind", "+ (0.0 if self.mixture.noise else self.abstained)", "+ 0.0"),
     ),
+    ("findings/points.py", "tests/reporting/test_predictions.py"): (
+        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
+    ),
     ("show/markup.py", "tests/show/test_escaping.py"): (
         ("quotes not escaped", "quote=True", "quote=False"),
     ),
@@ -230,7 +233,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
-        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
         ("faults end with 0", "0 if result.holds else 1", "0"),
