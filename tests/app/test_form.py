@@ -183,9 +183,8 @@ TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
-    assert re.search(
-        r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s at readable speed<', html
-    )
+    bar = r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s at readable speed</p>'
+    assert re.search(bar, html)
     assert app.selectbox(key="new.train.200").options[0] == "100 of 200"
     assert "All calls</td>" in html
     assert "sequential rounds. Estimated time: about" in html
