@@ -225,7 +225,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("findings/points.py", "tests/reporting/test_predictions.py"): (
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
-    ("show/markup.py", "tests/show/test_escaping.py"): (
+    ("show/markup.py", "tests/show/test_words.py"): (
         ("quotes not escaped", "quote=True", "quote=False"),
     ),
     ("show/words.py", "tests/show/test_words.py"): (

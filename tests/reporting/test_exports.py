@@ -24,7 +24,7 @@ from tests.processes import free_port
 from tests.reporting.builders import YES_NO, run, started
 from tests.reporting.renderers import RENDERERS, tokens
 from tests.sampled import VARIANTS, sampled_run
-from tests.show.test_escaping import HOSTILE
+from tests.show.test_words import HOSTILE
 from vpp.data.descriptions import Descriptions
 from vpp.errors import InputError
 from vpp.events import RunFailed
