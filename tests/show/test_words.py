@@ -15,19 +15,6 @@ from tests.reporting.renderers import RENDERERS, bare, kinds, seen
 from vpp.show import markup, words
 from vpp.show.blocks import Code
 from vpp.show.figures import VoteBar
-from vpp.show.markup import (
-    _REPLACED,
-    BY_LABEL,
-    GLOSSARY,
-    JOINER,
-    diff_html,
-    kept_share,
-    markdown_code,
-    markdown_quote,
-    markdown_table,
-    markdown_text,
-    plain,
-)
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -93,8 +80,8 @@ def test_a_label_that_the_glossary_lacks_is_text_alone() -> None:
 
 def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
     ids = re.findall(r'<div popover id="([^"]+)"', markup.glossary())
-    assert len(ids) == len(set(ids)) == len(GLOSSARY)
-    assert len(BY_LABEL) == sum(len(entry.labels) for entry in GLOSSARY), "no two terms share a label"
+    assert len(ids) == len(set(ids)) == len(markup.GLOSSARY)
+    assert len(markup.BY_LABEL) == sum(len(entry.labels) for entry in markup.GLOSSARY), "no two terms share a label"
 
 
 PROGRAM = """def predict(row):
@@ -129,8 +116,8 @@ RULE = "If x is above 6, answer Gentoo; otherwise, answer Adelie."
 
 @pytest.mark.parametrize("other", [QUOTED, RULE.upper(), f"  {RULE}!"])
 def test_case_and_punctuation_are_no_change_and_the_new_text_is_shown(other: str) -> None:
-    assert kept_share(RULE, other) == 1
-    assert diff_html(RULE, other).replace("&quot;", '"').split() == other.split()
+    assert markup.kept_share(RULE, other) == 1
+    assert markup.diff_html(RULE, other).replace("&quot;", '"').split() == other.split()
 
 
 @pytest.mark.parametrize(
@@ -144,7 +131,7 @@ def test_case_and_punctuation_are_no_change_and_the_new_text_is_shown(other: str
     ],
 )
 def test_another_meaning_is_a_change(before: str, after: str, shown: str) -> None:
-    assert diff_html(before, after) == shown
+    assert markup.diff_html(before, after) == shown
 
 
 HOSTILE = [
@@ -179,7 +166,7 @@ TEXTS = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=12).map("".joi
 REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PARAGRAPH = {"paragraph_open", "inline", "text", "paragraph_close"}
 QUOTE = {*PARAGRAPH, "hardbreak", "blockquote_open", "blockquote_close"}
-TABLE = kinds(markdown_table(("head", "x"), [("cell", "y")]), RENDERERS["gfm with linkify"])
+TABLE = kinds(markup.markdown_table(("head", "x"), [("cell", "y")]), RENDERERS["gfm with linkify"])
 
 
 def words_of(text: str) -> str:
@@ -195,16 +182,16 @@ def assert_text(text: str) -> None:
     """In a line, a quote, a table's cell and a fence, for every renderer."""
     words = words_of(text)
     for renderer in RENDERERS.values():
-        assert_text_in(markdown_text(text), PARAGRAPH, words, renderer)
-        quote = f"before\n\n{markdown_quote(text)}\n\nafter"
+        assert_text_in(markup.markdown_text(text), PARAGRAPH, words, renderer)
+        quote = f"before\n\n{markup.markdown_quote(text)}\n\nafter"
         if words:
             assert_text_in(quote, QUOTE, f"before{words}after", renderer)
         else:
             assert "*(no text)*" in quote
-        parsed = renderer.parse(f"{markdown_code(text)}\n\nafter")
+        parsed = renderer.parse(f"{markup.markdown_code(text)}\n\nafter")
         assert [token.type for token in parsed] == ["fence", "paragraph_open", "inline", "paragraph_close"]
         assert bare(parsed[0].content) == words
-    cell = markdown_table(("head", "x"), [(markdown_text(text), "y")])
+    cell = markup.markdown_table(("head", "x"), [(markup.markdown_text(text), "y")])
     assert_text_in(cell, TABLE, f"headx{words}y", RENDERERS["gfm with linkify"])
 
 
@@ -229,9 +216,9 @@ def test_no_text_leaves_its_element_or_attribute() -> None:
 def test_addresses_and_names_get_a_joiner() -> None:
     """GitHub and Streamlit look for these after parsing, where a backslash no longer helps."""
     for address in ("https://evil.com", "www.evil.com", "a@b.co", ":smile:", ":red[x]", "@user", "#123"):
-        parsed = RENDERERS["commonmark"].parseInline(markdown_text(address))[0].children or []
+        parsed = RENDERERS["commonmark"].parseInline(markup.markdown_text(address))[0].children or []
         text = "".join(token.content for token in parsed)
-        assert re.search(f"[:@#]{JOINER}|www{JOINER}", text), address
+        assert re.search(f"[:@#]{markup.JOINER}|www{markup.JOINER}", text), address
 
 
 def test_ordinary_sentences_read_well_in_the_raw_file() -> None:
@@ -240,15 +227,15 @@ def test_ordinary_sentences_read_well_in_the_raw_file() -> None:
         "If bill_length_mm is at most 37.9, output Adelie; otherwise (say, 40), output Gentoo.",
         "y = 2.8 * x + 4.2, x > 3 and x <= 5",
     ):
-        assert markdown_text(text) == text
+        assert markup.markdown_text(text) == text
 
 
 def test_lines_of_a_quote_stay_lines() -> None:
-    assert markdown_quote("If a:\n\n- yes\r\n- no") == "> If a:\\\n> \\- yes\\\n> \\- no"
+    assert markup.markdown_quote("If a:\n\n- yes\r\n- no") == "> If a:\\\n> \\- yes\\\n> \\- no"
 
 
 def test_what_acts_on_the_text_around_it_is_replaced_and_nothing_that_is_printed() -> None:
     printable = "\n".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
-    assert plain(printable) == printable
-    assert _REPLACED.search(printable) is None
-    assert plain("a\u202eb\x00\n\ud800\x85\tc") == "a\ufffdb\ufffd\n\ufffd\x85\tc"
+    assert markup.plain(printable) == printable
+    assert markup._REPLACED.search(printable) is None
+    assert markup.plain("a\u202eb\x00\n\ud800\x85\tc") == "a\ufffdb\ufffd\n\ufffd\x85\tc"
