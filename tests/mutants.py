@@ -32,7 +32,7 @@ class Mutant:
     instead: str
     tests: str
 
-    def spoiled(self) -> str:
+    def source(self) -> str:
         """Source of the module with its fault. Raises ValueError unless the passage occurs exactly once."""
         source = (ROOT / "vpp" / self.module).read_text(encoding="utf-8")
         if source.count(self.passage) != 1:
@@ -261,7 +261,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
         tree = Path(folder)
         others = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
         shutil.copytree(ROOT, tree, ignore=others, dirs_exist_ok=True)
-        (tree / "vpp" / mutant.module).write_text(mutant.spoiled(), encoding="utf-8")
+        (tree / "vpp" / mutant.module).write_text(mutant.source(), encoding="utf-8")
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
         try:
             done = subprocess.run(
@@ -282,7 +282,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
     return "caught" if done.returncode == FAILED else "SURVIVES"
 
 
-def untouched(tests: str) -> Mutant:
+def no_fault(tests: str) -> Mutant:
     """A mutant without a fault: tests that fail on it catch nothing."""
     return Mutant("no fault", "posterior/weights.py", "import math\n", "import math\n", tests)
 
@@ -292,7 +292,7 @@ def main() -> int:
     survivors = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         all_tests = list(dict.fromkeys(mutant.tests for mutant in MUTANTS))
-        for tests, found in zip(all_tests, pool.map(fate, map(untouched, all_tests)), strict=True):
+        for tests, found in zip(all_tests, pool.map(fate, map(no_fault, all_tests)), strict=True):
             if found != "SURVIVES":
                 print(f"without a fault, {tests} must pass within {WITHIN_S} s: run it, and mend what fails first")
                 return 1

@@ -137,7 +137,7 @@ def file_field(draw: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) ->
     return draw(MODEL_FILE)
 
 
-def typed(file_field: AppTest, path: object) -> str:
+def enter_path(file_field: AppTest, path: object) -> str:
     file_field.run().text_input(key="new.gguf").set_value(str(path)).run()
     return shown(file_field)
 
@@ -148,7 +148,7 @@ def test_a_file_is_described_and_can_be_run(file_field: AppTest, tmp_path: Path)
     assert file_field.session_state["model"].lacks == LACKS
     assert file_field.button(key="new.test_endpoint").disabled
     path = model_file(tmp_path, "small.gguf")
-    html = typed(file_field, path)
+    html = enter_path(file_field, path)
     assert "small: 0.0 GB. llama.cpp serves it on this machine: 4 calls at a time" in html
     chosen = file_field.session_state["chosen"]
     assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
@@ -158,8 +158,8 @@ def test_a_file_is_described_and_can_be_run(file_field: AppTest, tmp_path: Path)
 
 def test_another_file_is_refused_and_nothing_of_it_is_shown(file_field: AppTest, tmp_path: Path) -> None:
     (tmp_path / "passwords").write_text("root:<b>toor</b>")
-    assert "<script>" not in typed(file_field, "<script>alert(1)</script>")
-    there, missing = typed(file_field, tmp_path / "passwords"), typed(file_field, tmp_path / "nothing")
+    assert "<script>" not in enter_path(file_field, "<script>alert(1)</script>")
+    there, missing = enter_path(file_field, tmp_path / "passwords"), enter_path(file_field, tmp_path / "nothing")
     assert "This file cannot be used" in there
     assert "toor" not in there
     assert there.replace("passwords", "") == missing.replace("nothing", "")
@@ -170,7 +170,7 @@ def test_a_missing_library_is_shown_with_the_command(
     file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert "pip install -r requirements-local.txt" in typed(file_field, model_file(tmp_path))
+    assert "pip install -r requirements-local.txt" in enter_path(file_field, model_file(tmp_path))
     assert file_field.session_state["model"].lacks != ""
 
 
@@ -179,7 +179,7 @@ def test_a_shared_app_offers_a_model_file_only_where_its_owner_allows_it(
 ) -> None:
     monkeypatch.setenv("VPP_SHARED", "1")
     monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
-    assert "llama.cpp serves it on this machine" in typed(file_field, model_file(tmp_path))
+    assert "llama.cpp serves it on this machine" in enter_path(file_field, model_file(tmp_path))
     monkeypatch.delenv("VPP_ALLOW_MODEL_FILES")
     file_field.run()
     assert file_field.session_state["new.who"] == DEMO

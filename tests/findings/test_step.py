@@ -304,32 +304,32 @@ def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_beg
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
+def check(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
     return CheckResult(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
-ANSWERS = checked("answers", "works")
+ANSWERS = check("answers", "works")
 
 
 @pytest.mark.parametrize(
     ("checks", "expected"),
     [
-        ([ANSWERS, checked("seed", "note")], ("works", "A run can begin.")),
-        ([checked("key", "fails", "key refused")], ("fails", "A run cannot begin: key: key refused")),
+        ([ANSWERS, check("seed", "note")], ("works", "A run can begin.")),
+        ([check("key", "fails", "key refused")], ("fails", "A run cannot begin: key: key refused")),
         (
-            [checked("models", "note", model="")],
+            [check("models", "note", model="")],
             ("fails", "A run cannot begin: no model is named for the learner and optimizer."),
         ),
         (
-            [ANSWERS, checked("learner prompt", "works"), checked("optimizer prompt", "note", "…", "try another")],
+            [ANSWERS, check("learner prompt", "works"), check("optimizer prompt", "note", "…", "try another")],
             ("note", "A run can begin, but answers could not be read (optimizer prompt): try another."),
         ),
         (
-            [ANSWERS, checked("learner prompt", "note", "not answered: HTTP 500")],
+            [ANSWERS, check("learner prompt", "note", "not answered: HTTP 500")],
             ("note", "A run can begin, but the learner prompt was not answered: HTTP 500"),
         ),
         (
-            [ANSWERS, checked("optimizer prompt", "note", "not tried: the server is slow")],
+            [ANSWERS, check("optimizer prompt", "note", "not tried: the server is slow")],
             ("note", "A run can begin, but the optimizer prompt was not tried: the server is slow"),
         ),
     ],

@@ -175,7 +175,7 @@ def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     page = page.split("## posterior.json")[1].split("## Records")[0]
-    documented = {path for field in re.findall(r"^- `([^`]+)`:", page, flags=re.MULTILINE) for path in expanded(field)}
+    documented = {path for field in re.findall(r"^- `([^`]+)`:", page, flags=re.MULTILINE) for path in paths_of(field)}
     implied = {path for field in documented for path in holders(field)}
     assert written - documented - implied == set()
     assert documented - written == set()
@@ -188,7 +188,7 @@ def holders(field: str) -> Iterator[str]:
         yield field.removesuffix("[]")
 
 
-def expanded(field: str) -> Iterator[str]:
+def paths_of(field: str) -> Iterator[str]:
     """The fields that `a.{b,c}.d` stands for."""
     before, brace, rest = field.partition("{")
     if not brace:
@@ -196,7 +196,7 @@ def expanded(field: str) -> Iterator[str]:
         return
     inner, _, after = rest.partition("}")
     for each in inner.split(","):
-        yield from expanded(f"{before}{each}{after}")
+        yield from paths_of(f"{before}{each}{after}")
 
 
 def paths(value: Any, at: str = "") -> Iterator[str]:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.reporting.renderers import RENDERERS, bare, kinds, seen
+from tests.reporting.renderers import RENDERERS, bare, kinds, readable_words
 from vpp.show import markup, words
 from vpp.show.blocks import Code
 from vpp.show.figures import VoteBar
@@ -94,16 +94,16 @@ def test_a_program_is_marked_on_the_page_and_stays_the_same_text() -> None:
     marked = markup.html([Code(PROGRAM, is_program=True)])
     for kind, token in (("kw", "def"), ("com", '# "<b>", if any'), ("lit", '"a<b"'), ("lit", "6.5"), ("kw", "None")):
         assert f'<span class="{kind}">{html.escape(token)}</span>' in marked
-    assert unmarked(marked) == PROGRAM
+    assert without_marks(marked) == PROGRAM
     assert "span" not in markup.html([Code(PROGRAM)])
 
 
 @given(st.text(alphabet="\n\r\f\t \\'\"#(){}<>&:=fr0.e٣é\x00", max_size=40) | st.text(max_size=40))
 def test_any_text_that_is_called_a_program_is_shown_whole_and_escaped(source: str) -> None:
-    assert unmarked(markup.html([Code(source, is_program=True)])) == markup.plain(source)
+    assert without_marks(markup.html([Code(source, is_program=True)])) == markup.plain(source)
 
 
-def unmarked(page: str) -> str:
+def without_marks(page: str) -> str:
     inside = page.removeprefix('<pre class="raw">').removesuffix("</pre>")
     words = re.sub(r'<span class="(kw|lit|com)">|</span>', "", inside)
     assert "<" not in words
@@ -175,7 +175,7 @@ def words_of(text: str) -> str:
 
 def assert_text_in(markdown: str, allowed: Collection[str], words: str, renderer: MarkdownIt) -> None:
     assert kinds(markdown, renderer) <= set(allowed)
-    assert seen(markdown, renderer) == words
+    assert readable_words(markdown, renderer) == words
 
 
 def assert_text(text: str) -> None:
