@@ -232,6 +232,8 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
     answers = replace(number_answers(), texts=("a", "b", "c"))
     blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
     assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
+    assert "<summary>1 lighter answer</summary>" in html(blocks[-1:])
+    assert "lighter" not in html([rivals])
 
 
 def test_a_number_is_unknown_where_answers_spread_over_half_a_deviation_of_the_training_targets() -> None:

@@ -36,6 +36,13 @@ def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
     assert VoteBar(shares=(("a", sum([0.1] * 10)),), labels=("a", "b")).words == f"a 100{NBSP}%"
 
 
+def test_a_time_and_a_list_are_said_in_full_up_to_their_limits() -> None:
+    cases = {59.4: "59 s", 59.6: "1 min 00 s", 190.0: "3 min 10 s", 3599.6: "1 h 00 min", 7500.0: "2 h 05 min"}
+    assert {value: words.seconds(value).replace(NBSP, " ") for value in cases} == cases
+    lists = {0: "", 1: "0", 2: "0 and 1", 3: "0, 1 and 1 more", 1002: "0, 1 and 1,000 more"}
+    assert {n: words.listed(range(n), most=2) for n in lists} == lists
+
+
 def test_a_number_reads_well_at_any_scale() -> None:
     cases = {
         0.0: "0",
