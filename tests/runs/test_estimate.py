@@ -22,6 +22,7 @@ from vpp.runs.budget import (
     Pace,
     call_sizes,
     cap_words,
+    ending_share,
     estimate,
     money,
     seconds_left,
@@ -122,6 +123,21 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
     assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
     assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
     assert seconds_left(made, view, Usage(learner=18 + 10)) is None
+    assert ending_share(made, view, Usage(learner=18 + 4)) == pytest.approx(0.4)
+
+
+def test_the_pace_is_that_of_the_last_five_steps() -> None:
+    """Five steps of 1 s take 5 s, and 10 s with one of 6 s among them."""
+
+    def left(slow: int) -> float:
+        view, at = RunView(), 0.0
+        view.apply(Record(at=0, usage=Usage(), event=started(CONFIG, DATA, steps=8)))
+        for step in range(7):
+            at += 6 if step == slow else 1
+            view.apply(Record(at=at, usage=Usage(learner=10 + 10 * step), event=finished(step, ("a", "b"))))
+        return seconds_left(spec(), view, view.usage) or 0.0
+
+    assert left(1) == pytest.approx(left(2) / 2) == pytest.approx(left(6) / 2)
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
