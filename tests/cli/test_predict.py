@@ -12,7 +12,7 @@ from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
 from vpp.findings.baselines import PROMPTED, PromptedBaselines
 from vpp.reporting.document import report_markdown
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, read_json
 from vpp.runs.journal import RunReader
 from vpp.trials import WITH, WITHOUT
 
@@ -122,7 +122,7 @@ def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Mode
     assert done.code == 0, done.err
     assert done.out.splitlines()[1].startswith("the run ")
     directory = RunDirectory(finished_run)
-    found = directory.read(PROMPTED, PromptedBaselines)
+    found = read_json(directory.path / PROMPTED, PromptedBaselines)
     assert found
     assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
     report = report_markdown(RunReader(directory))

@@ -114,32 +114,21 @@ class RunDirectory:
         except OSError:
             return 0
 
-    def write(self, name: str, value: object, *, sync: bool = True) -> None:
-        """Write a value as JSON into a file of the run. Raises DiskRefused."""
-        write_atomically(self.path / name, to_json(value, inf_nan_mode="strings"), sync=sync)
-
-    def read(self, name: str, kind: type[T]) -> T | None:
-        """Read what `write` wrote; None if it is missing or of another kind."""
-        with suppress(OSError, ValueError):
-            value: T = adapter(kind).validate_json((self.path / name).read_bytes())
-            return value
-        return None
-
     def send_command(self, command: Command) -> None:
         """Leave a command for the worker, which deletes it once it is carried out."""
-        self.write("control", command)
+        write_json(self.control, command)
 
     def command(self) -> Command | None:
         """Return the command that is not carried out yet."""
-        command: Command | None = self.read("control", cast(Any, Command))
+        command: Command | None = read_json(self.control, cast(Any, Command))
         return command
 
     def beat(self, beat: Heartbeat) -> None:
         """Raises DiskRefused."""
-        self.write("heartbeat", beat, sync=False)
+        write_json(self.path / "heartbeat", beat, sync=False)
 
     def last_beat(self) -> Heartbeat | None:
-        return self.read("heartbeat", Heartbeat)
+        return read_json(self.path / "heartbeat", Heartbeat)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -171,6 +160,19 @@ class RunDirectory:
         if self.is_starting():
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
+
+
+def write_json(path: Path, value: object, *, sync: bool = True) -> None:
+    """Raises DiskRefused."""
+    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
+
+
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Read what `write_json` wrote; None if it is missing or of another kind."""
+    with suppress(OSError, ValueError):
+        value: T = adapter(kind).validate_json(path.read_bytes())
+        return value
+    return None
 
 
 def read_spec(path: Path, kind: type[T], *, missing: str) -> T:

@@ -22,7 +22,7 @@ from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, JournalDamaged, RunError
 from vpp.events import Event, RunResumed, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, read_json, write_json
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.view import Phase, RunView
 
@@ -317,7 +317,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
     Raises RunError if the journal is read and cannot be.
     """
-    size, written = directory.journal_bytes(), directory.read(SUMMARY, Summary)
+    size, written = directory.journal_bytes(), read_json(directory.path / SUMMARY, Summary)
     if written and (written.journal == size or directory.is_held()):
         return written
     if not size:
@@ -327,7 +327,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
 def summary_verdict(directory: RunDirectory) -> dict[str, Any] | None:
     """Return the verdict of a summary that is up to date; nothing is written."""
-    written = directory.read(SUMMARY, Summary)
+    written = read_json(directory.path / SUMMARY, Summary)
     return written.verdict if written and written.journal == directory.journal_bytes() else None
 
 
@@ -354,5 +354,5 @@ def write_summary(
         verdict=verdict,
     )
     with suppress(DiskRefused):
-        directory.write(SUMMARY, summary, sync=False)
+        write_json(directory.path / SUMMARY, summary, sync=False)
     return summary
