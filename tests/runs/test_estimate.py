@@ -96,6 +96,17 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
     assert both == whole.rounds * 0.5 + whole.expected_calls / 2
 
 
+def test_the_demo_models_time_follows_from_its_delay_and_another_servers_from_its_measured_pace() -> None:
+    fast, slow = (
+        estimate(replace(spec(), endpoint=EndpointSpec(demo=True, demo_latency_ms=ms)), DATA) for ms in (0, 900)
+    )
+    assert fast.seconds is not None
+    assert slow.seconds == pytest.approx(fast.seconds + 0.9 * fast.plan.rounds)
+    other, pace = replace(spec(), endpoint=EndpointSpec(base_url="http://h/v1", model="m")), Pace(round_trip_s=0.5)
+    assert estimate(other, DATA).seconds is None
+    assert estimate(other, DATA, pace).seconds == time_s(fast.plan, pace)
+
+
 def test_money_is_tokens_at_each_roles_price() -> None:
     """2 drawn and 2 x 2 proposed, each of 250 tokens."""
     found = estimate(spec(prices=Prices(learner=Price(), optimizer=Price(completion=2.0))), DATA)
