@@ -26,7 +26,7 @@ from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
@@ -220,7 +220,7 @@ def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: 
 
 
 def made(directory: RunDirectory) -> str:
-    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(made_at(directory), datetime.now())
+    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(creation_time(directory), datetime.now())
 
 
 # Starting runs
@@ -266,7 +266,7 @@ UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 57 rows they answer, “I don’t know” on 3."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",

@@ -150,7 +150,7 @@ class Stage:
             return [skeletons_html(size)]
         maker = Cards(view, self.config, dataset, names=self.names)
         if self.newest is None:
-            waiting = 0 if view.has_ended else size - len(view.drawn)
+            waiting = 0 if view.has_ended else size - len(view.draws)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
         if self.step is None:
             first, *others = maker.end()

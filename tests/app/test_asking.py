@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app import drawn
-from tests.app.drawn import app as app
-from tests.app.drawn import names, press, shown
+from tests.app import screen
+from tests.app.screen import app as app
+from tests.app.screen import names, press, shown
 from tests.asked import asked_labels, pair_run, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -25,7 +25,7 @@ WITHIN_S = 60
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The Posterior page of a run in the test's folder."""
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    return lambda reader: drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+    return lambda reader: screen.opened(screen.app_over(tmp_path, monkeypatch), reader, "posterior")
 
 
 def key(reader: RunReader, what: str) -> str:

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app as app
-from tests.app.drawn import names, press, shown
+from tests.app.screen import app as app
+from tests.app.screen import names, press, shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.runs.directory import Heartbeat, RunDirectory

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from pages.parts.opening import EXAMPLES
-from tests.app.drawn import app as app
-from tests.app.drawn import names, opened, press, shown, upload
+from tests.app.screen import app as app
+from tests.app.screen import names, opened, press, shown, upload
 from tests.inspected import labels
 from tests.reporting.builders import run
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE

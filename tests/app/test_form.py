@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import opening
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON, START
-from tests.app.drawn import app as app
-from tests.app.drawn import app_over, opened, press, shown, upload
+from tests.app.screen import app as app
+from tests.app.screen import app_over, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.processes import free_port
 from tests.reporting.builders import run

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app as app
-from tests.app.drawn import opened, press, shown
-from tests.findings.test_calibrated import labels as calibrated_labels
+from tests.app.screen import app as app
+from tests.app.screen import opened, press, shown
+from tests.findings.test_points import calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from tests.sampled import VARIANTS, kept_run, write

@@ -12,7 +12,7 @@ from vpp.events import RunFinished, RunPaused
 from vpp.findings.progress import activity_words
 from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
-from vpp.runs.asking import Checked
+from vpp.runs.asking import CheckResult
 from vpp.runs.directory import State
 from vpp.runs.journal import read_summary
 from vpp.settings import Config
@@ -44,8 +44,8 @@ def test_runs_that_read_alike_have_the_end_of_their_id() -> None:
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Checked:
-    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
+def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
+    return CheckResult(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
 ANSWERS = checked("answers", "works")
@@ -74,7 +74,7 @@ ANSWERS = checked("answers", "works")
         ),
     ],
 )
-def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: tuple[Mark, str]) -> None:
+def test_a_check_ends_with_what_it_comes_to(checks: list[CheckResult], expected: tuple[Mark, str]) -> None:
     assert verdict(checks) == expected
 
 

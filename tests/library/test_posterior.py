@@ -27,11 +27,6 @@ def labels(tmp_path: Path) -> vpp.Posterior:
     return vpp.load_run(inspected.labels(tmp_path).directory.path)
 
 
-@pytest.fixture
-def numbers(tmp_path: Path) -> vpp.Posterior:
-    return vpp.load_run(inspected.numbers(tmp_path).directory.path)
-
-
 def test_particles_have_weight_text_idea_and_log_likelihood(labels: vpp.Posterior) -> None:
     assert labels.particles[2] == Particle(
         slot=2, weight=0.2, text=inspected.PAIR, idea=0, log_likelihood=math.log(0.2)

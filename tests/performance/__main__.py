@@ -56,7 +56,7 @@ def measure(part: str, *, short: bool) -> list[Ratio]:
             ratios = PARTS[part](Path(folder), short)
         except (AssertionError, OSError, SubprocessError) as error:
             ratios = [Ratio(name=part, value=float("nan"), most=0.0, parts=f"not measured: {error}"[:200])]
-    print(*(ratio.line for ratio in ratios), sep="\n", flush=True)
+    print(*(f"{ratio.line} {ratio.parts}" for ratio in ratios), sep="\n", flush=True)
     return ratios
 
 

@@ -26,7 +26,7 @@ class Ratio:
     def line(self) -> str:
         """Return its row of the table in Markdown."""
         limit = "–" if self.most is None else f"{self.most:g}" if self.holds else f"{self.most:g} (missed)"
-        return f"| {self.name} | {self.value:.2f} | {limit} | {self.parts} |"
+        return f"| {self.name} | {self.value:.2f} | {limit} |"
 
 
 def divided(name: str, a: float, b: float, *, unit: str, most: float | None = None) -> Ratio:
@@ -38,6 +38,6 @@ def put(page: Path, about: str, ratios: Sequence[Ratio]) -> None:
     """Replace what stands between the marks of the page. Raises ValueError without them."""
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     _, after = rest.split(END)
-    lines = ["", about, "", "| ratio | measured | at most | parts |", "|---|---:|---:|---:|"]
+    lines = ["", about, "", "| ratio | measured | at most |", "|---|---:|---:|"]
     body = "\n".join([BEGIN, *lines, *(ratio.line for ratio in ratios), END])
     page.write_text(f"{before}{body}{after}", encoding="utf-8")

@@ -13,21 +13,17 @@ from vpp.runs.budget import (
     LEARNER_ANSWER,
     OPTIMIZER_ANSWER,
     Estimate,
-    Pace,
     cap_words,
+    demo_pace,
     money,
     time_s,
 )
-from vpp.runs.preparation import fitted_to
+from vpp.runs.preparation import fit_cells_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
 
-DEMO_CALLS_A_SECOND = 350.0
-"""Rough rate of the demo model with a page open."""
-DEMO_ROUND_S = 0.1
-"""Seconds of a round beside the demo model's delay, on two cores."""
 ASSUMED = (
     "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
     "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
@@ -43,12 +39,12 @@ def roughly(count: float) -> str:
     return integer(round(count / 10**digits) * 10**digits)
 
 
-def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
+def cost_line(expected: Estimate, spec: RunSpec) -> str:
     """`about 190 calls · about 47 s · a cost of about 0.40 · pauses at 300 calls`; exact without `about`."""
     whole = expected.plan
     is_exact = whole.least_calls == whole.calls
     calls = counted(whole.calls, "call") if is_exact else f"about {roughly(whole.expected_calls)} calls"
-    parts = [calls, f"about {seconds(time_s(whole, pace))}" if pace else "time unknown"]
+    parts = [calls, "time unknown" if expected.seconds is None else f"about {seconds(expected.seconds)}"]
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
@@ -62,7 +58,7 @@ def bound_words(expected: Estimate) -> str:
     return f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
 
 
-def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
+def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]:
     whole, lines = expected.plan, expected.lines
     rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]
     rows.append(("All calls", roughly(whole.expected_calls), integer(whole.calls)))
@@ -70,14 +66,14 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None)
     rows.append(("Tokens out", roughly(sum(line.completion for line in lines)), NO_BOUND))
     if expected.cost is not None:
         rows.append(("Money", money(expected.cost), NO_BOUND))
-    if pace is not None:
-        rows.append(("Time", seconds(time_s(whole, pace)), NO_BOUND))
+    if expected.seconds is not None:
+        rows.append(("Time", seconds(expected.seconds), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
-    return [table, *map(Note, _notes(expected, spec, dataset, pace))]
+    return [table, *map(Note, _notes(expected, spec, dataset))]
 
 
-def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Iterator[str]:
-    limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
+def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    limit = fit_cells_to(spec, dataset, spec.endpoint.context_length).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
     if spec.config.has_programs:
@@ -90,19 +86,13 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
         yield f"{'; '.join(words)}."
     yield ASSUMED
     rounds = counted(expected.plan.rounds, "sequential round")
-    if pace is None:
+    if expected.pace is None or expected.seconds is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
-        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.source}."
+        yield f"{rounds}. Estimated time: about {seconds(expected.seconds)}, {expected.pace.source}."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
-
-
-def demo_pace(endpoint: EndpointSpec) -> Pace:
-    source = "as the demo model usually does on two cores"
-    wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, source=source)
 
 
 def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:

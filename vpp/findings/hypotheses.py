@@ -446,7 +446,7 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
     happened: Happened = "not rewritten"
     if parent is None:
-        happened = "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
+        happened = "yours" if slot in view.draws and view.draws[slot].origin == "yours" else "first"
     elif proposed:
         decided: Happened = "accepted" if proposed.accepted else "rejected"
         happened = decided if proposed.why == "likelihood" else proposed.why

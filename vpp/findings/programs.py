@@ -11,7 +11,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import RecordedAnswers, scores_of
+from vpp.runs.journal import JournalAnswers, scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
@@ -92,7 +92,7 @@ class ProgramReading:
 
 
 def program_readings(
-    view: RunView, answers: RecordedAnswers, dataset: Dataset, hypotheses: Iterable[str] | None = None
+    view: RunView, answers: JournalAnswers, dataset: Dataset, hypotheses: Iterable[str] | None = None
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
@@ -191,7 +191,7 @@ def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool
     return one == other
 
 
-def _yes_counts(answers: RecordedAnswers) -> Mapping[str, Counter[bool]]:
+def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:
     """By question, the texts answered with yes (True) and no. A copy, since the reader's thread may add answers."""
     counts: dict[str, Counter[bool]] = {}
     for each in tuple(answers.texts.values()):

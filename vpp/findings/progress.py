@@ -30,7 +30,7 @@ def phase(snapshot: Snapshot) -> str:
         return capitalised(activity_words(view, snapshot.spec.config))
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if state == "stopped" and not view.drawn:
+    if state == "stopped" and not view.draws:
         return "Stopped before it began"
     if not view.began_at or state in GOING_ON:
         return state.capitalize()
@@ -43,7 +43,7 @@ def activity_words(view: RunView, config: Config) -> str:
     """`writing programs: 4 of 10`: what a run does now, with the hypotheses done."""
     last, size = view.last_step, config.size
     if last is None:
-        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
+        return f"writing the first hypotheses: {len(view.draws)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
     if last == view.total_steps - 1 or view.final_scored:
         return "final weights and evaluation"

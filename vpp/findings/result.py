@@ -41,7 +41,7 @@ from vpp.runs.directory import RunDirectory, readable_rows
 from vpp.runs.journal import JournalReader, Snapshot
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
+from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampling_steps
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
 from vpp.show.words import (
@@ -110,7 +110,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
         "ess_by_step": view.ess_by_step,
-        "resampled_at": resampled_at(view),
+        "resampled_at": resampling_steps(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
@@ -169,7 +169,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because = [*why_nominal(spec.config, source=source)]
     because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
-    bare = sum(drawn.reason is not None for drawn in view.drawn.values())
+    bare = sum(drawn.reason is not None for drawn in view.draws.values())
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
     return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
@@ -371,8 +371,8 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
     if n := usage.refused:
         refused = f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table"
         yield f"{refused}. The model was asked again, up to twice a proposal."
-    if bare := sum(each.reason is not None for each in view.drawn.values()):
-        first = f"{in_words(bare)} of {in_words(len(view.drawn))} hypotheses began as the bare seed sentence"
+    if bare := sum(each.reason is not None for each in view.draws.values()):
+        first = f"{in_words(bare)} of {in_words(len(view.draws))} hypotheses began as the bare seed sentence"
         yield f"{capitalised(first)}: the optimizer's first answer could not be read, or was refused."
 
 
@@ -387,7 +387,7 @@ def _cuts(dataset: Dataset, spec: RunSpec) -> Iterator[str]:
 def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     """Yield the end of a run for a terminal: the verdict first, and last how to go on."""
     resume = f"continue with: python -m vpp resume {directory.path}"
-    if view.phase == "stopped" and not (view.drawn or view.usage.sent):
+    if view.phase == "stopped" and not (view.draws or view.usage.sent):
         yield Say("stopped before it began: no call was sent")
         yield Note(resume)
         return

@@ -131,7 +131,7 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 
 
 def _unread(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
-    unread: list[ParticleDrawn | Proposed] = [each for each in view.drawn.values() if each.reason is not None]
+    unread: list[ParticleDrawn | Proposed] = [each for each in view.draws.values() if each.reason is not None]
     unread += [each for each in view.proposals if each.why == "unparsable"]
     for each in unread:
         yield RuledOut(

@@ -15,7 +15,7 @@ from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
-from vpp.runs.asking import Checked
+from vpp.runs.asking import CheckResult
 from vpp.runs.directory import Command, State
 from vpp.runs.journal import Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -240,12 +240,12 @@ FAILURES = {
 }
 
 
-def failure(checks: Sequence[Checked]) -> str:
+def failure(checks: Sequence[CheckResult]) -> str:
     failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
     return FAILURES.get(failing, failing)
 
 
-def check_blocks(checks: Sequence[Checked]) -> list[Block]:
+def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
     """Return a table of findings for each server, and its failure."""
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
@@ -261,7 +261,7 @@ def check_blocks(checks: Sequence[Checked]) -> list[Block]:
     return blocks
 
 
-def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
+def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
     """Say whether a run can begin."""
     for one in checks:
         if one.finding.mark == "fails":

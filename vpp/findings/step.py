@@ -99,7 +99,7 @@ class Names:
         self._view = view
         self._own: dict[str, int] = {}
         self._faces: dict[int, str] = {}
-        first = dict.fromkeys(each.hypothesis for each in view.drawn.values())
+        first = dict.fromkeys(each.hypothesis for each in view.draws.values())
         self._moments: dict[Moment, Named] = {"first": self._take([[text] for text in first])}
         for step, at in sorted(view.steps.items()):
             for phase in phases(at):
@@ -194,7 +194,7 @@ class Cards:
     def first(self) -> list[StepCard]:
         """Cards of the first hypotheses so far, in order of appearance."""
         named = self._names.at("first")
-        drawn = grouped((named.numbers[each.hypothesis], each) for each in self._view.drawn.values())
+        drawn = grouped((named.numbers[each.hypothesis], each) for each in self._view.draws.values())
         return [self._drawn(number, each) for number, each in drawn.items()]
 
     def end(self) -> list[StepCard]:
@@ -391,7 +391,7 @@ def happened(view: RunView, step: int | None, config: Config, names: Names) -> s
 
 
 def _beginning(view: RunView, config: Config) -> str:
-    drawn = list(view.drawn.values())
+    drawn = list(view.draws.values())
     if not drawn:
         return ""
     if config.method in CHAINS_OF_VML:

@@ -19,7 +19,7 @@ from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import recorded_verdict, unread, write_summary
+from vpp.runs.journal import summary_verdict, unreadable_counts, write_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
@@ -95,7 +95,7 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     """Return the recorded verdict, or make it; None until the run has ended with a population."""
     if not view.has_ended or not view.population:
         return None
-    record = recorded_verdict(directory)
+    record = summary_verdict(directory)
     dataset = None if record else readable_rows(directory)
     if dataset:
         return verdict(view, directory.spec(), dataset)
@@ -132,7 +132,7 @@ def unread_alert(view: RunView) -> tuple[Alert, ...]:
 
 
 def _unread_words(view: RunView) -> str:
-    counts = unread(view)
+    counts = unreadable_counts(view)
     if counts is None:
         return ""
     if not counts.answers:

@@ -73,7 +73,7 @@ class Particle:
     """Prior probability of a sentence that is only weighed."""
 
 
-class _Recorded:
+class _RunFiles:
     """What a run's files say: nothing here asks a model."""
 
     def __init__(self, directory: RunDirectory) -> None:
@@ -169,7 +169,7 @@ class _Recorded:
         ]
 
 
-class Posterior(_Recorded):
+class Posterior(_RunFiles):
     """A run's weighted hypotheses at the time it was opened.
 
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
