@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, islice
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from vpp.data.columns import is_integer
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.split import Examples, Split, SplitPlan, split_rows
+from vpp.data.split import Pool, Split, SplitPlan, split_rows
 from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
@@ -28,7 +27,6 @@ from vpp.data.table import (
     require_columns,
     resolve_task,
     sort_labels,
-    unlabelled_rows,
 )
 from vpp.errors import DataError, InputError
 
@@ -38,7 +36,6 @@ UNUSED = 106
 """Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
 """Most rows of each of these kinds that a run stores."""
-Item = TypeVar("Item")
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -75,33 +72,33 @@ def build_dataset(
         check_numbers(tables[-1], target)
     spelling = number_labels(both.cells(target)) if is_label else {}
     targets = [cell and spelling.get(cell, cell) for cell in both.cells(target)]
-    examples = Examples(
-        table=both,
-        files=tuple(each.file for each in tables),
-        n_first=table.n_rows,
-        target=target,
-        task=task,
-        targets=targets,
-        needed=rule.column,
-    )
-    parts = split_rows(examples, split)
+    keys, pools, first = both.cells(rule.column or target), [], 0
+    for each in tables:
+        own = range(first, first := first + each.n_rows)
+        ids = [row for row in own if targets[row] is not None and keys[row] is not None]
+        strata = [targets[row] or "" if is_label else "" for row in ids]
+        pools.append(Pool(file=each.file, ids=ids, strata=strata, keys=[keys[row] or "" for row in ids]))
+    parts = split_rows(pools, split, table=both, target=target)
 
-    def rows(ids: Sequence[int]) -> tuple[Row, ...]:
-        truths = {row: target_value(targets[row] or "", task) for row in ids}
-        return tuple(
-            Row(id=row, inputs=both.row(row, inputs), target=truth, beside=both.row(row, beside))
-            for row, truth in truths.items()
-        )
+    def rows(ids: Iterable[int]) -> tuple[Row, ...]:
+        return tuple(map(row_of, ids))
+
+    def row_of(row: int) -> Row:
+        truth, cells = targets[row], both.row(row, inputs)
+        if truth is None:
+            return Row(id=row, inputs=cells, target=None)
+        return Row(id=row, inputs=cells, target=target_value(truth, task), beside=both.row(row, beside))
 
     train, test, calibration = rows(parts.train), rows(parts.test), rows(parts.calibration)
-    unlabelled = [row for row in unlabelled_rows(both, inputs, target) if any(cell for _, cell in row.inputs)]
+    gaps = (row for row, truth in enumerate(targets) if truth is None)
+    unlabelled = [row for row in gaps if any(cell for _, cell in both.row(row, inputs))]
     classes = sort_labels(targets) if is_label else ()
-    _check_classes(classes, examples)
+    _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     n_rows, n_unlabelled = len(targets), targets.count(None)
     n_left_out = n_rows - n_unlabelled - len(train) - len(test) - len(calibration)
     own_notes = (
-        *_split_notes(examples, parts, split),
+        *_split_notes(pools[0], parts, split, n_labelled=table.n_rows - targets[: table.n_rows].count(None)),
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_coverage_notes(train, test, classes, n_left=n_left_out),
         *_copy_notes(train, (*calibration, *test)),
@@ -135,17 +132,16 @@ def build_dataset(
         test=test,
         calibration=calibration,
         provenance=provenance,
-        unlabelled=_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED),
-        unused=rows(_unused(examples, parts, split)),
+        unlabelled=rows(_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED)),
+        unused=rows(_unused(pools[0], parts, split)),
         descriptions=described,
     )
 
 
-def _split_notes(examples: Examples, parts: Split, split: SplitPlan) -> Iterator[str]:
+def _split_notes(pool: Pool, parts: Split, split: SplitPlan, *, n_labelled: int) -> Iterator[str]:
     yield parts.note
-    n_labelled = examples.n_first - examples.targets[: examples.n_first].count(None)
-    if n := n_labelled - len(examples.ids[0]):
-        yield f"{counted(n, 'row')} with a target but no {examples.needed!r}: left out"
+    if n := n_labelled - len(pool.ids):
+        yield f"{counted(n, 'row')} with a target but no {split.rule.column!r}: left out"
     if split.calibration_size and not parts.calibration:
         yield "too few rows for any calibration row"
 
@@ -156,36 +152,34 @@ def _test_notes(tables: Sequence[Table]) -> Iterator[str]:
         yield from table.notes
 
 
-def _check_classes(classes: Sequence[str], examples: Examples) -> None:
+def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables: Sequence[Table], target: str) -> None:
     """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
-    check_readable(classes, examples.target)
-    n, targets = examples.n_first, examples.targets
+    check_readable(classes, target)
+    n = tables[0].n_rows
     own, of_test = set(targets[:n]), set(targets[n:] or targets)
     if classes and (own.isdisjoint(of_test - {None}) or len(classes) > MAX_CLASSES):
         labels = f"{_listed(sort_labels(of_test - own))}, not {_listed(sort_labels(own))}"
-        where, other = f"{examples.files[0]} in {examples.target!r}", examples.files[-1]
+        where, other = f"{tables[0].file} in {target!r}", tables[-1].file
         raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
-def _at_most(items: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
-    """All items in order, or MOST_UNLABELLED of them, drawn by seed."""
-    if len(items) <= MOST_UNLABELLED:
-        return tuple(items)
+def _at_most(ids: Sequence[int], *, seed: int, purpose: int) -> list[int]:
+    """All ids in order, or MOST_UNLABELLED of them, drawn by seed."""
+    if len(ids) <= MOST_UNLABELLED:
+        return list(ids)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return tuple(items[i] for i in sorted(rng.choice(len(items), MOST_UNLABELLED, replace=False).tolist()))
+    return [ids[i] for i in sorted(rng.choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
 
 
-def _unused(examples: Examples, parts: Split, split: SplitPlan) -> tuple[int, ...]:
+def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     """Labelled rows of the first file in no part, drawn by seed if there are too many.
 
     After a split by group, only those of training groups: another row would tell something of a test group.
     """
-    used = {*parts.train, *parts.test, *parts.calibration}
-    free = [row for row in examples.ids[0] if row not in used]
-    if split.rule.kind == "group":
-        trained = set(examples.keys(parts.train))
-        free = [row for row, group in zip(free, examples.keys(free), strict=True) if group in trained]
-    return _at_most(free, seed=split.seed, purpose=UNUSED)
+    groups, used = dict(zip(pool.ids, pool.keys, strict=True)), {*parts.train, *parts.test, *parts.calibration}
+    trained = {groups.get(row) for row in parts.train}
+    is_free = (row not in used and (split.rule.kind != "group" or groups[row] in trained) for row in pool.ids)
+    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose=UNUSED)
 
 
 RARE_SHARE = 0.1

@@ -364,13 +364,7 @@ def other_columns(table: Table, inputs: Collection[str]) -> dict[str, tuple[str 
     return {name: table.cells(name) for name in table.names if name not in inputs}
 
 
-def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = None) -> tuple[Row, ...]:
-    """Rows to predict: those with a missing `target` cell, or all rows if no target is given.
-
-    inputs: names in the order of the rows' cells. Raises DataError if the table lacks one.
-    """
+def unlabelled_rows(table: Table, inputs: Sequence[str]) -> tuple[Row, ...]:
+    """All rows, to predict their targets. Raises DataError if the table lacks one of the inputs."""
     require_columns(table, inputs, of="the data of the run")
-    truths = table.cells(target) if target is not None else (None,) * table.n_rows
-    return tuple(
-        Row(id=row, inputs=table.row(row, inputs), target=None) for row, cell in enumerate(truths) if cell is None
-    )
+    return tuple(Row(id=row, inputs=table.row(row, inputs), target=None) for row in range(table.n_rows))
