@@ -190,8 +190,11 @@ def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
 
 def _is_rule(record: Record) -> bool:
     """True for a line that sets the header apart, as in Markdown and in the output of a database."""
-    text = "".join(record.cells)
-    return text[0] in "|+:=-" and not text.strip("|+:=-") and ("--" in text or "==" in text)
+    first = next(filter(None, record.cells))
+    if first[0] not in "|+:=-" or "".join(record.cells).strip("|+:=-"):
+        return False
+    filled = list(filter(None, record.cells))
+    return any("---" in cell or "===" in cell for cell in filled) or all("--" in cell for cell in filled)
 
 
 def _without_rules(records: Iterable[Record], lines: list[int]) -> Iterator[Record]:
@@ -320,7 +323,12 @@ def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
         names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
         columns = [[cells[at] for cells in below if at < len(cells)] for at in range(len(first))]
         grouped = [at for at, group in enumerate(groups) if group and groups.count(group) > 1 and any(columns[at])]
-        are_members = all(_is_no_row(members[at], columns[at]) for at in grouped)
+        are_members = all(
+            _is_no_row(member, columns[at])
+            if at in grouped
+            else not (groups[at] and member) and not _is_like_data(member)
+            for at, member in enumerate(members)
+        )
         if len(grouped) > 1 and are_members and len(set(names)) == len(names):
             return names, 2 + has_third
     return records[0].cells, 1
