@@ -342,10 +342,7 @@ def labels_among(counts: Counter[str]) -> frozenset[str]:
 
 
 def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the words for a missing cell by column, as the user gave them: WORDS for all columns, or COLUMN=WORDS.
-
-    Words are separated by commas. Raises DataError for an unknown column.
-    """
+    """Read WORDS for all columns, or COLUMN=WORDS, with commas, by column. Raises DataError for an unknown column."""
     words: dict[str, tuple[str, ...]] = {}
     for text in sorted(missing, key=lambda text: "=" in text):
         owner = max((name for name in names if text.startswith(f"{name}=")), key=len, default=None)
@@ -359,10 +356,7 @@ def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, t
 
 
 def is_missing(text: str, words: Sequence[str] | None) -> bool:
-    """True if the stripped text means a missing cell. words: those that do so here; None for the usual ones.
-
-    Empty cells and a spreadsheet's errors are always missing.
-    """
+    """True if the stripped text means a missing cell: empty, an error, or one of these words (None: the usual)."""
     lower = text.lower()
     if words is None or not text or lower in ERRORS:
         return lower in MISSING

@@ -155,10 +155,7 @@ class Field:
         return write_number(cell, self.column.notation) if is_decimal else cell
 
     def is_outside(self, cell: str | None) -> bool:
-        """True for an extrapolation: a number outside the training range, or an unseen category.
-
-        False for missing cells, sequences, dates and texts.
-        """
+        """True for an extrapolation: a number outside the training range, or an unseen category."""
         if cell is None:
             return False
         if self.low is not None and self.high is not None:
@@ -189,11 +186,7 @@ def _present(dataset: Dataset, place: int) -> list[str]:
 
 
 def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
-    """Read the row typed into a form; an empty cell, or a word such as NA, is missing.
-
-    Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
-    if every cell is missing.
-    """
+    """Read a row typed into a form, numbers as in the file or plainly. Raises DataError for other text, or none."""
     inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
     for field, (name, cell) in zip(fields, inputs, strict=True):
         if field.column.kind == "number" and cell is not None and not is_number(cell):

@@ -151,10 +151,7 @@ class Pool:
 
 
 def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: str) -> Split:
-    """Split one file by the plan's rule, or draw training rows from the first file and the others from the second.
-
-    Return ids. Raises DataError if there are too few rows, or if the rule's column cannot split them.
-    """
+    """Split by the rule, or into one part a file; return ids. Raises DataError for too few rows, an unfit column."""
     own, column, kind = pools[0], plan.rule.column, plan.rule.kind
     sizes = [plan.within(len(own.ids))]
     if len(pools) > 1:

@@ -114,10 +114,7 @@ class Table:
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
-    """Read the table's columns from their texts with these kinds; the others are detected.
-
-    Raises DataError for an unknown column, and for a cell that is not of its column's kind.
-    """
+    """Read columns with these kinds, the others as detected. Raises DataError for an unknown column, an unfit cell."""
     for name in kinds:
         table.column(name)
     if table.columns and not kinds:
@@ -199,10 +196,7 @@ def find_task(cells: Iterable[str | None]) -> Task:
 
 
 def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
-    """Return the requested task, or detect it.
-
-    Raises InputError for an unknown task, and DataError if the column cannot be its target.
-    """
+    """Return the task, detected if auto. Raises InputError for an unknown one, DataError for an unsuitable column."""
     if task not in (known := ("auto", *get_args(Task))):
         raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
     column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]

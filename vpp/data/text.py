@@ -225,10 +225,7 @@ _YEARS = range(1800, 2200)
 
 
 def table_start(records: Sequence[Record]) -> int:
-    """Count the comments, titles and metadata above the table.
-
-    Titles are lines of one cell, or of another width than most, if a table clearly follows them.
-    """
+    """Count comments and titles: lines of one cell or an unusual width, if a table clearly follows them."""
     widths = Counter(len(record.cells) for record in records)
     usual = max(widths, key=lambda width: (widths[width], width), default=1)
     comments = takewhile(lambda record: record.cells[0].startswith("#"), records[: min(MAX_ABOVE, len(records) - 1)])
@@ -273,10 +270,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def why_no_header(records: Sequence[Record]) -> str:
-    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
-
-    Names differ from the cells of their columns, data are like them.
-    """
+    """Return why the first line does not name the columns, as it is like those below; empty if it does or may."""
     first, *lines = (record.cells for record in records[: 1 + ROWS_COMPARED])
     below = [cells for cells in lines if cells != first]
     alike: list[int] = []
@@ -454,20 +448,12 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
     return tuple(names), notes
 
 
-@dataclass(slots=True)
-class _Body:
-    """Rows below the header, as wide as it, and what was noticed on them."""
+def _read_body(
+    records: Iterable[Record], heads: Sequence[str], *, name: str, header: Sequence[str]
+) -> tuple[list[list[str]], list[int], list[str]]:
+    """Return (column, row) cells but repeated headers, the line of each row, and notes.
 
-    columns: list[list[str]]
-    lines: list[int]
-    """Number of each row's first line."""
-    notes: list[str]
-
-
-def _read_body(records: Iterable[Record], heads: Sequence[str], *, name: str, header: Sequence[str]) -> _Body:
-    """Read the rows. Raises DataError for text beyond the table, and for too many columns or cells.
-
-    header: cells of a line that is left out wherever it comes again.
+    Raises DataError for text beyond the table, and for too many columns or cells.
     """
     check_size(name, n_columns=len(heads))
     n_named = max((place for place, head in enumerate(heads, 1) if head), default=len(heads))
@@ -499,7 +485,7 @@ def _read_body(records: Iterable[Record], heads: Sequence[str], *, name: str, he
         f"fewer than {n_named} cells: the others are missing": short,
         f"the header again: left out; {AS_IS} reads every line": again,
     }
-    return _Body(columns, lines, [_noted(own, what) for what, own in notes.items() if own])
+    return columns, lines, [_noted(own, what) for what, own in notes.items() if own]
 
 
 def _noted(lines: Sequence[int], what: str) -> str:
@@ -518,9 +504,9 @@ _TOTAL = re.compile(
 )
 
 
-def _cut_ends(rows: _Body, *, has_header: bool) -> Iterator[str]:
-    """Cut units below the header, and totals and footnotes at the end; yield a note on each end."""
-    columns, n_rows = rows.columns, len(rows.lines)
+def _find_ends(columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_header: bool) -> tuple[slice, list[str]]:
+    """Return the rows between units below the header and totals and footnotes at the end, and a note on each end."""
+    n_rows = len(lines)
     last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
     ends = (0, *range(last, n_rows))
     broken = (cells for cells in columns if any(_breaks(cells[row]) for row in ends))
@@ -531,18 +517,16 @@ def _cut_ends(rows: _Body, *, has_header: bool) -> Iterator[str]:
     while end > last and _is_apart(end - 1, columns, quantities, last):
         end -= 1
     if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
-        return
+        return slice(None), []
 
     def excerpt(row: int) -> str:
         return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
 
-    if top:
-        yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
+    notes = [f"line {lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"] if top else []
     if end < n_rows:
-        first, final = rows.lines[end], rows.lines[-1]
-        were = f"line {first} was" if first == final else f"lines {first} to {final} were"
-        yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
-    rows.columns = [cells[top:end] for cells in columns]
+        were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
+        notes.append(f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line")
+    return slice(top, end), notes
 
 
 def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
@@ -633,20 +617,21 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
         about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
         notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    body = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
-    if not body.lines:
+    columns, lines, body_notes = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
+    if not lines:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
-    notes += body.notes
+    kept, end_notes = (slice(None), []) if read_as.as_is else _find_ends(columns, lines, has_header=header)
+    notes += body_notes
     notes += [_noted(rules, f"nothing but a rule: left out; {AS_IS} reads every line")] if rules else []
-    notes += () if read_as.as_is else _cut_ends(body, has_header=header)
-    own = {at: head for at, head in enumerate(heads) if head or any(body.columns[at])}
+    notes += end_notes
+    own = {at: head for at, head in enumerate(heads) if head or any(columns[at][kept])}
     names, name_notes = unique_names(own)
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
         name_notes = [f"{reason}the columns are called {called}"]
-    columns = [body.columns[at] for at in own]
+    columns = [columns[at][kept] for at in own]
     return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=replace(reading, header=header))
