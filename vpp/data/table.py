@@ -107,10 +107,15 @@ class Table:
     def _position(self, name: str) -> int:
         if name not in self._places:
             has = nearest(str(name), self.names, "its columns are")
-            sheet, n = self.reading.sheet, len(self.reading.sheets)
-            hint = f" (sheet {sheet!r} of {n} was read; --read changes that)" if n > 1 else ""
-            raise DataError(f"{self.file} has no column {name!r}: {has}{hint}")
+            raise DataError(f"{self.file} has no column {name!r}: {has}{self.doubt}")
         return self._places[name]
+
+    @property
+    def doubt(self) -> str:
+        """What else may have been read, for an error about a column; empty if nothing."""
+        if (n := len(self.reading.sheets)) > 1:
+            return f" (sheet {self.reading.sheet!r} of {n} was read; --read changes that)"
+        return next((f" ({note})" for note in self.file_notes if note.startswith("no delimiter")), "")
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
@@ -302,7 +307,7 @@ def choose_inputs(
     if not inputs:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise DataError(
-            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies{table.doubt}"
         )
     return tuple(name for name in table.names if name in inputs), tuple(notes)
 
