@@ -305,9 +305,9 @@ def choose_inputs(
         if split.column:
             notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
     if not inputs:
-        why = f" ({'; '.join(notes)})" if notes else ""
+        why = f" ({'; '.join(notes)})" if notes else table.doubt
         raise DataError(
-            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies{table.doubt}"
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
     return tuple(name for name in table.names if name in inputs), tuple(notes)
 
