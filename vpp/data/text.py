@@ -450,8 +450,8 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
 
 def _read_body(
     records: Iterable[Record], heads: Sequence[str], *, name: str, header: Sequence[str]
-) -> tuple[list[list[str]], list[int], list[str]]:
-    """Return (column, row) cells but repeated headers, the line of each row, and notes.
+) -> tuple[list[list[str]], list[int], dict[str, list[int]]]:
+    """Return (column, row) cells but repeated headers, the line of each row, and what some lines have, with these.
 
     Raises DataError for text beyond the table, and for too many columns or cells.
     """
@@ -480,12 +480,15 @@ def _read_body(
         if len(lines) * len(heads) > MAX_CELLS:
             check_size(name, n_columns=len(heads), n_rows=len(lines))
     how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-    notes = {
-        f"a quoted cell that holds lines like rows: {how}": swallowing,
-        f"fewer than {n_named} cells: the others are missing": short,
-        f"the header again: left out; {AS_IS} reads every line": again,
-    }
-    return columns, lines, [_noted(own, what) for what, own in notes.items() if own]
+    return (
+        columns,
+        lines,
+        {
+            f"a quoted cell that holds lines like rows: {how}": swallowing,
+            f"fewer than {n_named} cells: the others are missing": short,
+            f"the header again: left out; {AS_IS} reads every line": again,
+        },
+    )
 
 
 def _noted(lines: Sequence[int], what: str) -> str:
@@ -504,8 +507,10 @@ _TOTAL = re.compile(
 )
 
 
-def _find_ends(columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_header: bool) -> tuple[slice, list[str]]:
-    """Return the rows between units below the header and totals and footnotes at the end, and a note on each end."""
+def _find_ends(
+    columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_header: bool
+) -> tuple[int, int, list[str]]:
+    """Return the first row below units, the one after the last above totals and footnotes, and a note on each end."""
     n_rows = len(lines)
     last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
     ends = (0, *range(last, n_rows))
@@ -517,7 +522,7 @@ def _find_ends(columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_he
     while end > last and _is_apart(end - 1, columns, quantities, last):
         end -= 1
     if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
-        return slice(None), []
+        return 0, n_rows, []
 
     def excerpt(row: int) -> str:
         return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
@@ -526,7 +531,7 @@ def _find_ends(columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_he
     if end < n_rows:
         were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
         notes.append(f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line")
-    return slice(top, end), notes
+    return top, end, notes
 
 
 def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
@@ -609,29 +614,32 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     if not header:
         heads, n_heads = [""] * max(len(record.cells) for record in top), 0
     if start:
-        first = " ".join(", ".join(filter(None, seen[0].cells)).split())
+        title = " ".join(", ".join(filter(None, seen[0].cells)).split())
         more = f" and {start - 1} more" if start > 1 else ""
-        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+        notes.append(f"lines above the table were not read: {shown_name(title)!r}{more}")
         reading = replace(reading, skipped_lines=top[0].line - 1)
     if n_heads > 1:
         about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
         notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    columns, lines, body_notes = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
+    columns, lines, faults = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
     if not lines:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
-    kept, end_notes = (slice(None), []) if read_as.as_is else _find_ends(columns, lines, has_header=header)
-    notes += body_notes
-    notes += [_noted(rules, f"nothing but a rule: left out; {AS_IS} reads every line")] if rules else []
-    notes += end_notes
-    own = {at: head for at, head in enumerate(heads) if head or any(columns[at][kept])}
+    first, end, end_notes = 0, len(lines), list[str]()
+    if not read_as.as_is:
+        first, end, end_notes = _find_ends(columns, lines, has_header=header)
+    faults[f"nothing but a rule: left out; {AS_IS} reads every line"] = rules
+    cut = {*lines[:first], *lines[end:]}
+    own_faults = ((what, [line for line in of if line not in cut]) for what, of in faults.items())
+    notes += [*(_noted(own, what) for what, own in own_faults if own), *end_notes]
+    own = {at: head for at, head in enumerate(heads) if head or any(columns[at][first:end])}
     names, name_notes = unique_names(own)
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
         name_notes = [f"{reason}the columns are called {called}"]
-    columns = [columns[at][kept] for at in own]
+    columns = [columns[at][first:end] for at in own]
     return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=replace(reading, header=header))
