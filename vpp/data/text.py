@@ -317,12 +317,10 @@ def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
         names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
         columns = [[cells[at] for cells in below if at < len(cells)] for at in range(len(first))]
         grouped = [at for at, group in enumerate(groups) if group and groups.count(group) > 1 and any(columns[at])]
-        are_members = all(
-            _is_no_row(member, columns[at])
-            if at in grouped
-            else not (groups[at] and member) and not _is_like_data(member)
-            for at, member in enumerate(members)
-        )
+        are_members = all(_is_no_row(members[at], columns[at]) for at in grouped)
+        others = [(groups[at], member) for at, member in enumerate(members) if member and at not in grouped]
+        if any(_is_time(members[at]) for at in grouped):  # years may also be the first row, which has a label
+            are_members = are_members and not any(group or _is_like_data(member) for group, member in others)
         if len(grouped) > 1 and are_members and len(set(names)) == len(names):
             return names, 2 + has_third
     return records[0].cells, 1
