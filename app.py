@@ -16,7 +16,7 @@ def draw() -> None:
             st.Page("pages/posterior.py", title="Posterior"),
             st.Page("pages/disagreement.py", title="Disagreement"),
             st.Page("pages/compare.py", title="Compare"),
-            st.Page("pages/report.py", title="Report"),
+            st.Page("pages/report.py", title="Report", visibility="hidden"),
         ],
         position="sidebar" if person.is_let_in() else "hidden",
     )
@@ -25,6 +25,7 @@ def draw() -> None:
     with st.sidebar:
         frame.list_runs()
         person.sign_out()
+        blocks.captions("The paper’s tables: docs/bench-demo.md")
     st.session_state["frame.entered"] = True
     page.run()
 

@@ -31,7 +31,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.programs.source import Program
 from vpp.runs.asking import Access, Asking, Session, open_session
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, write_json
 from vpp.runs.journal import RunReader, read_view
 from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
@@ -192,8 +192,6 @@ USUAL = TrialSize()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Item:
-    """An idea on trial."""
-
     idea: Idea
     changes: tuple[Change, ...]
     clauses: tuple[Clause, ...]
@@ -205,11 +203,11 @@ class TrialAsking:
     def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
         self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
-        ideas = merge_ideas(self._view, self._dataset)
-        if ideas is None:
+        ideas = merge_ideas(self._view, self._dataset).all
+        if not ideas:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config, self._no_rule = reader.directory.spec().config, f"{self._view.seed_text} {WITHOUT}"
-        self._items = list(self._put_on_trial(list(ideas)[: size.ideas], size))
+        self._items = list(self._put_on_trial(ideas[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         places = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._rows = tuple(self._dataset.train[place] for place in places)
@@ -243,7 +241,7 @@ class TrialAsking:
             no_rule=self._scores(self._no_rule, answers)[0],
             ideas=tuple(self._judge(item, answers) for item in self._items),
         )
-        self._reader.directory.write(FILE, trial)
+        write_json(self._reader.directory.path / FILE, trial)
         return trial
 
     def _put_on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_Item]:
@@ -338,7 +336,7 @@ class PromptedAsking:
             models = await self._ask_all(session, access.counters)
         rows = tuple(row.id for row in session.problem.dataset.test)
         baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        self._directory.write(PROMPTED, baselines)
+        write_json(self._directory.path / PROMPTED, baselines)
         return baselines
 
     async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:

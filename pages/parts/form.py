@@ -137,7 +137,7 @@ def complete(
         config=config,
         endpoint=endpoint,
         structured_as=model.carrier,
-        **{f"{role}_template": text for role, text in templates.items()},  # type: ignore[arg-type]
+        templates=templates,
         cell_limit=earlier.cell_limit if earlier else 0,
         prices=prices,
         cap=cap,
@@ -198,7 +198,7 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
-    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)} rows"
+    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)}"
     return int(places.rows.selectbox("Training rows", sizes, **field))
 
 

@@ -121,7 +121,7 @@ def choose_split(form: AppTest, kind: str) -> str:
 
 def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
     rows = form.selectbox(key="new.train.300")
-    assert rows.options == ["100 of 300 rows", "240 of 300 rows"]
+    assert rows.options == ["100 of 300", "240 of 300"]
     left_out = next(field for field in form.multiselect if field.label == "Columns left out")
     assert left_out.value == []
     left_out.set_value(["shop"]).run()
@@ -131,7 +131,7 @@ def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE_SHOPS.encode())
-    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300 rows")
+    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300")
     assert "No training row has the label" in shown(form)
     form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)
@@ -186,7 +186,7 @@ TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
     assert re.search(r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s</p>', html)
-    assert app.selectbox(key="new.train.200").options[0] == "100 of 200 rows"
+    assert app.selectbox(key="new.train.200").options[0] == "100 of 200"
     assert "All calls</td>" in html
     assert "sequential rounds. Estimated time: about" in html
     assert "Money" not in html
@@ -252,16 +252,6 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     press(app, "Raise the cap and go on")
     assert reader.directory.spec().cap == Cap(calls=500)
     assert [each.path for each in started] == [reader.directory.path]
-
-
-def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
-    upload(app, b"a,b,label\n" + b"".join(b"%d,%d.25,%d\n" % (i, i * 3, i % 2) for i in range(80)))
-    assert not app.exception
-    assert "label has 2 labels, so this is classification." in shown(app)
-    assert "at most" in shown(app)
-    app.selectbox(key="new.target").set_value("b").run()
-    assert not app.exception
-    assert "b is a number, so this is regression." in shown(app)
 
 
 def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
@@ -333,22 +323,20 @@ def choose(app: AppTest, **options: Any) -> AppTest:
     return app
 
 
-def test_every_option_has_a_widget(app: AppTest) -> None:
+def test_every_option_has_a_widget_where_it_has_an_effect(app: AppTest) -> None:
     upload(app, LABEL_TABLE)
-    seen = shown_options(app)
-    upload(app, NUMBER_TABLE)
-    assert seen | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
-
-
-def test_only_options_with_an_effect_are_on_the_form(app: AppTest) -> None:
-    upload(app, LABEL_TABLE)
-    assert {"tempering", "abstention_cost", "epsilon"} <= shown_options(app)
-    assert "tau" not in shown_options(app)
+    assert "label has 2 labels, so this is classification." in shown(app)
+    of_labels = shown_options(app)
+    assert {"tempering", "abstention_cost", "epsilon"} <= of_labels
+    assert "tau" not in of_labels
     assert option(app, "likelihood").options[0] == "labels: labels, as in the paper"
     choose(app, method="vml5")
     assert not {"particles", "tempering", "tau"} & shown_options(app)
+    choose(app, method="smc")
     upload(app, NUMBER_TABLE)
+    assert "price is a number, so this is regression." in shown(app)
     assert "epsilon" not in shown_options(app)
+    assert of_labels | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
 
 
 def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:

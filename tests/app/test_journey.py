@@ -127,7 +127,7 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
             expect(page.get_by_text("Choose a table first.")).to_be_in_viewport(ratio=1)
         page.set_viewport_size({"width": 1440, "height": 1000})
         links = page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare", "Report"]
+        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare"]
         write_many(tmp_path)
         page.goto(fresh.url)
         rows = page.locator("nav.runs .run")

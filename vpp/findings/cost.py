@@ -1,29 +1,17 @@
 """The expected cost of a run: calls, tokens, money and time with their upper bounds, on New run and by --plan."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
-from vpp.inference.plan import plan
 from vpp.programs.columns import Columns
-from vpp.runs.budget import (
-    BYTES_A_TOKEN,
-    HYPOTHESIS,
-    LEARNER_ANSWER,
-    OPTIMIZER_ANSWER,
-    Estimate,
-    cap_words,
-    demo_pace,
-    money,
-    time_s,
-)
+from vpp.runs.budget import BYTES_A_TOKEN, HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER, Estimate, cap_words, money
 from vpp.runs.preparation import fit_cells_to
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import Config
+from vpp.runs.spec import RunSpec
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
 
+MINUTE_S = 60.0
 ASSUMED = (
     "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
     "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
@@ -44,7 +32,8 @@ def cost_line(expected: Estimate, spec: RunSpec) -> str:
     whole = expected.plan
     is_exact = whole.least_calls == whole.calls
     calls = counted(whole.calls, "call") if is_exact else f"about {roughly(whole.expected_calls)} calls"
-    parts = [calls, "time unknown" if expected.seconds is None else f"about {seconds(expected.seconds)}"]
+    speed = " at readable speed" if spec.endpoint.is_demo and spec.endpoint.demo_latency_ms else ""
+    parts = [calls, "time unknown" if expected.seconds is None else f"{time_words(expected.seconds)}{speed}"]
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
@@ -67,7 +56,7 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]
     if expected.cost is not None:
         rows.append(("Money", money(expected.cost), NO_BOUND))
     if expected.seconds is not None:
-        rows.append(("Time", seconds(expected.seconds), NO_BOUND))
+        rows.append(("Time", time_words(expected.seconds).removeprefix("about "), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
     return [table, *map(Note, _notes(expected, spec, dataset))]
 
@@ -89,13 +78,13 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]
     if expected.pace is None or expected.seconds is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
-        yield f"{rounds}. Estimated time: about {seconds(expected.seconds)}, {expected.pace.source}."
+        yield f"{rounds}. Estimated time: {time_words(expected.seconds)}, {expected.pace.source}."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
-def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:
-    """`about 45 s`: a run of the demo model, by the same estimate as every other."""
-    endpoint = replace(EndpointSpec(), demo=True, demo_latency_ms=latency_ms)
-    return f"about {seconds(time_s(plan(config, n_train=n_train, n_test=n_test), demo_pace(endpoint)))}"
+def time_words(whole_s: float) -> str:
+    """`about 45 s`: to five seconds, from a minute on to ten."""
+    step = 10 if whole_s >= MINUTE_S else 5 if whole_s > 10 else 1
+    return f"about {seconds(max(1, step * round(whole_s / step)))}"

@@ -11,8 +11,8 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import JournalAnswers, scores_of
-from vpp.runs.view import RunView
+from vpp.runs.journal import JournalAnswers
+from vpp.runs.view import RunView, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
 from vpp.show.words import capitalised, counted, integer, interval_text, number, percent, value_text
@@ -249,22 +249,19 @@ def _answer(value: Value | None) -> str:
     return number(value) if isinstance(value, float) else value_text(value)
 
 
-def program_folds(reading: ProgramReading | None, within: str = "") -> tuple[Fold, ...]:
-    """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet.
-
-    within: begins the name of the fold.
-    """
+def program_folds(reading: ProgramReading | None) -> tuple[Fold, ...]:
+    """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet."""
     if reading is None or (reading.program is None and not reading.reason):
         return ()
     title, blocks = "program", tuple(program_blocks(reading, reading.program)) if reading.program else ()
     if not blocks:
         how = "Read row by row" if reading.by == "rows" else "No answers"
         title, blocks = "no program", (Note(f"{how}: {reading.reason}."),)
-    return (Fold(name=f"{within}program", title=title, blocks=blocks),)
+    return (Fold(name="program", title=title, blocks=blocks),)
 
 
 def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
-    yield Code(program.code)
+    yield Code(program.code, is_program=True)
     yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
     if n := reading.n_unanswered:
         yield Note(f"No answer on {counted(n, 'training row')}.")

@@ -58,8 +58,10 @@ LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
 DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
-DEMO_ROUND_S = 0.1
-"""Seconds of a round beside the demo model's delay, on two cores."""
+DEMO_ROUND_S = 0.2
+"""Seconds of a round beside the demo model's delay, on two cores with a page open."""
+DEMO_START_S = 3.0
+"""Seconds until a run of the demo model begins."""
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 
@@ -97,6 +99,8 @@ class Pace:
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
     """Rate of many calls at once."""
+    start_s: float = 0.0
+    """Seconds until the first round."""
     waits_after: bool = False
     """True if the server delays an answer after computing it, so that a round takes both times."""
     source: str = "as measured with short answers; longer ones take longer"
@@ -104,16 +108,25 @@ class Pace:
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    source = "as the demo model usually does on two cores"
-    wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, source=source)
+    wait_s = endpoint.demo_latency_ms / 1000
+    late = f", each answer {wait_s:g} s late, so that a person can read along" if wait_s else ""
+    return Pace(
+        round_trip_s=wait_s + DEMO_ROUND_S,
+        calls_per_s=DEMO_CALLS_A_SECOND,
+        start_s=DEMO_START_S,
+        waits_after=True,
+        source=f"as the demo model usually does on two cores{late}",
+    )
 
 
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
+    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer.
+
+    The start is included.
+    """
     rounds = whole.rounds * pace.round_trip_s
     work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return rounds + work if pace.waits_after else max(rounds, work)
+    return pace.start_s + (rounds + work if pace.waits_after else max(rounds, work))
 
 
 def estimate(spec: RunSpec, dataset: Dataset, pace: Pace | None = None) -> Estimate:
