@@ -10,19 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset, find_task, resolve_task, sort_labels, target_guess
 from vpp.data.dataset import SplitRule
 from vpp.data.split import SplitPlan
-from vpp.data.table import (
-    ColumnChoice,
-    Table,
-    find_task,
-    resolve_task,
-    sort_labels,
-    target_guess,
-    unlabelled_rows,
-    with_kinds,
-)
+from vpp.data.table import Table, unlabelled_rows, with_kinds
 from vpp.errors import DataError, InputError
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"

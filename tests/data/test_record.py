@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
 from vpp.data.descriptions import Descriptions, by_key, checked
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 from vpp.llm.prompts import render_input
 
