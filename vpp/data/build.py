@@ -122,12 +122,6 @@ def number_labels(cells: Iterable[str | None]) -> dict[str, str]:
     return {cell: by_value.setdefault(float(cell), cell) for cell in distinct}
 
 
-def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
-    """Note the labels that differ only in case and spacing, so that answers must spell them exactly."""
-    listed = "; ".join(" and ".join(map(quoted, group)) for group in look_alike(classes)[:3])
-    return (f"similar labels count only if an answer spells them exactly: {listed}",) if listed else ()
-
-
 def sort_labels(labels: Iterable[str | None]) -> tuple[str, ...]:
     """Sort the distinct labels: as numbers if all are numbers, else as text."""
     distinct = sorted({label for label in labels if label is not None})
@@ -285,7 +279,6 @@ def build_dataset(
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_coverage_notes(train, test, classes, n_left=n_left_out),
         *_copy_notes(train, (*calibration, *test)),
-        *label_notes(classes),
         *described.notes,
     )
     provenance = Provenance(
@@ -372,7 +365,7 @@ NAMED = 5
 
 
 def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str], *, n_left: int) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
+    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
 
     labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
     """
@@ -392,6 +385,8 @@ def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[
             yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
     if untested := [label for label in labels if test and label in trained and label not in tested]:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
+    if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
+        yield f"similar labels count only if an answer spells them exactly: {alike}"
 
 
 def _copy_notes(train: Sequence[Row], held_out: Sequence[Row]) -> Iterator[str]:
