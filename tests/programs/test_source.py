@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.llm.prompts import ProgramPrompts
 from vpp.programs.columns import Columns, cell_value
 from vpp.programs.sandbox import CHUNK, SECONDS, Given, Sandbox

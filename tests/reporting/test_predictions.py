@@ -127,7 +127,7 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     written = sheet_csv([question("4.336", 0.5, name="-menge", label="a")], data).decode()
     assert written.splitlines()[0] == "'-menge,'=y,information_bits"
     found = filled_rows(Table.read(written.replace(",,0.5", ",a,0.5").encode(), name="sheet.csv"), data)
-    assert [(each.inputs, each.target) for each in found] == [({"-menge": "4.336"}, "a")]
+    assert [(each.inputs, each.target) for each in found] == [((("-menge", "4.336"),), "a")]
 
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
