@@ -22,8 +22,7 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
     app.run()
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
-    assert f"{opening.live_words().capitalize()}, without a key" in shown(app)
-    assert opening.live_words() == "about 30\N{NO-BREAK SPACE}s"
+    assert "About 30 s, without a key" in shown(app)
     upload(app, TABLE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)

@@ -185,7 +185,9 @@ TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
-    assert re.search(r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s</p>', html)
+    assert re.search(
+        r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s at readable speed</p>', html
+    )
     assert app.selectbox(key="new.train.200").options[0] == "100 of 200"
     assert "All calls</td>" in html
     assert "sequential rounds. Estimated time: about" in html
@@ -207,7 +209,10 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
-    assert re.search(r"calls · about [\d min]+s · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50", html)
+    assert re.search(
+        r"calls · about [\d min]+s at readable speed · a cost of about [\d.]+ · pauses at 200 calls or a cost of 1.50",
+        html,
+    )
     assert "Money</td>" in html
     assert "The run needs at least 211 calls" in html
     press(app, "Start the run")
