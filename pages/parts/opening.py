@@ -291,7 +291,7 @@ UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 57 rows they answer, “I don’t know” on 3."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.screen import app as app
 from tests.app.screen import opened, press, shown
-from tests.findings.test_calibrated import labels as calibrated_labels
+from tests.findings.test_points import calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import USAGE, run
 from tests.sampled import VARIANTS, kept_run, write

@@ -20,11 +20,9 @@ from vpp.findings.programs import (
 )
 from vpp.findings.rows import Rows, opened_row
 from vpp.findings.step import Names
-from vpp.programs.source import read_program
 from vpp.runs.journal import RunReader
 from vpp.settings import Config
-from vpp.show.blocks import Code
-from vpp.show.markup import block_html, html, lines
+from vpp.show.markup import html, lines
 
 SMALL, NEW = f"{SEED} Small a is yes.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"
@@ -86,13 +84,6 @@ def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
         assert list(map(said, found.values())) == [f"{words}the model says that no program can follow it.", ""]
     by_row = readings(run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD)))
     assert list(map(said, by_row.values())) == [""]
-
-
-def test_code_is_escaped_and_keeps_its_text() -> None:
-    text = "def predict(a):\n    if a != 'x</pre><script>\"' and a > 1.5e3: return 'not'\n    return '''b\n'''"
-    code = read_program(text, ("a",)).code
-    plain = code.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace('"', "&quot;")
-    assert block_html(Code(code)) == f'<pre class="raw">{plain}</pre>'
 
 
 def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
