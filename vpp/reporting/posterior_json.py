@@ -82,7 +82,7 @@ def posterior_json(reader: RunReader) -> bytes:
 def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
     view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
     ideas, test, verdict = merge_ideas(view, dataset), view.evaluated.get("test"), run_verdict(reader.directory, view)
-    begun: Json = {name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")}
+    beginning: Json = {name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")}
     near, reject = similarity(ideas, dataset), reject_option(view, spec.config, dataset, of=test)
     return Contents(
         name=spec.name,
@@ -96,7 +96,7 @@ def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
         particles=particles(view, dataset),
         ruled_out=ruled_out(view, dataset),
         disagreement=tuple(points(test, dataset, reject)) if test else (),
-        **begun,
+        **beginning,
         dataset=spec.dataset,
         result={**result(reader.directory, view), "status": snapshot.state},
     )
