@@ -220,19 +220,6 @@ _FIXES = {
 }
 
 
-def write_json(path: Path, value: object, *, sync: bool = True) -> None:
-    """Raises DiskRefused."""
-    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
-
-
-def read_json(path: Path, kind: type[T]) -> T | None:
-    """Read what `write_json` wrote; None if it is missing or of another kind."""
-    with suppress(OSError, ValueError):
-        value: T = adapter(kind).validate_json(path.read_bytes())
-        return value
-    return None
-
-
 def refusal(error: OSError, path: Path) -> str:
     """Return `PATH cannot be written (the disk is full): free some space`.
 
