@@ -323,7 +323,7 @@ def introduce() -> None:
             blocks.captions(f"{capitalised(live_words())}, without a key or a network.")
             if st.button(FINISHED, key="new.look", width=260):
                 open_example()
-            blocks.captions(f"Penguin species: hypotheses compete to the end. {finished_words()}")
+            blocks.captions(f"Penguin species. {finished_words()}")
             blocks.draw(OWN)
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
 
