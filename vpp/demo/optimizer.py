@@ -210,24 +210,27 @@ def _by_sequence(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Par
 # --- forms of rules ------------------------------------------------------------------------------------------
 
 
+_JOINED = 1 / 3
+"""Probability that a property of sequences is joined with another."""
+
+
 def _cases(first: Split, batch: Batch, rng: Generator) -> Rule | None:
     """Part one label after another from the rest, each by one condition."""
     left, cases, split = batch.every, list[Case](), first
-    n_labels = len(batch.labels)
-    for _ in range(int(np.clip(n_labels - 1 + (first is _by_column and rng.integers(0, 2)), 1, 4))):
-        some = [label for label in batch.labels if (left & (batch.targets == label)).any()]
-        some = [_pick(some, rng)] if first is not _by_column and some[1:] else some if some[1:] else []
-        conditions = [(split(batch, batch.targets == label, left, rng), batch.targets == label) for label in some]
+    count = len(batch.labels) - 1 + (rng.integers(0, 2) if first is _by_column else 0)
+    for _ in range(int(np.clip(count, 1, 4))):
+        labels = [label for label in batch.labels if (left & (batch.targets == label)).any()]
+        if len(labels) < 2:
+            break
+        labels = labels if first is _by_column else [_pick(labels, rng)]
+        conditions = [(split(batch, batch.targets == label, left, rng), batch.targets == label) for label in labels]
         errors = {one: (batch.holds(one) != inside)[left].sum() for one, inside in conditions if one}
         if not errors:
             break
         condition = _pick([one for one, error in errors.items() if error == min(errors.values())], rng)
-        if (
-            first is _by_sequence
-            and rng.random() < 1 / 3
-            and (other := first(batch, batch.targets == some[0], left, rng))
-        ):
-            condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), [condition, other])
+        if first is _by_sequence and rng.random() < _JOINED:
+            other = first(batch, batch.targets == labels[0], left, rng)
+            condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), [condition, other]) if other else condition
         inside = batch.holds(condition) & left
         cases, left, split = [*cases, Case(condition, batch.usual(inside))], left & ~inside, _further(batch)
     rest = batch.usual(left)

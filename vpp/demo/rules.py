@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from vpp.demo.prompt import Column
+from vpp.demo.prompt import Column, Kind
 
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
@@ -60,13 +60,13 @@ def _split_line(line: str) -> tuple[str, str]:
 
 def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns that the rows have, as arguments of a program."""
-    return tuple(_column(f"c{at}", name, [row.get(name) for row in rows]) for at, name in enumerate(rows[0]))
-
-
-def _column(alias: str, name: str, cells: list[Value]) -> Column:
-    texts, kinds = {cell for cell in cells if isinstance(cell, str)}, set(map(type, cells))
-    kind = "text" if texts else "numbers" if tuple in kinds else "number"
-    return Column(alias, name, kind, tuple(sorted(texts)), None in cells)  # type: ignore[arg-type]
+    columns = list[Column]()
+    for name in rows[0]:
+        cells = [row.get(name) for row in rows]
+        texts = sorted({cell for cell in cells if isinstance(cell, str)})
+        kind: Kind = "text" if texts else "numbers" if any(isinstance(cell, tuple) for cell in cells) else "number"
+        columns.append(Column(f"c{len(columns)}", name, kind, tuple(texts), None in cells))
+    return tuple(columns)
 
 
 # --- phrases -------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ BOUNDS, EQUAL = (ABOVE, BELOW, AT_LEAST, AT_MOST), Phrase("K", "equal to {V}", "
 EVEN, ODD = Phrase("K", "even", "{it} % 2 == 0"), Phrase("K", "odd", "{it} % 2 == 1")
 DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", "{0} != 0")
 CONTAIN = Phrase("K", "contain the text {W}", "{0} in {it}.casefold()")
-ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "{it} in {0}")
+ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "")
 BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}")
 CHECKS = (BETWEEN, *BOUNDS, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL)
 
@@ -264,7 +264,7 @@ def node(phrase: Phrase, *parts: Part | float) -> Part:
 
 def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
     """Put parts in brackets that bind more loosely than the phrase, or as loosely and are not the first of a sum."""
-    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2)) for at in range(len(texts))]
+    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2, 7)) for at in range(len(texts))]
     return [
         f"({text})" if phrase.binds and part.binds > most else text
         for text, part, most in zip(texts, parts, firm, strict=True)
@@ -288,24 +288,21 @@ def _python(phrase: Phrase, parts: Sequence[Part], *it: Part) -> tuple[str, tupl
 def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
     """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as a column states."""
     if check.phrase == ABSENT:
-        return it.needs[0].replace("is not None", "is None") if it.needs else "False", ()
+        return (ABSENT.code.format(it=it.code) if it.kind == "X" and it.needs else "False"), ()
     if check.phrase not in (ONE_OF, CONTAIN):
         return _python(check.phrase or EQUAL, check.parts, it)
     texts = [say_number(one) if isinstance(one, float) else one.casefold() for one in check.parts[0].value]
-    if it.type == "text" and check.phrase == CONTAIN:
-        return f"{quoted(texts[0])} in {it.code}.casefold()", it.needs
-    spelled = {one.casefold(): one for one in it.value.values} if it.type == "text" else {}
-    if spelled:
+    if check.phrase == CONTAIN:
+        return (CONTAIN.code.format(quoted(texts[0]), it=it.code), it.needs) if it.type == "text" else ("False", ())
+    values, code, needs = [say_number(one) for one in map(read_number, texts) if one is not None], it.code, it.needs
+    if it.type == "text" and it.value.values:
+        spelled = {one.casefold(): one for one in it.value.values}
         # None equals nothing, so a cell that is compared as it is needs no other test.
-        return _is_among(it.code, [quoted(spelled.get(text, text)) for text in texts]), ()
-    if it.type == "text":
-        return _is_among(f"{it.code}.casefold()", list(map(quoted, texts))), it.needs
-    numbers = list(map(read_number, texts)) if it.type == "number" and check.phrase == ONE_OF else []
-    return _is_among(it.code, [say_number(one) for one in numbers if one is not None]), it.needs
-
-
-def _is_among(code: str, values: Sequence[str]) -> str:
-    return f"{code} in ({', '.join(values)})" if values[1:] else f"{code} == {values[0]}" if values else "False"
+        values, needs = [quoted(spelled.get(text, text)) for text in texts], ()
+    elif it.type == "text":
+        values, code = list(map(quoted, texts)), f"{it.code}.casefold()"
+    test = f" in ({', '.join(values)})" if values[1:] else f" == {values[0]}"
+    return (f"{code}{test}", needs) if values else ("False", ())
 
 
 def check(term: Part, phrase: Phrase, *parts: Part | float) -> Part:
@@ -320,13 +317,10 @@ def joined(word: Phrase, parts: Sequence[Part]) -> Part:
         return flat[0]
     needs = tuple(dict.fromkeys(need for one in flat for need in one.needs)) if word == AND else ()
     codes = [one.code if word == AND else one.test for one in flat]
-    joint, is_open = f" {word.code} ", [one.binds == word.binds for one in flat]
-    codes = [
-        f"({code})" if loose or (word == OR and " and " in code) else code
-        for code, loose in zip(codes, is_open, strict=True)
-    ]
-    words = [f"({one.words})" if loose else one.words for one, loose in zip(flat, is_open, strict=True)]
-    return Part("C", joint.join(words), joint.join(dict.fromkeys(codes)), needs, word.binds, None, word, flat)
+    codes = [f"({code})" if word == OR and " and " in code else code for code in codes]
+    joint, words = f" {word.code} ", _in_brackets(word, [one.words for one in flat], flat)
+    code = joint.join(dict.fromkeys(_in_brackets(word, codes, flat) if word == AND else codes))
+    return Part("C", joint.join(words), code, needs, word.binds, None, word, flat)
 
 
 def leaves(condition: Part) -> list[Part]:
@@ -338,10 +332,9 @@ def leaves(condition: Part) -> list[Part]:
 
 def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
     """Return the sum of coefficient times term, None for 1, from the first positive one on if there is one."""
-    some = [(weight, term) for weight, term in parts if weight]
-    first = next((at for at, (weight, _) in enumerate(some) if weight > 0), 0)
+    first = next((part for part in parts if part[0] > 0), None)
     whole: Part | None = None
-    for weight, term in (*some[first : first + 1], *some[:first], *some[first + 1 :]):
+    for weight, term in sorted((part for part in parts if part[0]), key=lambda part: part is not first):
         size = abs(weight) if whole else weight
         scaled = number(size) if term is None else term if abs(size) == 1 else node(TIMES, size, term)
         scaled = node(NEGATIVE, scaled) if size == -1 and term else scaled
