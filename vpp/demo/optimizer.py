@@ -315,12 +315,12 @@ _HINTED = 12.0
 """Weight factor of a form that the prior text hints at."""
 
 
-def forms(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Form, float]:
-    """Return weights of the forms of rules that suit the rows, and the text before the rule; all to a power."""
+def forms(batch: Batch, prior: str = "") -> dict[Form, float]:
+    """Return weights of the forms of rules that suit the rows, and the text before the rule."""
     some = _FORMS["numbers" if not batch.labels else "sequences" if batch.is_sequential else "columns"]
     at, belief = min(len(batch.numeric), 3), prior.lower()
     weights = {form: each[at] * (_HINTED if re.search(hints, belief) else 1) for form, (each, hints) in some.items()}
-    return {form: weight**power for form, weight in weights.items() if weight}
+    return {form: weight for form, weight in weights.items() if weight}
 
 
 # --- revisions of a rule -------------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
     key = repr((question, float(temperature), int(seed))).encode(errors="replace")
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
     if isinstance(question, PriorQuestion):
-        reasoning, text = "I have seen no row, so this is a guess.", _guess(question, temperature, rng).say()
+        reasoning, text = "I have seen no row, so this is a guess.", _guess(question, rng).say()
     else:
         reasoning, text = _revision(question, temperature, rng)
     return f"Reasoning: {reasoning}\n\nNew rule:\n{text}"
@@ -487,13 +487,11 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
 _ROWS, _SEQUENCE_LENGTH = 10, 4
 _TRIES = 8
 """Most draws until a rule has a condition."""
-_COLDEST = 0.2
-"""Lowest effective temperature of the choice of a form."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
 
 
-def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
+def _guess(question: PriorQuestion, rng: Generator) -> Rule:
     texts = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and texts and rng.random() < len(texts) / len(question.columns):
@@ -507,7 +505,7 @@ def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
     slopes = rng.integers(-4, 5, size=len(columns))
     numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
     batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
-    weights = forms(batch, question.rule, 1 / max(temperature, _COLDEST))
+    weights = forms(batch, question.rule)
     tries = (_draw(weights, rng)(batch, rng) for _ in range(_TRIES))
     some = (rule for rule in tries if rule is not None and (rule.cases[1:] or not labels))
     return next(some, batch.rule((None, rules.label(labels[0]) if labels else number(0))))

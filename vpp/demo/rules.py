@@ -10,7 +10,7 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -226,18 +226,17 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
     """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
     by_name = {column.name: column for column in columns}
     some = [by_name[name] for name in names] or list(columns)
-    lists = [column for column in some if column.kind == "numbers"]
+    lists = [cell(column) for column in some if column.kind == "numbers"][:1]
     numbers = [column for column in some if column.kind == "number"]
     code, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
     if least < len(numbers):
         code = f"[x_ for x_ in {code} if x_ is not None]"
-    if lists:
-        code, least = (f"({lists[0].alias} or {code})", 0) if lists[0].may_miss else (lists[0].alias, 1)
+    code, least, needs = (lists[0].code, 1, lists[0].needs) if lists else (code, least, ())
     if start or stop:
         code, least = f"{code}[{start or ''}:{stop or ''}]", min(least, abs(stop or start))
     which = f"last {-start} " if start else f"first {stop} " if stop else ""
     words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
-    return Part("L", words, code, value=least)
+    return Part("L", words, code, needs, value=least)
 
 
 _ITEM = Part("V", "it", "x_")
@@ -301,8 +300,9 @@ def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
         values, needs = [quoted(spelled.get(text, text)) for text in texts], ()
     elif it.type == "text":
         values, code = list(map(quoted, texts)), f"{it.code}.casefold()"
-    test = f" in ({', '.join(values)})" if values[1:] else f" == {values[0]}"
-    return (f"{code}{test}", needs) if values else ("False", ())
+    if len(values) < 2:
+        return (f"{code} == {values[0]}", needs) if values else ("False", ())
+    return f"{code} in ({', '.join(values)})", needs
 
 
 def check(term: Part, phrase: Phrase, *parts: Part | float) -> Part:
@@ -393,8 +393,8 @@ class Rule(NamedTuple):
                 value = function(outcome.code)(cells)
                 is_number = isinstance(value, int | float) and math.isfinite(value)
                 return float(value) if is_number else value if isinstance(value, str) else None
-        except (ArithmeticError, AttributeError, TypeError, ValueError):
-            pass
+        except (ArithmeticError, AttributeError, SyntaxError, TypeError, ValueError):
+            pass  # the row does not fit, or brackets are nested too deep
         return None
 
 
@@ -431,8 +431,8 @@ def _function(node: ast.expr) -> Function:
         case ast.GeneratorExp(elt=each, generators=[loop]) | ast.ListComp(elt=each, generators=[loop]):
             return _loop(_function(each), loop)
         case ast.BoolOp(op=sign, values=some):
-            parts, choose = list(map(_function, some)), all if isinstance(sign, ast.And) else _first
-            return lambda names: choose(part(names) for part in parts)
+            parts, join = list(map(_function, some)), all if isinstance(sign, ast.And) else any
+            return lambda names: join(part(names) for part in parts)
         case ast.Compare(left=first, ops=signs, comparators=others):
             tests = [_OPERATORS[type(sign)] for sign in signs]
             apply, some = lambda *values: all(map(_call, tests, values, values[1:])), [first, *others]
@@ -458,11 +458,6 @@ def _function(node: ast.expr) -> Function:
 
 def _call(apply: Callable[..., Any], *values: Any) -> Any:
     return apply(*values)
-
-
-def _first(values: Iterable[Any]) -> Any:
-    """Return the first value that is true, as `or` does."""
-    return next(filter(None, values), [])
 
 
 def _loop(value: Function, loop: ast.comprehension) -> Function:
