@@ -145,7 +145,7 @@ def live(app: App) -> Iterator[list[RunDirectory]]:
         runs = [RunDirectory(app.runs / f"2026010{n}-0000-penguins-smc-000{n}") for n in range(1, 1 + RUNS)]
         for seed, run in enumerate(runs):
             words = ["run", str(ROOT / "assets/examples/penguins.csv"), "--target", "species", "--seed", str(seed)]
-            words += ["--epochs", "60", "--base-url", model.address, "--model", "demo", "--no-cache", "--quiet"]
+            words += ["--epochs", "60", "--base-url", str(model.base_url), "--model", "demo", "--no-cache", "--quiet"]
             command = [sys.executable, "-m", "vpp", *words, "--run-dir", str(run.path)]
             stack.callback(end, subprocess.Popen(command, cwd=ROOT, env=app.environment))
         wait_until(lambda: all(run.journal.exists() and written_at(run) for run in runs), "each run has begun")
