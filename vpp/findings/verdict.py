@@ -17,7 +17,7 @@ from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import summary_verdict, write_summary
+from vpp.runs.journal import read_summary, write_summary
 from vpp.runs.spec import RunSpec, adapter
 from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config
@@ -97,7 +97,7 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     """Return the recorded verdict, or make it; None until the run has ended with a population."""
     if not view.has_ended or not view.population:
         return None
-    record = summary_verdict(directory)
+    record = read_summary(directory).verdict
     dataset = None if record else readable_rows(directory)
     if dataset:
         return verdict(view, directory.spec(), dataset)

@@ -79,10 +79,6 @@ class Session:
     budget: Budget
     learner_limits: ModelLimits
 
-    @property
-    def learner(self) -> LlmLearner | ProgramLearner:
-        return cast(LlmLearner | ProgramLearner, self.problem.learner)
-
 
 @asynccontextmanager
 async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator[Session]:
@@ -135,9 +131,11 @@ async def open_learner(
                 yield learner
                 return
         session = await stack.enter_async_context(open_session(directory, access))
-        if isinstance(session.learner, ProgramLearner):
-            session.learner.preload_programs(programs or ())
-        yield session.by_row if programs is None else session.learner
+        if programs is None or not isinstance(session.problem.learner, ProgramLearner):
+            yield session.by_row
+            return
+        session.problem.learner.preload_programs(programs)
+        yield session.problem.learner
 
 
 async def _programs(

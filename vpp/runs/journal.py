@@ -325,12 +325,6 @@ def read_summary(directory: RunDirectory) -> Summary:
     return write_summary(directory, read_view(directory.journal), journal=size)
 
 
-def summary_verdict(directory: RunDirectory) -> dict[str, Any] | None:
-    """Return the verdict of a summary that is up to date; nothing is written."""
-    written = read_json(directory.path / SUMMARY, Summary)
-    return written.verdict if written and written.journal == directory.journal_bytes() else None
-
-
 def write_summary(
     directory: RunDirectory, view: RunView, *, journal: int, verdict: dict[str, Any] | None = None
 ) -> Summary:
