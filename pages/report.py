@@ -60,7 +60,7 @@ def offer(run: OpenRun, python: Standalone | None) -> None:
         st.html(markup.block(markup.caption("Also:")), width="content")
         button("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader))
         button("posterior.json", "Posterior as JSON", "application/json", lambda: posterior_json(reader))
-        if "test" in run.snapshot.view.evaluated:
+        if "test" in run.snapshot.view.evaluations:
             button("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader))
         if python:
             button("posterior.py", "Python", "text/x-python", lambda: python.content)

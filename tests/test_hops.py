@@ -79,7 +79,7 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     way.through(lambda: journal.add(event, usage=Usage()))
     way.through(journal.close)
     snapshot = way.through(reader.refresh)
-    assert snapshot.view.steps[event.step].scored[event.particle] == event
+    assert snapshot.view.steps[event.step].scores[event.particle] == event
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
     assert len(way.files) <= 15, "\n".join(sorted(way.files))

@@ -185,7 +185,7 @@ async def _replay(
             learner.preload_programs(reader.answers.programs)
             problem = replace(problem, learner=learner, reader=recorded)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = len(reader.view.finished_steps)
+        n_steps = len(reader.view.complete_steps)
         while n_steps and (event := await anext(sampled, None)):
             events.append(event)
             n_steps -= isinstance(event, StepFinished)

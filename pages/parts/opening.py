@@ -27,7 +27,7 @@ from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import RunReader, Snapshot, summary_verdict
+from vpp.runs.journal import RunReader, Snapshot, read_summary
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
@@ -153,7 +153,7 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words, failed=failed))
         with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(FINISHED, type="primary", key="frame.finished"):
+            if st.button(FINISHED, type="primary", key="frame.end"):
                 open_example()
             if st.button("Use my own CSV", key="frame.own"):
                 st.switch_page("pages/new_run.py")
@@ -335,7 +335,7 @@ def open_example(name: str = EXAMPLE) -> None:
 
 def finished_words() -> str:
     """`Right on all 55 test rows that it answered, “I don’t know” on 5.`: the first sentence of its verdict."""
-    record = summary_verdict(RunDirectory(SHIPPED))
+    record = read_summary(RunDirectory(SHIPPED)).verdict
     return record["sentences"][0] if record else ""
 
 

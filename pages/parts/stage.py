@@ -148,7 +148,7 @@ class Stage:
     def decks(self) -> list[str]:
         """Return the deck in each phase that the step has begun; the last is the one that stays."""
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
-        if view.started is None:
+        if view.start is None:
             return [skeletons_html(size)]
         maker = Cards(view, self.config, dataset, names=self.names)
         if self.newest is None:

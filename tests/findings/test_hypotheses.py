@@ -231,7 +231,7 @@ def test_an_unknown_particle_is_refused() -> None:
 @pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])
 def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
     view = sampled(tmp_path, VARIANTS[name]).refresh().view
-    _, *later = view.finished_steps
+    _, *later = view.complete_steps
     assert later
     for at in later:
         assert [came_from(at, slot) for slot in range(len(at.population))] == [state.parent for state in at.population]

@@ -59,7 +59,7 @@ from vpp.show.words import percent
 
 def on_test(reader: RunReader) -> dict[int, Point]:
     view, data = reader.refresh().view, reader.dataset()
-    test = view.evaluated["test"]
+    test = view.evaluations["test"]
     rule = reject_option(view, reader.directory.spec().config, data, of=test)
     return {point.row.id: point for point in points(test, data, rule)}
 
@@ -152,7 +152,7 @@ def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: P
 def test_a_calibration_counts_only_for_its_own_step_and_weights(tmp_path: Path) -> None:
     reader = calibrated_labels(tmp_path, wrong=0)
     view, data = reader.refresh().view, reader.dataset()
-    test = view.evaluated["test"]
+    test = view.evaluations["test"]
     assert reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
     other = replace(test, weights=test.weights[::-1])
     assert not reject_option(view, inspected.LABEL_CONFIG, data, of=other).conformal

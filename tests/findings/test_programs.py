@@ -52,7 +52,7 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
     assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
     assert said(mood) == "Read row by row: the model says that no program can follow it."
-    train = reader.refresh().view.evaluated["train"]
+    train = reader.refresh().view.evaluations["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
     view, every = reader.refresh().view, hypotheses_of(reader.refresh().view, reader.dataset())
     drawn = html([deck(every, view, reader.refresh().spec.config, found, Names(view).end(every))])

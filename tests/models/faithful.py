@@ -44,7 +44,7 @@ def share(parts: list[Obeyed]) -> str:
 def follow(rows: pd.DataFrame, target: str, rule: Rule, reading: str, endpoint: EndpointSpec) -> Figures:
     posterior = vpp.weigh(rows, target=target, start=[rule.text], endpoint=endpoint, reading=reading)
     known = RunReader(posterior.directory).dataset().train
-    answers = posterior.view.evaluated["train"].predictions[0]
+    answers = posterior.view.evaluations["train"].predictions[0]
     right = sum(answer == row.target for answer, row in zip(answers, known, strict=True))
     followed, none = Obeyed(n=len(known), obeyed=right), Obeyed(n=0, obeyed=0)
     if reading != "rows":

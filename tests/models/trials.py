@@ -68,7 +68,7 @@ def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str])
     proposals = [*view.draws.values(), *view.proposals]
     return Trial(
         result=json.loads(done.stdout),
-        heaviest=max(weights, key=weights.__getitem__).removeprefix(view.started.seed_text if view.started else ""),
+        heaviest=max(weights, key=weights.__getitem__).removeprefix(view.start.seed_text if view.start else ""),
         proposals=len(proposals),
         rules=sum(proposal.reason is None for proposal in proposals),
     )

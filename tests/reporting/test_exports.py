@@ -100,7 +100,7 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
     assert [each["ess"] for each in steps if "ess" in each] == view.ess_by_step
     assert steps[-1]["distinct_texts"] == 4
     whole = {name: value for _, _, figures in by_step[3:] for name, value in figures.items()}
-    assert whole["test_accuracy"] == view.evaluated["test"].value
+    assert whole["test_accuracy"] == view.evaluations["test"].value
     assert whole["cost"] is None
     assert whole["final_heaviest_weight"] == pytest.approx(max(inspected.LABEL_WEIGHTS))
     assert whole["final_ess"] == pytest.approx(1 / sum(w**2 for w in inspected.LABEL_WEIGHTS))

@@ -188,7 +188,7 @@ def test_the_file_predicts_each_test_row_as_the_product_does(name: str, run_name
     written = (tmp_path / "predictions.csv").read_bytes().decode()
     head, *lines = list(csv.reader(io.StringIO(written, newline="")))
     assert head[: len(data.inputs)] == list(data.inputs)
-    test = view.evaluated["test"]
+    test = view.evaluations["test"]
     _, config, _, undecided = RUNS[name]
     reject = reject_option(view, config, data, of=test)
     by_row = {point.row.id: point for point in points(test, data, reject)}
@@ -253,7 +253,7 @@ def test_what_cannot_be_in_the_file_is_named_with_its_weight_and_the_rest_is_res
     kept = {each["text"]: each for each in own["HYPOTHESES"]}
     assert set(kept) == set(weights) - set(out)
     assert sum(each["weight"] for each in kept.values()) + own["CONSTANT_WEIGHT"] == pytest.approx(1)
-    test = view.evaluated["test"]
+    test = view.evaluations["test"]
     noise = tuple(each["noise"] for each in kept.values())
     shares = (*(each["weight"] for each in kept.values()), own["CONSTANT_WEIGHT"])
     mixture = Mixture(weights=shares, classes=data.classes, noise=noise, constant=own["CONSTANT"])

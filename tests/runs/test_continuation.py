@@ -96,6 +96,6 @@ def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(
     assert view.total_steps == 3
     ids = [row.id for row in later.dataset().train]
     assert ids == [*(row.id for row in earlier.dataset().train), 344]  # the file has 344 rows, 0 to 343
-    assert [list(scored.rows) for scored in view.final_scored.values()] == [ids] * 3
-    assert view.evaluated["test"].rows == before.evaluated["test"].rows
+    assert [list(scored.rows) for scored in view.final_scores.values()] == [ids] * 3
+    assert view.evaluations["test"].rows == before.evaluations["test"].rows
     assert {hypothesis_id(text) for text in later.refresh().spec.start} == set(first_texts)

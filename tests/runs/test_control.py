@@ -75,8 +75,8 @@ def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed
     view = desk.look("run").view
     assert view.last_step == -1
     assert set(view.steps) == {-1}
-    assert view.evaluated["test"].step == -1
-    assert len(view.evaluated["test"].rows) == 10
+    assert view.evaluations["test"].step == -1
+    assert len(view.evaluations["test"].rows) == 10
     assert (desk.folder / "run" / "report.md").exists()
     resumed = desk.resume("run").finish()
     assert resumed.code == 0

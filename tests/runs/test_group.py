@@ -82,7 +82,7 @@ def pooled(*views: RunView) -> RunView:
 def posterior(view: RunView) -> tuple[dict[str, float], dict[str, tuple[object, ...]]]:
     """Weights by text, the constant's included, and the averaged answers to each part."""
     weights = {**weights_by_text(view), "": constant_weight(view)}
-    return weights, {part: each.averaged for part, each in view.evaluated.items()}
+    return weights, {part: each.averaged for part, each in view.evaluations.items()}
 
 
 def assert_same(one: RunView, other: RunView) -> None:

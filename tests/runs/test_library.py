@@ -35,7 +35,7 @@ def test_fit_gives_the_posterior_that_the_command_line_gives(
     assert but_times_and_ids(posterior.result) == but_times_and_ids(expected)
     assert posterior.weights == expected["weights"]
     assert len(posterior.hypotheses) == 3
-    assert posterior.view.evaluated["test"].value == expected["metric"]["test"]
+    assert posterior.view.evaluations["test"].value == expected["metric"]["test"]
     assert (posterior.directory.path / "report.md").read_text().startswith("# ")
     again = vpp.load_run(posterior.directory.path)
     assert (again.hypotheses, again.weights, again.result) == (

@@ -32,7 +32,7 @@ def heaviest_first(snapshot: Snapshot) -> list[tuple[float, str]]:
 def test_the_first_is_right_on_every_row_it_answers_and_does_not_answer_all() -> None:
     reader = RunReader(RunDirectory(SHIPPED))
     snapshot, dataset = reader.refresh(), reader.dataset()
-    test = snapshot.view.evaluated["test"]
+    test = snapshot.view.evaluations["test"]
     rows = points(test, dataset, reject_option(snapshot.view, snapshot.spec.config, dataset, of=test))
     n_right = sum(row.is_right for row in rows)
     assert not [row for row in rows if row.is_wrong]

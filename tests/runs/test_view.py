@@ -9,7 +9,7 @@ from tests.reporting.builders import YES_NO, drawn, evaluated, finished, folded,
 from vpp.events import Evaluated, Event, RunFailed, RunFinished, RunPaused, RunResumed, Usage
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory
 from vpp.runs.journal import Record, read_view
-from vpp.runs.view import RunView, last_finished
+from vpp.runs.view import RunView, last_complete
 from vpp.settings import Config
 
 STARTED = started(Config(), YES_NO)
@@ -37,7 +37,7 @@ def view(*events: Event, second: float = 1.0) -> RunView:
 
 def shown(found: RunView) -> tuple[object, ...]:
     """What a resume must bring back."""
-    return found.draws, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
+    return found.draws, found.steps, found.final, found.final_scores, found.evaluations, found.population, found.phase
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_run_that_was_only_held_loses_nothing() -> None:
 
 
 def test_a_resumed_run_begins_with_the_counts_of_its_last_whole_step() -> None:
-    assert last_finished(view(*FIRST, *STEP_0[:2])).usage == Usage(learner=2)
+    assert last_complete(view(*FIRST, *STEP_0[:2])).usage == Usage(learner=2)
 
 
 def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
@@ -130,6 +130,6 @@ def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undist
     found = read_view(shared_desk.directory("smc").journal)
     assert found.phase == "finished"
     assert list(found.steps) == [-1, 0, 1, 2]
-    assert all(each.finished for each in found.steps.values())
+    assert all(each.end for each in found.steps.values())
     assert list(found.weights) == undisturbed["smc"].result["weights"]
-    assert last_finished(found).usage.calls < found.usage.calls
+    assert last_complete(found).usage.calls < found.usage.calls

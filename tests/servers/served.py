@@ -193,7 +193,7 @@ def finished_view(desk: Desk, name: str, *words: str | Path, **environment: str)
 def grades(desk: Desk, *words: str) -> list[float]:
     """Return the probabilities that a run on log-probabilities records; `verify` must find the same weights."""
     view = finished_view(desk, "graded", *words, "--likelihood", "logprobs")
-    shares = [share or {} for evaluated in view.evaluated.values() for row in evaluated.shares for share in row]
+    shares = [share or {} for evaluated in view.evaluations.values() for row in evaluated.shares for share in row]
     assert all(set(share) <= {"Adelie", "Chinstrap", "Gentoo"} for share in shares)
     assert all(sum(share.values()) <= 1 + 1e-9 for share in shares)
     assert desk.vpp("verify", desk.folder / "graded").code == 0
@@ -202,7 +202,7 @@ def grades(desk: Desk, *words: str) -> list[float]:
 
 def votes(view: RunView) -> list[Value | None]:
     """Return every particle's answer for every row that it was evaluated on, one at least."""
-    found = [vote for evaluated in view.evaluated.values() for row in evaluated.predictions for vote in row]
+    found = [vote for evaluated in view.evaluations.values() for row in evaluated.predictions for vote in row]
     assert found
     return found
 

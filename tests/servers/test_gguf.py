@@ -39,8 +39,8 @@ def test_a_run_is_served_from_the_file_and_the_server_is_gone_after_it(desk: Des
     assert snapshot.view.usage.prompt_tokens > 1_000
     endpoint: EndpointSpec = snapshot.spec.endpoint
     assert (endpoint.model, endpoint.concurrency, endpoint.context_length) == ("SmolLM2-135M-Instruct.Q4_1", 4, 4096)
-    assert snapshot.view.started is not None
-    assert snapshot.view.started.versions["xllamacpp"]
+    assert snapshot.view.start is not None
+    assert snapshot.view.start.versions["xllamacpp"]
     assert servers() == []
 
 

@@ -280,7 +280,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "oracle_best_test": five[0],
         "best_on_train": five[1],
         "last_text": only.removeprefix(view.seed_text).strip(),
-        "versions": tuple(sorted(view.started.versions.items())) if view.started else (),
+        "versions": tuple(sorted(view.start.versions.items())) if view.start else (),
     }
 
 

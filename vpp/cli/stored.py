@@ -262,7 +262,7 @@ def baseline(options: Namespace) -> Lines:
     reader = RunReader(directory)
     dataset = reader.dataset()
     simple = with_prompted(baselines(dataset), directory, dataset)
-    test = reader.refresh().view.evaluated.get("test")
+    test = reader.refresh().view.evaluations.get("test")
     own = None if test is None else averaged_score(test, dataset)
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]

@@ -79,7 +79,7 @@ class Candidate:
 
     @property
     def standing(self) -> "Standing | None":
-        test = self.view.evaluated.get("test")
+        test = self.view.evaluations.get("test")
         return standing_of(test.averaged, rows_of(test, self.dataset), self.dataset) if test else None
 
 
@@ -153,7 +153,7 @@ def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
 def state_words(run: Candidate) -> str:
     """`finished`, or how far the run is: `running, 8 of 20 steps`."""
     state = run.snapshot.state
-    return state if state == "finished" or not run.view.started else f"{state}, {steps_text(run.view)}"
+    return state if state == "finished" or not run.view.start else f"{state}, {steps_text(run.view)}"
 
 
 def outcome(comparison: Comparison, simple: Baselines | None) -> Say:
@@ -303,7 +303,7 @@ def _settings_of(run: Candidate, used: Sequence[str]) -> dict[str, Any]:
         "characters shown of a cell": spec.cell_limit or "all",
         **{name.replace("_", " "): getattr(spec.endpoint, name) or "as usual" for name in _SERVER},
     }
-    if started := run.view.started:
+    if started := run.view.start:
         facts |= {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
         facts |= {"seed sentence": started.seed_text, "demo model": started.versions.get("demo", "none")}
     return facts
@@ -343,7 +343,7 @@ def _vml(beside: Candidate) -> Iterator[Score]:
             other = run.spec()
             is_same = other.dataset["fingerprint"] == spec.dataset["fingerprint"]
             if is_same and other.config.method in CHAINS_OF_VML and other.endpoint.models == spec.endpoint.models:
-                test = read_view(run.journal).evaluated.get("test")
+                test = read_view(run.journal).evaluations.get("test")
                 rows, votes = (rows_of(test, dataset), test.predictions) if test else ((), ())
                 yield from (score(answers, rows, dataset) for answers in votes)
 

@@ -33,7 +33,7 @@ def accuracies(view: RunView, dataset: Dataset) -> tuple[Accuracy, ...]:
 
 
 def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
-    if not at.scored or not (at.reweighted or at.finished):
+    if not at.scores or not (at.reweighting or at.end):
         return None
     by_id, own = rows_by_id(dataset), dict[str, float]()
 
@@ -43,8 +43,8 @@ def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
             own[scored.hypothesis] = found.value if found.n_correct is not None else math.sqrt(found.value)
         return own[scored.hypothesis]
 
-    values = [figure(scored) for scored in at.scored.values()]
-    rows = frozenset(row for scored in at.scored.values() for row in scored.rows)
+    values = [figure(scored) for scored in at.scores.values()]
+    rows = frozenset(row for scored in at.scores.values() for row in scored.rows)
     best = max(values) if dataset.task == "classification" else min(values)
     return Accuracy(step=at.step, best=best, mean=sum(values) / len(values), rows=rows)
 
@@ -52,7 +52,7 @@ def _accuracy(at: StepView, dataset: Dataset) -> Accuracy | None:
 def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
     """Draw the best and the mean hypothesis of every step, and the prediction's test rows at the end."""
     scores, is_share = accuracies(view, dataset), dataset.task == "classification"
-    evaluated = view.evaluated.get("test")
+    evaluated = view.evaluations.get("test")
     test = None if evaluated is None else evaluated.value if is_share else math.sqrt(evaluated.value)
     looked_at = next((each for each in scores if each.step == at), scores[-1] if scores else None)
 
@@ -83,9 +83,9 @@ def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
 
 def ess_curve(view: RunView, *, at: int | None) -> Curve:
     """Draw the effective sample size by step, with dots where the particles were copied, and at the end."""
-    past = {step: each.reweighted for step, each in sorted(view.steps.items()) if each.reweighted}
+    past = {step: each.reweighting for step, each in sorted(view.steps.items()) if each.reweighting}
     limit = ESS_SHARE * (view.size or 1)
-    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampled]
+    dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampling]
     final = ess_of_sentences(view) if view.has_ended else None
     words = f"Copies below {shortest(round(limit, 1))}"
     if at in past:
@@ -111,7 +111,7 @@ def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
     """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
     names, moments = Names(view), dict[int, Mapping[int, float]]()
     for step, at in sorted(view.steps.items()):
-        if at.reweighted:
+        if at.reweighting:
             numbers = names.at((step, "weigh")).numbers
             moments[step + 1] = totals(
                 (numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh")

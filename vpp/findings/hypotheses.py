@@ -120,11 +120,11 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
     if view.last_step is None or not view.population:
         return Ideas(all=())
     population, weights = tuple(state.hypothesis for state in view.population), view.weights
-    judged = [each for each in view.evaluated.values() if each.split != "calibration"]
+    judged = [each for each in view.evaluations.values() if each.split != "calibration"]
     evaluations = [each for each in judged if set(population) <= set(each.hypotheses)]
     last, begun = view.steps[view.last_step], view.steps.get(view.last_step + 1, StepView(step=view.last_step + 1))
-    scored = (*last.scored.values(), *last.proposals_scored.values(), *begun.scored.values())
-    known = recorded_answers(evaluations or (*scored, *view.final_scored.values()))
+    scored = (*last.scores.values(), *last.proposal_scores.values(), *begun.scores.values())
+    known = recorded_answers(evaluations or (*scored, *view.final_scores.values()))
     answered = [known.get(hypothesis, {}) for hypothesis in population]
     compared = tuple(row for row in answered[0] if all(row in answers for answers in answered))
     keys = [behaviour(answers[row] for row in compared) for answers in answered] if compared else population
@@ -308,7 +308,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 def only_counts(view: RunView, config: Config) -> bool:
     """True if weights only count copies: the last step copied by weight, and nothing was weighed since."""
-    return config.is_weighted and view.final is None and view.finished_steps[-1].resampled is not None
+    return config.is_weighted and view.final is None and view.complete_steps[-1].resampling is not None
 
 
 def weight_words(each: Hypothesis, view: RunView, config: Config) -> str:
@@ -445,7 +445,7 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
     """
     if not 0 <= slot < view.size:
         raise InputError(f"the run has no particle {slot}: give one from 0 to {view.size - 1}")
-    line, steps = list[Node](), view.finished_steps
+    line, steps = list[Node](), view.complete_steps
     for place in reversed(range(len(steps))):
         line.append(_node(view, slot, steps[place], steps[place - 1] if place else None))
         slot = line[-1].parent or 0
@@ -453,7 +453,7 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
 
 
 def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
-    proposed, hypothesis = at.proposed.get(slot), at.population[slot].hypothesis
+    proposed, hypothesis = at.proposals.get(slot), at.population[slot].hypothesis
     parent = came_from(at, slot) if earlier else None
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
     happened: Happened = "not rewritten"
@@ -478,7 +478,7 @@ def came_from(at: StepView, slot: int) -> int | None:
     """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
     if at.step == INITIAL_STEP:
         return None
-    return at.resampled.ancestors[slot] if at.resampled else slot
+    return at.resampling.ancestors[slot] if at.resampling else slot
 
 
 def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:

@@ -266,7 +266,7 @@ def target_spread(dataset: Dataset) -> float:
 def reject_option(view: RunView, config: Config, dataset: Dataset, *, of: Evaluated | Answers | None) -> RejectOption:
     """The run's rule for “I don’t know”, calibrated if these votes are of the step and weights of the calibration."""
     reject = RejectOption(clear=1 - config.abstention_cost)
-    found = view.evaluated.get("calibration")
+    found = view.evaluations.get("calibration")
     if (
         found is None
         or of is None
@@ -346,7 +346,7 @@ def confidence(points: Sequence[Point]) -> Confidence | None:
 
 def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
     """The calibration and how often it holds on the test rows, in JSON types; `threshold` may be Infinity, a text."""
-    test = view.evaluated.get("test")
+    test = view.evaluations.get("test")
     reject = reject_option(view, config, dataset, of=test)
     if (doubt := reject.conformal) is None or test is None:
         return None
@@ -362,7 +362,7 @@ def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[
 
 def undecided_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
     """The test rows whose answer is “I don’t know”, in JSON types; None before they are evaluated, and for numbers."""
-    test = view.evaluated.get("test")
+    test = view.evaluations.get("test")
     if test is None or not dataset.classes:
         return None
     every = points(test, dataset, reject_option(view, config, dataset, of=test))

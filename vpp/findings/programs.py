@@ -96,7 +96,7 @@ def program_readings(
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
-    options: dict[str, Any] = view.started.config if view.started else {"reading": "rows"}
+    options: dict[str, Any] = view.start.config if view.start else {"reading": "rows"}
     known = ("reading", "likelihood", "learner_samples")
     config = Config(**{name: options[name] for name in known if name in options})
     if not config.has_programs:
@@ -109,8 +109,8 @@ def program_readings(
         if program is None:
             found[id_] = ProgramReading(by="rows" if reason and config.reading == "auto" else "nothing", reason=reason)
             continue
-        rows, values, branches = _last_answers(view.evaluated.get("train"), scored.get(id_), id_)
-        certified = view.certified.get(id_)
+        rows, values, branches = _last_answers(view.evaluations.get("train"), scored.get(id_), id_)
+        certified = view.certificates.get(id_)
         found[id_] = ProgramReading(
             by="program",
             program=program,

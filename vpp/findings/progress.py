@@ -47,12 +47,12 @@ def activity_words(view: RunView, config: Config) -> str:
     if last is None:
         return f"writing the first hypotheses: {len(view.draws)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
-    if last == view.total_steps - 1 or view.final_scored:
+    if last == view.total_steps - 1 or view.final_scores:
         return "final weights and evaluation"
-    if at.reweighted or at.proposed:
-        return f"rewriting: {len(at.proposed)} of {size}"
+    if at.reweighting or at.proposals:
+        return f"rewriting: {len(at.proposals)} of {size}"
     if config.has_programs and last == INITIAL_STEP:
-        return f"writing programs: {len(at.scored)} of {size}"
+        return f"writing programs: {len(at.scores)} of {size}"
     return "scoring"
 
 

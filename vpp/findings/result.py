@@ -57,8 +57,8 @@ CLEAR_ODDS = 20.0
 def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Return the result. Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
-    test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    dataset = readable_rows(directory) if view.evaluated else None
+    test, train = view.evaluations.get("test"), view.evaluations.get("train")
+    dataset = readable_rows(directory) if view.evaluations else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
@@ -146,7 +146,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     value = log_evidence(view)
     if value is None:
         return None
-    made = [step.reweighted for step in view.finished_steps if step.reweighted]
+    made = [step.reweighting for step in view.complete_steps if step.reweighting]
     source = "continued" if spec.is_continued else "yours" if spec.start else ""
     because = [*why_nominal(spec.config, source=source)]
     because += ["the sentences were written from these rows"] if spec.pooled else []
@@ -170,10 +170,10 @@ def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
 
 def rounds(spec: RunSpec, view: RunView) -> int:
     """Count the rounds in sequence: first draw, finished steps, final weights, evaluations."""
-    done = [step for step in view.finished_steps if step.step >= 0]
-    drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
+    done = [step for step in view.complete_steps if step.step >= 0]
+    drawn = first_rounds(spec.config, given=len(spec.start)) if view.complete_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
-    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluated)
+    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:
@@ -208,7 +208,7 @@ class ConstantAnswer:
 
 def constant_answer(view: RunView, config: Config, dataset: Dataset) -> ConstantAnswer | None:
     """None before the training rows are evaluated, and for methods whose hypotheses have no weights."""
-    train = view.evaluated.get("train")
+    train = view.evaluations.get("train")
     if train is None or not config.is_weighted:
         return None
     rows = rows_of(train, dataset)
@@ -245,7 +245,7 @@ def weights_words(snapshot: Snapshot) -> str:
     if not config.is_weighted:
         every = counted(view.size, "hypothesis", "hypotheses")
         return f"Each of the {every} counts alike." if view.size > 1 else "One hypothesis holds all the weight."
-    last, rows = view.finished_steps[-1], counted(snapshot.spec.dataset["n_train"], "training row")
+    last, rows = view.complete_steps[-1], counted(snapshot.spec.dataset["n_train"], "training row")
     if config.is_weighing:
         prior, n = "The given" if snapshot.spec.start_prior else "Equal", snapshot.spec.n_written
         every = counted(snapshot.spec.dataset["n_train"], "row")
@@ -256,13 +256,13 @@ def weights_words(snapshot: Snapshot) -> str:
             )
         return f"{prior} prior weights times the likelihood of all {every}; a constant answer has half of the prior."
     if view.final:
-        n = len(next(iter(view.final_scored.values())).rows)
+        n = len(next(iter(view.final_scores.values())).rows)
         rows = counted(n, "training row") if is_final_on_train(config) else f"last {counted(n, 'row')}"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         return f"Each different hypothesis counts once, scored on the {rows}, from which it was written.{tempered}"
-    if last.resampled:
+    if last.resampling:
         return f"The hypotheses were copied by weight at step {last.step + 1}, which sets the weights equal."
-    beta = last.reweighted.beta if last.reweighted else 1.0
+    beta = last.reweighting.beta if last.reweighting else 1.0
     if config.is_telescoping:
         phi = f"up to the exponent φ = 1/β = {number(1 / beta)}"
         return f"Ratios of tempered posteriors on all {rows}, carried from step to step, {phi}."
@@ -326,7 +326,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     view, config, n_train = snapshot.view, snapshot.spec.config, len(dataset.train)
     if view.phase != "finished":
         yield f"The run is incomplete: {steps_text(view)} are done{finish_words(view)}."
-    test = view.evaluated.get("test")
+    test = view.evaluations.get("test")
     if test and test.step != view.last_step:
         yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
     answers = [answer for each in test.predictions for answer in each] if test else []
@@ -382,7 +382,7 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     calls = f"{counted(usage.calls, 'call')}, {integer(usage.cached)} from the cache"
     yield Note(f"{view.phase} after {steps_text(view)}, {seconds(view.wall_s)}{finish_words(view)}; {calls}")
     for split, name in (("test", "test rows"), ("train", "training rows")):
-        evaluated = view.evaluated.get(split)
+        evaluated = view.evaluations.get(split)
         if dataset and evaluated and evaluated.rows:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"

@@ -91,7 +91,7 @@ class Rows:
 
 def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | None:
     """Return the test rows, or the training rows of a run without test rows; None before they are asked."""
-    test = view.evaluated.get("test" if dataset.test else "train")
+    test = view.evaluations.get("test" if dataset.test else "train")
     if test is None:
         return None
     texts = tuple(own_words(view.texts[hypothesis], view.seed_text) for hypothesis in test.hypotheses)

@@ -98,13 +98,13 @@ def _rejected(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
         if proposed.why != "likelihood" or proposed.accepted or proposed.text is None:
             continue
         step = view.steps[proposed.step]
-        parent = step.scored.get(step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle)
+        parent = step.scores.get(step.resampling.ancestors[proposed.particle] if step.resampling else proposed.particle)
         yield RuledOut(
             reason="rejected",
             text=proposed.text,
             step=proposed.step,
             dataset=dataset,
-            scored=step.proposals_scored.get(proposed.particle),
+            scored=step.proposal_scores.get(proposed.particle),
             rival=parent if parent and parent.hypothesis == proposed.parent else None,
         )
 
@@ -113,12 +113,12 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
     """Yield what resampling dropped, unless a text with the same answers was drawn, or the text is held now."""
     population = {state.hypothesis for state in view.population}
     for step in view.steps.values():
-        if not step.resampled or not step.reweighted:
+        if not step.resampling or not step.reweighting:
             continue
-        weights = step.reweighted.weights
-        heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
-        drawn = {answers_of(step.scored[slot]) for slot in step.resampled.ancestors}
-        gone = {each.hypothesis: each for each in step.scored.values() if answers_of(each) not in drawn}
+        weights = step.reweighting.weights
+        heaviest = step.scores[max(range(len(weights)), key=lambda slot: weights[slot])]
+        drawn = {answers_of(step.scores[slot]) for slot in step.resampling.ancestors}
+        gone = {each.hypothesis: each for each in step.scores.values() if answers_of(each) not in drawn}
         for hypothesis in (each for each in gone if each not in population):
             yield RuledOut(
                 reason="resampled away",

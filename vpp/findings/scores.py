@@ -81,7 +81,7 @@ def final_answers(
     view: RunView, dataset: Dataset, split: Literal["train", "test"]
 ) -> tuple[tuple[Row, ...], tuple[tuple[Answer, ...], ...]] | None:
     """(N,) rows and (K, N) answers by slot; None unless the whole last population was evaluated on the split."""
-    evaluated = view.evaluated.get(split)
+    evaluated = view.evaluations.get(split)
     if evaluated is None:
         return None
     by_text = dict(zip(evaluated.hypotheses, evaluated.answers, strict=True))
@@ -116,8 +116,8 @@ def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:
 
     They belong to the last texts if those were rescored, else to their ancestors.
     """
-    if view.final and len(view.final_scored) == view.size:
-        return tuple(view.final_scored[slot].log_likelihood for slot in range(view.size))
+    if view.final and len(view.final_scores) == view.size:
+        return tuple(view.final_scores[slot].log_likelihood for slot in range(view.size))
     return tuple(state.log_likelihood for state in view.population)
 
 

@@ -137,7 +137,7 @@ REASONS: Mapping[FinishReason, str] = {
 def finish_words(view: RunView) -> str:
     """Return why the run ended: ` (the endpoint was lost)`; empty if all steps are done, or while it goes on."""
     words = REASONS.get(view.finish_reason or "completed", "")
-    return f" ({words.format(**view.started.config)})" if words and view.started else ""
+    return f" ({words.format(**view.start.config)})" if words and view.start else ""
 
 
 def task_sentence(dataset: Dataset) -> str:

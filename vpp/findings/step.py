@@ -58,30 +58,30 @@ class Particle:
 
 def phases(at: StepView) -> tuple[Phase, ...]:
     """Return the phases that a step has begun, in order; a chain has the last alone."""
-    if not at.scored:
+    if not at.scores:
         return ()
-    if at.reweighted is None:
+    if at.reweighting is None:
         return ("rewrite",)
-    copied: tuple[Phase, ...] = ("copy",) if at.resampled else ()
-    return ("weigh", *copied, *(("rewrite",) if at.proposed else ()))
+    copied: tuple[Phase, ...] = ("copy",) if at.resampling else ()
+    return ("weigh", *copied, *(("rewrite",) if at.proposals else ()))
 
 
 def particles_of(at: StepView, phase: Phase) -> list[Particle]:
-    weights = at.reweighted.weights if at.reweighted else None
-    if phase == "weigh" or at.resampled is None:
-        ancestors: Sequence[int] = sorted(at.scored)
+    weights = at.reweighting.weights if at.reweighting else None
+    if phase == "weigh" or at.resampling is None:
+        ancestors: Sequence[int] = sorted(at.scores)
     else:
-        ancestors, weights = at.resampled.ancestors, (1 / len(at.resampled.ancestors),) * len(at.resampled.ancestors)
+        ancestors, weights = at.resampling.ancestors, (1 / len(at.resampling.ancestors),) * len(at.resampling.ancestors)
     found = []
     for place, ancestor in enumerate(ancestors):
-        scored = at.scored[ancestor]
-        slot = ancestor if at.resampled is None or phase == "weigh" else place
-        proposed = at.proposed.get(slot) if phase == "rewrite" else None
+        scored = at.scores[ancestor]
+        slot = ancestor if at.resampling is None or phase == "weigh" else place
+        proposed = at.proposals.get(slot) if phase == "rewrite" else None
         weight = weights[slot] if weights else None
         now: Scored | None = scored
         hypothesis = parent = scored.hypothesis
         if proposed and proposed.accepted and proposed.proposal:
-            hypothesis, now = proposed.proposal, at.proposals_scored.get(slot)
+            hypothesis, now = proposed.proposal, at.proposal_scores.get(slot)
         found.append(
             Particle(slot=slot, hypothesis=hypothesis, parent=parent, scored=now, weight=weight, proposed=proposed)
         )
@@ -124,7 +124,7 @@ class Names:
     def heaviest(self, step: int) -> tuple[int | None, float]:
         """Return the number of the heaviest hypothesis of a step, and its weight; (None, 0) without weights."""
         at = self._view.steps[step]
-        if at.reweighted is None:
+        if at.reweighting is None:
             return None, 0.0
         numbers = self.at((step, "weigh")).numbers
         shares = totals((numbers[each.hypothesis], each.weight or 0.0) for each in particles_of(at, "weigh"))
@@ -174,7 +174,7 @@ def _grouped(keyed: Iterable[tuple[str, Hashable]]) -> Groups:
 def shown_step(view: RunView) -> int | None:
     """Return the newest step with something to show: weights for smc, all decisions for other methods."""
     steps = view.steps.items()
-    return max((step for step, at in steps if at.reweighted or (at.finished and at.scored)), default=None)
+    return max((step for step, at in steps if at.reweighting or (at.end and at.scores)), default=None)
 
 
 def step_title(view: RunView, step: int | None) -> str:
@@ -208,10 +208,10 @@ class Cards:
         """Cards of a step in a phase; without one, in the last that it has begun."""
         at = self._view.steps.get(step, StepView(step=step))
         phase = phase or (phases(at) or ("weigh",))[-1]
-        if not at.scored:
+        if not at.scores:
             return []
         named = self._names.at((step, phase))
-        before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighted else self._names.before(step)
+        before = self._names.at((step, "weigh")) if phase != "weigh" and at.reweighting else self._names.before(step)
         copies = (
             Counter(before.numbers[each.hypothesis] for each in particles_of(at, "weigh")) if phase == "copy" else None
         )
@@ -323,7 +323,7 @@ def _valued(card: Card, own: Sequence[Particle], front: Particle) -> Card:
 
 
 def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Marks:
-    if (front is None or not front.accepted) and not at.finished and any(each.proposed is None for each in own):
+    if (front is None or not front.accepted) and not at.end and any(each.proposed is None for each in own):
         return (("live", "being rewritten"),)
     return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
 
@@ -394,21 +394,21 @@ def _beginning(view: RunView, config: Config) -> str:
 
 
 def _weighing(at: StepView, names: Names) -> Iterator[str]:
-    made = at.reweighted
+    made = at.reweighting
     if made is None:
         return
     heaviest, share = names.heaviest(at.step)
     yield f"Hypothesis {heaviest} is the heaviest, with {percent(share)}."
-    if at.resampled is None:
+    if at.resampling is None:
         yield "The weights are even enough: none is copied." if len(made.weights) > 1 else ""
         return
-    copies = Counter(at.resampled.ancestors)
+    copies = Counter(at.resampling.ancestors)
     dropped, several = len(made.weights) - len(copies), sum(n > 1 for n in copies.values())
     yield f"{capitalised(in_words(several))} copied, {in_words(dropped)} dropped." if dropped else "None was dropped."
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
-    made, so_far = list(at.proposed.values()), "" if at.finished else " so far"
+    made, so_far = list(at.proposals.values()), "" if at.end else " so far"
     if not made:
         return
     rewrites = f"{in_words(len(made))} {'rewrite' if len(made) == 1 else 'rewrites'}"

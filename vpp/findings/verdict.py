@@ -115,7 +115,7 @@ def record_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
 
 def verdict(view: RunView, spec: RunSpec, dataset: Dataset, simple: Baselines | None = None) -> Verdict:
     """Judge the population of a run that has ended. simple: models fitted before; else they are fitted, in seconds."""
-    test, limits = view.evaluated.get("test"), _limits(view, spec)
+    test, limits = view.evaluations.get("test"), _limits(view, spec)
     if not dataset.test or test is None or not test.rows:
         found = _without_test_rows(view, dataset)
     else:
@@ -138,7 +138,7 @@ def _unread_words(view: RunView) -> str:
     """Warn of a run whose answers to rows, or whose proposals, mostly could not be read; empty for any other."""
     if not (view.usage.unparsable or view.usage.refused):
         return ""
-    evaluated = (votes for each in view.evaluated.values() for votes in each.predictions)
+    evaluated = (votes for each in view.evaluations.values() for votes in each.predictions)
     votes = [*(each.predictions for each in scores_of(view)), *evaluated]
     n_silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
     if n >= LEAST and n_silent >= MOSTLY * n:
@@ -150,7 +150,7 @@ def _unread_words(view: RunView) -> str:
 
 
 def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:
-    models = view.started.models.values() if view.started else ()
+    models = view.start.models.values() if view.start else ()
     is_demo = spec.endpoint.is_demo or "demo" in models
     return ("The demo model answered: this says nothing about language models.",) if is_demo else ()
 
@@ -158,7 +158,7 @@ def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:
 def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     """Only a constant answer that does as well on the training rows is a verdict there."""
     missing = "The test rows were not evaluated" if dataset.test else "There are no test rows"
-    words, train = f"{missing}: nothing says how good it is on new rows.", view.evaluated.get("train")
+    words, train = f"{missing}: nothing says how good it is on new rows.", view.evaluations.get("train")
     if dataset.test or train is None or not train.rows:
         return Verdict(grade="unknown", sentences=(words,))
     rows, is_label = rows_of(train, dataset), dataset.task == "classification"

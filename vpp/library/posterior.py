@@ -165,7 +165,7 @@ class Posterior(_RunFiles):
         if table is not None:
             answers = self.ask(table)
             return disagreement_frame(votes_on(answers, self._reject_option(answers)))
-        test = self.view.evaluated.get("test" if dataset.test else "train")
+        test = self.view.evaluations.get("test" if dataset.test else "train")
         if test is None:
             fix = "wait, or give rows to ask about"
             raise RunError(f"{self.directory.path} has not evaluated its test rows yet: {fix}")

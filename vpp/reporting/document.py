@@ -89,7 +89,7 @@ def method(snapshot: Snapshot) -> Table:
     if not config.is_weighing:
         steps = f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
         ran += f", {steps} of {counted(config.batch_size, 'row')}, seed {config.seed}"
-    models = view.started.models if view.started else {}
+    models = view.start.models if view.start else {}
     roles = ", ".join(f"{role} {model}" for role, model in models.items()) or spec.endpoint.model
     roles = "the built-in demo model, which is not a language model" if spec.endpoint.is_demo else roles
     tokens = integer(usage.prompt_tokens + usage.completion_tokens)
@@ -131,7 +131,7 @@ def data(dataset: Dataset) -> Table:
 
 def citation(snapshot: Snapshot, run: str) -> Note:
     view = snapshot.view
-    version = view.started.versions.get("vpp", "") if view.started else ""
+    version = view.start.versions.get("vpp", "") if view.start else ""
     day = f", {datetime.fromtimestamp(view.began_at, UTC):%Y-%m-%d}" if view.began_at is not None else ""
     program = f"Verbalized Particle Posterior {version}".strip()
     return Note(
@@ -171,7 +171,7 @@ def programs(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterato
 def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterator[object]:
     if not dataset.test:
         return
-    simple, test = with_prompted(baselines(dataset), reader.directory, dataset), view.evaluated.get("test")
+    simple, test = with_prompted(baselines(dataset), reader.directory, dataset), view.evaluations.get("test")
     lines = [(MODEL_NAMES[model.name], score_text(model.score)) for model in simple.models]
     if test:
         lines.insert(0, ("this run", score_text(averaged_score(test, dataset))))
@@ -203,8 +203,8 @@ def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
     pairs += [("thinking effort", spec.endpoint.reasoning_effort, ""), ("cell limit", spec.cell_limit, 0)]
     lines = [(name.replace("_", " "), str(own), str(other)) for name, own, other in pairs if own != other]
     yield Table(head=("option", "here", "default"), rows=lines) if lines else Note("Every option is as by default.")
-    if snapshot.view.started:
-        yield Quote(snapshot.view.started.seed_text, ("the beginning of every hypothesis",))
+    if snapshot.view.start:
+        yield Quote(snapshot.view.start.seed_text, ("the beginning of every hypothesis",))
     yield from map(Note, dataset.provenance.notes)
     if dataset.descriptions:
         meanings = dataset.descriptions.named(dataset.target)
@@ -212,7 +212,7 @@ def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
 
 
 def versions(snapshot: Snapshot) -> Table:
-    started, record = snapshot.view.started, snapshot.spec.dataset
+    started, record = snapshot.view.start, snapshot.spec.dataset
     lines = [*started.versions.items()] if started else []
     lines += [("data, SHA-256", record["provenance"]["sha256"]), ("rows and split, SHA-256", record["fingerprint"])]
     lines += [(f"{role} template, SHA-256", sha) for role, sha in started.templates.items()] if started else []

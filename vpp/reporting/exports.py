@@ -163,12 +163,12 @@ def parameters(spec: RunSpec) -> dict[str, Any]:
 
 def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, dict[str, float | None]]]:
     """Yield step, seconds and figures of each finished step, of each evaluation, and of the whole run."""
-    for at in view.finished_steps:
-        judged = [proposed.accepted for proposed in at.proposed.values() if proposed.why == "likelihood"]
+    for at in view.complete_steps:
+        judged = [proposed.accepted for proposed in at.proposals.values() if proposed.why == "likelihood"]
         figures = {"particles": float(len(at.population)), "distinct_texts": len({p.hypothesis for p in at.population})}
-        figures |= {"ess": at.reweighted.ess} if at.reweighted else {}
+        figures |= {"ess": at.reweighting.ess} if at.reweighting else {}
         yield at.step, at.wall_s, {**figures, "acceptance_rate": sum(judged) / len(judged) if judged else None}
-    for evaluated in view.evaluated.values():
+    for evaluated in view.evaluations.values():
         yield evaluated.step, view.wall_s, {f"{evaluated.split}_{evaluated.metric}": evaluated.value}
     usage, found = view.usage, evidence(spec, view)
     spent = {"learner_calls": usage.learner, "optimizer_calls": usage.optimizer}

@@ -80,8 +80,8 @@ def posterior_json(reader: RunReader) -> bytes:
 
 
 def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
-    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
-    ideas, test, verdict = merge_ideas(view, dataset), view.evaluated.get("test"), run_verdict(reader.directory, view)
+    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.start
+    ideas, test, verdict = merge_ideas(view, dataset), view.evaluations.get("test"), run_verdict(reader.directory, view)
     beginning: Json = {name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")}
     near, reject = similarity(ideas, dataset), reject_option(view, spec.config, dataset, of=test)
     return Contents(

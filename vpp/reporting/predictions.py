@@ -38,7 +38,7 @@ Beside = Mapping[str, Sequence[str | None]]
 def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
     dataset, snapshot = reader.dataset(), reader.refresh()
-    test = snapshot.view.evaluated.get("test")
+    test = snapshot.view.evaluations.get("test")
     reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=test)
     by_id = {point.row.id: point for point in points(test, dataset, reject)} if test else {}
     rows = [by_id[row] for row in test.rows] if test else []

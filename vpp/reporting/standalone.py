@@ -89,8 +89,8 @@ def standalone(reader: RunReader) -> Standalone:
         reason = one_line(left_out[0].reason)
         raise InputError(f"no hypothesis can be written as Python (the heaviest: {reason}): use predict with the model")
     weights, rest = _rest(view, kept)
-    train = rest.evaluated.get("train")
-    reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluated.get("test", train))
+    train = rest.evaluations.get("train")
+    reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluations.get("test", train))
     noise = train.noise if train and train.noise and dataset.classes else (None,) * len(kept)
     own = {identity: _Hypothesis(view.texts[identity], program) for identity, program in programs.items()}
     for slot, weight, epsilon in zip(kept, weights, noise, strict=True):
@@ -134,7 +134,7 @@ def _program(reader: RunReader, identity: str, columns: Columns) -> Program | st
 
 def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunView]:
     """The weights of these slots, and the run as if it had no others: with the constant's they sum to 1 again."""
-    train, total = view.evaluated.get("train"), 1.0
+    train, total = view.evaluations.get("train"), 1.0
     if len(kept) < len(view.population):
         constant = train.constant.weight if train and train.constant else 0.0
         total = math.fsum([constant, *(view.weights[slot] for slot in kept)])
@@ -153,8 +153,8 @@ def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunVie
             branches=(),
         )
 
-    evaluated = {split: without(each) for split, each in view.evaluated.items()}
-    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluated=evaluated)
+    evaluated = {split: without(each) for split, each in view.evaluations.items()}
+    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluations=evaluated)
 
 
 # --- what the template lacks -----------------------------------------------------------------------------------------

@@ -380,7 +380,7 @@ class Asking:
         self._directory, self._spec, self._programs = directory, directory.spec(), programs
         self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
         self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
-        self._evaluation = None if texts else view.evaluated.get("train")
+        self._evaluation = None if texts else view.evaluations.get("train")
         self._step = view.last_step
         pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
         self._before = {pair: answer for pair, answer in answers.items() if pair in pairs}

@@ -18,7 +18,7 @@ from vpp.llm.templates import Messages
 from vpp.problem import Prediction
 from vpp.runs.preparation import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, RunSpec, row_counts
-from vpp.runs.view import RunView, StepView, last_finished
+from vpp.runs.view import RunView, StepView, last_complete
 from vpp.settings import Config
 
 
@@ -37,8 +37,8 @@ def cap_reached_words(spec: RunSpec, view: RunView, counters: Counters) -> str:
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost)} spent"
-    calls_left = max(0, plan_of(spec).calls - last_finished(view).usage.calls)
-    complete = sum(step.step >= 0 for step in view.finished_steps)
+    calls_left = max(0, plan_of(spec).calls - last_complete(view).usage.calls)
+    complete = sum(step.step >= 0 for step in view.complete_steps)
     left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left:,} calls are left"
     cap = cap_words(spec.cap)
     return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
@@ -194,7 +194,7 @@ def seconds_left(
 def ending_share(spec: RunSpec, view: RunView, usage: Usage, *, rows: Mapping[str, int] | None = None) -> float:
     """Share of the final evaluation's calls that are answered, from 0 to 1."""
     calls = _ending_calls(spec, view, rows)
-    return min(1.0, max(0, usage.calls - last_finished(view).usage.calls) / calls) if calls else 0.0
+    return min(1.0, max(0, usage.calls - last_complete(view).usage.calls) / calls) if calls else 0.0
 
 
 def distinct_rows(dataset: Dataset) -> dict[str, int]:
@@ -204,7 +204,7 @@ def distinct_rows(dataset: Dataset) -> dict[str, int]:
 
 
 def _recent(view: RunView) -> list[StepView]:
-    return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
+    return [at for at in view.complete_steps if at.step >= 0][-RECENT - 1 :]
 
 
 def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[str, int] | None = None) -> float:
@@ -225,10 +225,10 @@ def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | No
 
     A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
     """
-    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_finished(view)
+    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_complete(view)
     texts = {particle.hypothesis for particle in last.population}
     if config.has_programs:  # only texts that are no programs are read row by row
-        scored = (*last.scored.values(), *last.proposals_scored.values())
+        scored = (*last.scores.values(), *last.proposal_scores.values())
         texts &= {each.hypothesis for each in scored if not each.branches}
     rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
     certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))

@@ -147,7 +147,7 @@ def wait_for(runs: Sequence[RunDirectory], look: Callable[[list[RunDirectory]], 
 def is_evaluated(reader: RunReader) -> bool:
     """Return whether the run has ended with every split evaluated."""
     view, dataset = reader.refresh().view, reader.dataset()
-    return view.has_ended and all(split in view.evaluated for split in SPLITS if dataset.part(split))
+    return view.has_ended and all(split in view.evaluations for split in SPLITS if dataset.part(split))
 
 
 def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: Path) -> RunDirectory:
@@ -155,7 +155,7 @@ def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: P
     spec = pooling_spec([reader.directory.id for reader in readers], views, first.spec(), dataset)
     if written:
         spec = replace(spec, name=written.spec().name)
-    started = start_of(spec, dataset, versions=views[0].started.versions if views[0].started else {})
+    started = start_of(spec, dataset, versions=views[0].start.versions if views[0].start else {})
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop already
         events = thread.submit(asyncio.run, weigh(spec, dataset, views)).result()
     counts = (name for name, count in asdict(Usage()).items() if isinstance(count, int | float))
@@ -206,7 +206,7 @@ async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> li
     Of a sentence that several runs have, the answers of the first one count.
     """
     answers: dict[tuple[str, int], Prediction] = {}
-    for each in (each for view in views for each in view.evaluated.values()):
+    for each in (each for view in views for each in view.evaluations.values()):
         for k, hypothesis in enumerate(each.hypotheses):
             shares = each.shares[k] if each.shares else repeat(None)
             branches = (each.branches[k] if each.branches else ()) or repeat(None)  # none of a text read row by row

@@ -332,7 +332,7 @@ def write_summary(
 
     journal: size of the journal in bytes, as far as the view goes.
     """
-    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    test, train = view.evaluations.get("test"), view.evaluations.get("train")
     either = test or train
     summary = Summary(
         journal=journal,

@@ -42,39 +42,39 @@ FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
 @dataclass(slots=True, kw_only=True)
 class StepView:
     step: int
-    scored: dict[int, Scored] = field(default_factory=dict)
+    scores: dict[int, Scored] = field(default_factory=dict)
     """By slot: the score that the step's weights or decisions began with."""
-    proposals_scored: dict[int, Scored] = field(default_factory=dict)
+    proposal_scores: dict[int, Scored] = field(default_factory=dict)
     """By slot: the proposal's score, if one was needed."""
-    reweighted: Reweighted | None = None
-    resampled: Resampled | None = None
+    reweighting: Reweighted | None = None
+    resampling: Resampled | None = None
     """Resampling before the rewriting, because the ESS was low."""
-    proposed: dict[int, Proposed] = field(default_factory=dict)
-    finished: StepFinished | None = None
+    proposals: dict[int, Proposed] = field(default_factory=dict)
+    end: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
     wall_s: float = 0.0
     _memory: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """Return the result of `find`, remembered under the name once the step is finished."""
-        memory = self._memory if self.finished else {}
+        memory = self._memory if self.end else {}
         if name not in memory:
             memory[name] = find()
         return cast(T, memory[name])
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
-        return self.finished.population if self.finished else ()
+        return self.end.population if self.end else ()
 
     @property
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised, at the end of the step; empty before it."""
-        return tuple(normalise([p.log_weight for p in self.population]).tolist()) if self.finished else ()
+        return tuple(normalise([p.log_weight for p in self.population]).tolist()) if self.end else ()
 
 
 @dataclass(slots=True)
 class RunView:
-    started: RunStarted | None = None
+    start: RunStarted | None = None
     phase: Phase = "queued"
     detail: str = ""
     paused_for: Literal["user", "endpoint", "budget"] | None = None
@@ -88,10 +88,10 @@ class RunView:
     """By step in order; the initial population is step -1."""
     final: Reweighted | None = None
     """Weights of the predictions, if computed after the last step."""
-    final_scored: dict[int, Scored] = field(default_factory=dict)
-    evaluated: dict[str, Evaluated] = field(default_factory=dict)
+    final_scores: dict[int, Scored] = field(default_factory=dict)
+    evaluations: dict[str, Evaluated] = field(default_factory=dict)
     """By split."""
-    certified: dict[str, Certified] = field(default_factory=dict)
+    certificates: dict[str, Certified] = field(default_factory=dict)
     """By hypothesis id."""
     usage: Usage = field(default_factory=Usage)
     began_at: float | None = None
@@ -111,22 +111,22 @@ class RunView:
     def copy(self) -> "RunView":
         """Return a copy that later events do not change; finished steps do not change anyway."""
         copy = _with_own_mappings(self)
-        copy.steps = {step: at if at.finished else _with_own_mappings(at) for step, at in self.steps.items()}
+        copy.steps = {step: at if at.end else _with_own_mappings(at) for step, at in self.steps.items()}
         return copy
 
     @property
-    def finished_steps(self) -> list[StepView]:
+    def complete_steps(self) -> list[StepView]:
         """Finished steps in order, the initial population first."""
-        return [view for _, view in sorted(self.steps.items()) if view.finished]
+        return [view for _, view in sorted(self.steps.items()) if view.end]
 
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        return next((step.step for step in reversed(self.finished_steps)), None)
+        return next((step.step for step in reversed(self.complete_steps)), None)
 
     @property
     def total_steps(self) -> int:
-        return self.started.steps if self.started else 0
+        return self.start.steps if self.start else 0
 
     @property
     def size(self) -> int:
@@ -135,25 +135,25 @@ class RunView:
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
-        return last_finished(self).population
+        return last_complete(self).population
 
     @property
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised: the final ones if computed, else the last finished step's."""
-        return last_finished(self).weights if self.final is None else self.final.weights
+        return last_complete(self).weights if self.final is None else self.final.weights
 
     @property
     def ess_by_step(self) -> list[float]:
         """ESS of the weights before resampling, a value a step; empty for methods without weights."""
-        return [v.reweighted.ess for v in self.finished_steps if v.reweighted]
+        return [v.reweighting.ess for v in self.complete_steps if v.reweighting]
 
     @property
     def proposals(self) -> list[Proposed]:
-        return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposed.items())]
+        return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposals.items())]
 
     @property
     def seed_text(self) -> str:
-        return self.started.seed_text if self.started else ""
+        return self.start.seed_text if self.start else ""
 
     @property
     def n_unique(self) -> int:
@@ -186,27 +186,27 @@ def _with_own_mappings(view: V) -> V:
 
 def scores_of(view: RunView) -> Iterator[Scored]:
     for step in view.steps.values():
-        yield from step.scored.values()
-        yield from step.proposals_scored.values()
-    yield from view.final_scored.values()
+        yield from step.scores.values()
+        yield from step.proposal_scores.values()
+    yield from view.final_scores.values()
 
 
 def priors(view: RunView) -> tuple[float, ...]:
     """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
-    first, is_weighing = view.steps.get(INITIAL_STEP), view.started and view.started.config["method"] == "weigh"
+    first, is_weighing = view.steps.get(INITIAL_STEP), view.start and view.start.config["method"] == "weigh"
     return first.weights if first and is_weighing else ()
 
 
-def last_finished(view: RunView) -> StepView:
+def last_complete(view: RunView) -> StepView:
     """Return the last finished step, from which a resume continues; an empty one, numbered -2, before there is one."""
     for at in reversed(view.steps.values()):
-        if at.finished:
+        if at.end:
             return at
     return StepView(step=INITIAL_STEP - 1)
 
 
 def resampling_steps(view: RunView) -> list[int]:
-    return [at.step for at in view.finished_steps if at.resampled]
+    return [at.step for at in view.complete_steps if at.resampling]
 
 
 def ess_of_sentences(view: RunView) -> float | None:
@@ -223,7 +223,7 @@ def constant_weight(view: RunView) -> float:
 
 def log_evidence(view: RunView) -> float | None:
     """Return the natural log of the evidence after the last finished step; None without carried weights."""
-    return next((at.reweighted.log_evidence for at in reversed(view.finished_steps) if at.reweighted), None)
+    return next((at.reweighting.log_evidence for at in reversed(view.complete_steps) if at.reweighting), None)
 
 
 def fold(events: Iterable[Event]) -> RunView:
@@ -238,42 +238,42 @@ def add(view: RunView, event: Event) -> None:
     """Add an event that the view's times and counts include already."""
     match event:
         case RunStarted():
-            view.started, view.phase, view.detail, view.failure = event, "running", "", None
+            view.start, view.phase, view.detail, view.failure = event, "running", "", None
         case ParticleDrawn():
             view.draws[event.particle] = event
             view.texts[event.hypothesis] = event.text
         case Scored(role="final"):
-            view.final_scored[event.particle] = event
+            view.final_scores[event.particle] = event
         case Scored(role="proposal"):
-            _step(view, event.step).proposals_scored[event.particle] = event
+            _step(view, event.step).proposal_scores[event.particle] = event
         case Scored():
-            _step(view, event.step).scored[event.particle] = event
+            _step(view, event.step).scores[event.particle] = event
         case Reweighted(role="final"):
             view.final = event
         case Reweighted():
-            _step(view, event.step).reweighted = event
+            _step(view, event.step).reweighting = event
         case Resampled():
-            _step(view, event.step).resampled = event
+            _step(view, event.step).resampling = event
         case StepFinished():
-            ended = replace(_step(view, event.step), finished=event, usage=view.usage, wall_s=view.wall_s)
+            ended = replace(_step(view, event.step), end=event, usage=view.usage, wall_s=view.wall_s)
             view.steps[event.step] = ended
         case Proposed():
-            _step(view, event.step).proposed[event.particle] = event
+            _step(view, event.step).proposals[event.particle] = event
             if event.proposal is not None and event.text is not None:
                 view.texts[event.proposal] = event.text
         case Evaluated():
-            view.evaluated[event.split] = event
+            view.evaluations[event.split] = event
         case Certified():
-            view.certified[event.hypothesis] = event
+            view.certificates[event.hypothesis] = event
         case RunPaused():
             view.phase, view.detail, view.paused_for = "paused", event.detail, event.reason
             view.retry_at, view.gives_up_at = event.retry_at, event.gives_up_at
         case RunResumed():
             view.phase, view.detail, view.failure = "running", "", None
             last = INITIAL_STEP - 1 if event.step is None else event.step
-            if not view.started or last < view.total_steps:
+            if not view.start or last < view.total_steps:
                 view.steps = {step: at for step, at in view.steps.items() if step <= last}
-                view.final, view.final_scored, view.evaluated, view.certified = None, {}, {}, {}
+                view.final, view.final_scores, view.evaluations, view.certificates = None, {}, {}, {}
                 view.draws = {} if last < INITIAL_STEP else view.draws
         case RunFinished():
             view.phase, view.detail = event.outcome, ""
@@ -287,24 +287,24 @@ def _step(view: RunView, step: int) -> StepView:
 
 def candidates(view: RunView) -> set[str]:
     """Return the ids of the texts that were written up to the last finished step."""
-    proposals = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
+    proposals = (each.proposal for at in view.complete_steps for each in at.proposals.values() if each.proposal)
     return {*(first.hypothesis for first in view.draws.values()), *proposals}
 
 
 def settling_of(view: RunView, dataset: Dataset) -> Settling:
     settling = UNSETTLED
-    for at in view.finished_steps:
-        assert at.finished is not None
-        events: list[Event] = [*at.scored.values(), *at.proposals_scored.values(), at.finished]
+    for at in view.complete_steps:
+        assert at.end is not None
+        events: list[Event] = [*at.scores.values(), *at.proposal_scores.values(), at.end]
         settling = at.once("settling", partial(settling.after, events, dataset))
     return settling
 
 
 def population_of(view: RunView) -> Population | None:
-    if not view.finished_steps:
+    if not view.complete_steps:
         return None
-    last = view.finished_steps[-1]
-    assert last.finished is not None
+    last = view.complete_steps[-1]
+    assert last.end is not None
     particles = tuple(
         Particle(
             text=view.texts[state.hypothesis],
@@ -317,7 +317,7 @@ def population_of(view: RunView) -> Population | None:
     return Population(
         step=last.step,
         particles=particles,
-        exponent=last.finished.exponent,
-        log_evidence=last.finished.log_evidence,
+        exponent=last.end.exponent,
+        log_evidence=last.end.log_evidence,
         n_candidates=len(candidates(view)),
     )

@@ -23,7 +23,7 @@ from vpp.runs.journal import Journal, complete_answers, read_view, write_summary
 from vpp.runs.preparation import start_of
 from vpp.runs.process import Slots, on_signals
 from vpp.runs.spec import Keys
-from vpp.runs.view import RunView, last_finished, population_of, settling_of
+from vpp.runs.view import RunView, last_complete, population_of, settling_of
 from vpp.runtime import cancel, rare_collecting
 
 POLL_S = 0.1
@@ -136,7 +136,7 @@ class Worker:
 
     async def run(self) -> RunView:
         beat = self.directory.last_beat()  # it may know of more calls than the journal
-        for usage in (self.view.usage, beat.usage if beat else Usage(), last_finished(self.view).usage):
+        for usage in (self.view.usage, beat.usage if beat else Usage(), last_complete(self.view).usage):
             self.counters.restore(usage)
         self.beat()
         watchers = [asyncio.create_task(self.control.watch()), asyncio.create_task(self._keep_alive())]
@@ -258,8 +258,8 @@ class Worker:
         Raises _Stopped, _AtCap, EndpointError, and OSError of the disk.
         """
         view, journal = self.view, self.journal
-        self.counters.restore(last_finished(view).usage)
-        was_started = view.started is not None
+        self.counters.restore(last_complete(view).usage)
+        was_started = view.start is not None
         if not was_started:  # before a model is reached for, which may take long
             used = versions(gguf=bool(self.spec.endpoint.gguf))
             self.record(start_of(self.spec, load_dataset(self.directory, self.spec), versions=used))
