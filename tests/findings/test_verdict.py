@@ -248,7 +248,7 @@ def test_rows_that_the_server_refused_are_counted_once_with_its_words(tmp_path: 
 
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
     weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
-    view = RunView(steps={3: StepView(step=3, reweighted=weighed, finished=finished(3, ("a", "b")))})
+    view = RunView(steps={3: StepView(step=3, reweighting=weighed, end=finished(3, ("a", "b")))})
     config = Config(particles=2, tempering="incremental")
     told = evidence(
         RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={"task": "classification"}), view

@@ -354,7 +354,8 @@ def test_three_files_are_written_and_their_paths_returned_and_again_the_same_byt
     assert paths[0] == directory.path / "report.md"
     assert paths[0].read_text(encoding="utf-8").startswith("# toy\n")
     written = {path.name for path in directory.path.iterdir()} - before
-    assert written == {path.name for path in paths} == {"posterior.json", "predictions.csv", "report.md"}
+    assert {path.name for path in paths} == {"posterior.json", "predictions.csv", "report.md"}
+    assert written == {path.name for path in paths} | {"summary.json"}, "the verdict is read with the summary"
     first = [path.read_bytes() for path in (*paths, write_html(directory))]
     assert first[-1].startswith(b"<!doctype html>")
     assert first == [path.read_bytes() for path in (*write_all(directory), write_html(directory))]

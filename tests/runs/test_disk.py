@@ -74,7 +74,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     again = work(directory, surroundings(desk.folder))
     assert (again.phase, again.failure) == ("failed", "disk")
     assert "(the disk is full): free some space" in again.detail
-    assert directory.journal.read_bytes() == journal
+    assert directory.journal.read_bytes().startswith(journal), "a line may still have room in the journal's last block"
     filler.unlink()
     more.unlink()
     assert desk.start("resume", directory.path, "--json", "--quiet").finish().code == 0

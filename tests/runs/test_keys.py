@@ -52,8 +52,9 @@ class Parrot(Model):
         }
         if number in faults:
             return faults[number]
-        if "New rule:" in request.body["messages"][0]["content"]:
-            return chat(f"{key}\n\nNew rule:\nSay Adelie where {key} says {number}.", reasoning=key, finish=key)
+        if "New rule:" in str(request.body["messages"]):
+            finish = key if number == 1 else "stop"
+            return chat(f"{key}\n\nNew rule:\nSay Adelie where {key} says {number}.", reasoning=key, finish=finish)
         return chat(f"Explanation: {key}\nOutput: Adelie", reasoning=f"I was given {key}.")
 
 

@@ -60,8 +60,9 @@ def test_the_server_of_a_killed_worker_ends_and_the_run_resumes_to_the_same_post
     desk: Desk, stand_in: StandIn
 ) -> None:
     model = model_file(desk.folder)
-    assert desk.run("whole", "--gguf", str(model)).finish(within_s=WITHIN_S).code == 0
-    killed = desk.run("killed", "--gguf", str(model))
+    readable = ("--gguf", str(model), "--templates", "paper")
+    assert desk.run("whole", *readable).finish(within_s=WITHIN_S).code == 0
+    killed = desk.run("killed", *readable)
     wait_until(lambda: desk.state("killed") and desk.look("killed").view.last_step is not None, "a step is whole")
     killed.kill()
     wait_until(lambda: not is_alive(stand_in.loads[1][0]), "the server is gone")
