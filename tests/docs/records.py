@@ -1,4 +1,4 @@
-"""The lists of records in docs/files.md, from the code's docstrings: `python -m tests.docs.records` writes them."""
+"""Parts of docs from the code, which `python -m tests.docs.records` writes: records of a run, and the paper's claims."""
 
 import ast
 import inspect
@@ -9,8 +9,9 @@ from types import ModuleType
 import vpp.events
 import vpp.problem
 import vpp.runs.journal
+from vpp.bench.tables import claims, inconsistencies, markdown
 
-PAGE = Path(__file__).parents[2] / "docs" / "files.md"
+DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- records begin -->", "<!-- records end -->"
 RECORDS: dict[ModuleType, tuple[str, ...]] = {
     vpp.runs.journal: ("Record", "Answer"),
@@ -30,9 +31,17 @@ def lists() -> str:
     )
 
 
-def written() -> str:
-    """Return the lists on the page."""
-    return PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
+def tables() -> str:
+    """Return the paper's claims, and where it contradicts itself."""
+    return "\n\n".join(map(markdown, (claims(), inconsistencies())))
+
+
+PARTS = {"files": lists, "claims": tables}
+"""What stands between the marks of each page."""
+
+
+def written(page: str) -> str:
+    return (DOCS / f"{page}.md").read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
 
 
 def _record(node: ast.ClassDef) -> str:
@@ -59,4 +68,6 @@ def _flat(words: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(PAGE.read_text(encoding="utf-8").replace(written(), lists()), encoding="utf-8")
+    for page, part in PARTS.items():
+        path = DOCS / f"{page}.md"
+        path.write_text(path.read_text(encoding="utf-8").replace(written(page), part()), encoding="utf-8")

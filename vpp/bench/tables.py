@@ -408,14 +408,19 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
     return [table for table in covered if table.rows]
 
 
+def claims() -> Table:
+    head = ("the paper claims", "its figures", "demo model", "real model, programs", "real model, rows", "demo", "real")
+    return _from_paper("Claim by claim", paper()["measured"], head, "claims")
+
+
 def inconsistencies() -> Table:
-    return Table(
-        title="Where the paper contradicts itself",
-        note="Recalculated from its own numbers.",
-        head=("place", "the paper says", "found"),
-        rows=tuple(tuple(each.values()) for each in paper()["inconsistent"]),
-        labels=3,
-    )
+    head = ("place", "the paper says", "found")
+    return _from_paper("Where the paper contradicts itself", "Recalculated from its own numbers.", head, "inconsistent")
+
+
+def _from_paper(title: str, note: str, head: tuple[str, ...], part: str) -> Table:
+    rows = tuple(tuple(each.values()) for each in paper()[part])
+    return Table(title=title, note=note, head=head, rows=rows, labels=len(head))
 
 
 def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
