@@ -18,7 +18,7 @@ def draw() -> None:
             st.Page("pages/posterior.py", title="Posterior"),
             st.Page("pages/disagreement.py", title="Disagreement"),
             st.Page("pages/compare.py", title="Compare"),
-            st.Page("pages/report.py", title="Report"),
+            st.Page("pages/report.py", title="Report", visibility="hidden"),
             paper := st.Page(draw_paper, title="Paper", url_path="paper", visibility="hidden"),
         ],
         position="sidebar" if person.is_let_in() else "hidden",

@@ -1,5 +1,5 @@
 // The live deck. Cards are patched in place, so that open folds, focus and selections survive; the order is held, and a
-// card stays, while someone reads it. Python sends bytes: a line of JSON, then the cards as escaped HTML.
+// card stays, while someone reads it. Python sends escaped HTML.
 function isRead(deck, selected) {
   const isPointed = deck.matches(":hover") && deck.closest(".vpp").hasMoved // a pointer left there by a click reads nothing
   return deck.contains(selected) || isPointed || deck.querySelector("details[open]") || deck.contains(document.activeElement)
@@ -21,11 +21,6 @@ async function copyClicked(root, event) {
     button.textContent = "Copy"
     status.textContent = ""
   }, 2000)
-}
-
-function read(bytes) {
-  const [header, html] = new TextDecoder().decode(bytes).split(/\n(.*)/s)
-  return { ...JSON.parse(header), html }
 }
 
 function build(parent) {
@@ -54,8 +49,7 @@ function keepPlace(deck, selected, change) {
   if (card?.isConnected) deck.closest('[data-testid="stMain"]')?.scrollBy(0, card.getBoundingClientRect().top - before)
 }
 
-export default function ({ data: sent, parentElement }) {
-  const data = sent.html === undefined ? read(sent) : sent
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".vpp") ?? build(parentElement)
   const deck = root.querySelector(".deck")
   if (root.html === data.html && deck.dataset.deck === data.deck) return
@@ -66,8 +60,8 @@ export default function ({ data: sent, parentElement }) {
   if (isHeld) keepPlace(deck, selected, change)
   else if (data.moves) data.moves(deck, change)
   else change()
-  // The height never shrinks, so that nothing below moves up while someone reads.
-  if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
+  // The height never shrinks before the end, so that nothing below moves up while someone reads.
+  root.style.minHeight = data.steady ? `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px` : ""
 }
 
 // A card stays as it is while words that change are selected, or a fold is open that its next state does not have.

@@ -1,36 +1,44 @@
-// Cards that move say what a phase did: a card glides to its new place, a new one comes out of the card it was made from,
-// and one that is dropped fades. With many cards, in a hidden tab, or if the reader prefers it, none moves.
-const MS = 450
+// Cards that move say what a phase did, and none covers another: first those that leave or pass others fade, then the rest
+// glides, then what is new or has passed appears. With many cards none moves.
+const TIMING = { duration: 450, easing: "ease-in-out" }
 const MANY = 16
-const isStill = () => document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches
 
 export default function (deck, change) {
-  if (isStill() || deck.children.length > MANY) return change()
-  const before = new Map([...deck.children].map((card) => [card.dataset.key, { card, box: card.getBoundingClientRect() }]))
-  change()
-  for (const card of deck.children) {
-    const from = (card.dataset.from ?? "").split(" ")[0]
-    enter(card, (before.get(card.dataset.key) ?? before.get(from))?.box)
-  }
-  for (const each of before.values()) if (!each.card.isConnected) fade(deck, each)
-}
-
-// A card that rises passes over those that sink. A card without an origin waits until what was there has faded.
-function enter(card, box) {
-  if (!box) return void card.animate({ opacity: [0, 0, 1], offset: [0, 0.5, 1] }, MS)
-  const by = box.top - card.getBoundingClientRect().top
-  if (Math.abs(by) > 1) card.animate({ transform: [`translateY(${by}px)`, "none"], zIndex: Array(2).fill(by > 0 ? 2 : 1) }, { duration: MS, easing: "ease-out" })
-}
-
-// A copy of the card stays at its old place, under the others, while it fades; it is no card of the deck any more.
-function fade(deck, { card, box }) {
+  if (deck.children.length > MANY) return change()
   const place = deck.parentElement.getBoundingClientRect()
-  const ghost = card.cloneNode(true)
-  ghost.removeAttribute("data-key")
+  const before = new Map([...deck.children].map((card) => [card.dataset.key, { ghost: card.cloneNode(true), box: card.getBoundingClientRect() }]))
+  change()
+  const cards = [...deck.children]
+  // A card without a place of its own takes that of the card it was made from, if that one is gone.
+  const isGone = (key) => before.has(key) && !cards.some((card) => card.dataset.key === key)
+  const from = ({ dataset: { key, from } }) => (before.has(key) ? key : from?.split(" ").find(isGone))
+  const gliding = inOrder(cards.filter(from), (card) => before.get(from(card)).box.top)
+  for (const card of cards)
+    if (gliding.includes(card)) glide(card, before.get(from(card)).box)
+    else card.animate({ opacity: [0, 0, 0, 1] }, TIMING)
+  const glided = gliding.map(from)
+  for (const [key, { ghost, box }] of before) if (!glided.includes(key)) fade(deck, ghost, box, place)
+}
+
+// The most cards that keep their order. top: where a card was.
+function inOrder(cards, top) {
+  const longest = (chains) => chains.reduce((one, other) => (other.length > one.length ? other : one), [])
+  const chains = []
+  for (const card of cards) chains.push([...longest(chains.filter((chain) => top(chain.at(-1)) < top(card))), card])
+  return longest(chains)
+}
+
+// What a card has gained in height comes into view as it glides.
+function glide(card, box) {
+  const now = card.getBoundingClientRect()
+  const [at, cut] = [`translateY(${box.top - now.top}px)`, `inset(0 0 ${Math.max(0, now.height - box.height)}px)`]
+  if (at !== "translateY(0px)") card.animate({ transform: [at, at, "none", "none"], clipPath: [cut, cut, "inset(0)", "inset(0)"] }, TIMING)
+}
+
+function fade(deck, ghost, box, place) {
   ghost.classList.add("ghost")
-  ghost.ariaHidden = "true"
   ghost.inert = true
   ghost.style.cssText += `;top:${box.top - place.top}px;left:${box.left - place.left}px;width:${box.width}px`
   deck.before(ghost)
-  ghost.animate({ opacity: [1, 0] }, MS).finished.finally(() => ghost.remove())
+  ghost.animate({ opacity: [1, 0, 0, 0] }, TIMING).finished.finally(() => ghost.remove())
 }

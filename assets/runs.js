@@ -40,10 +40,7 @@ function row(run, setTriggerValue) {
   opener.dataset.run = run.id
   if (run.open) opener.setAttribute("aria-current", "true")
   const name = element("b", run.name)
-  const mark = element("i", "")
-  mark.className = `m ${run.mark}`
-  mark.setAttribute("aria-hidden", "true")
-  name.prepend(mark)
+  name.prepend(Object.assign(element("i", ""), { className: `m ${run.mark}`, ariaHidden: "true" }))
   opener.append(name, element("span", run.open ? `open · ${run.note}` : run.note))
   opener.onclick = () => setTriggerValue("picked", run.id)
   const item = document.createElement("li")

@@ -36,7 +36,7 @@ function play(root, phase) {
   const isLast = phase >= sent.decks.length - 1
   for (const mark of root.parts.phases.children)
     mark.ariaCurrent = mark.dataset.phase === sent.begun.at(isLast ? -1 : phase) ? "step" : null
-  const data = { deck: sent.deck, html: sent.decks[phase], moves: root.moves ? glide : null, steady: true }
+  const data = { deck: sent.deck, html: sent.decks[phase], moves: root.moves && !isStill() ? glide : null, steady: sent.place !== sent.at?.end }
   deck({ data, parentElement: root.parts.deck })
   root.timer = isLast ? null : setTimeout(() => play(root, Math.min(phase + 1, root.sent.decks.length - 1)), root.pace)
 }

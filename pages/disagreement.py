@@ -22,7 +22,7 @@ from vpp.findings.rows import (
     trust,
 )
 from vpp.findings.slices import slice_table, slices, title, worst_words
-from vpp.findings.verdict import run_verdict
+from vpp.findings.verdict import Verdict, run_verdict
 from vpp.runs.journal import Snapshot
 from vpp.show.blocks import Heading, Note
 from vpp.show.markup import html
@@ -51,18 +51,19 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         return
     when = timing_words(rows.test, snapshot)
     notes = [Note(when)] if when else []
-    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, run_verdict(run.directory, snapshot.view)))
-    draw_slices(run, snapshot, rows)
+    verdict = run_verdict(run.directory, snapshot.view)
+    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, verdict))
+    draw_slices(run, snapshot, rows, verdict)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
 
 
-def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows) -> None:
+def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows, verdict: Verdict | None) -> None:
     """Draw the worst slice, and the slices of a column, in a fold."""
     by_slice = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
     if not by_slice.by_column:
         return
-    with st.expander(title(by_slice), key="disagreement.by_column", on_change="rerun") as fold:
+    with st.expander(title(by_slice, verdict), key="disagreement.by_column", on_change="rerun") as fold:
         if fold.open:
             blocks.draw(Note(worst_words(by_slice)))
             first = by_slice.worst.column if by_slice.worst else next(iter(by_slice.by_column))
@@ -91,10 +92,10 @@ def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) 
 
 
 def choose_rows(rows: Rows) -> list[Point]:
-    """Offer split rows, wrong ones or all, each if there are any; return those that are chosen."""
+    """Offer rows in doubt, wrong ones or all, each if there are any; return those that are chosen."""
     blocks.draw(Heading("Row by row", "the most divided first; press a row to see what each hypothesis says"))
     counts = {which: len(rows.which(which)) for which in get_args(Which)}
-    kinds: list[Which] = [which for which, n in counts.items() if n and not (which == "Split" and rows.is_alone)]
+    kinds: list[Which] = [which for which, n in counts.items() if n and not (which == "In doubt" and rows.is_alone)]
     which = st.segmented_control(
         "Rows", kinds, required=True, **blocks.begun("disagreement.which", kinds[0]),
         label_visibility="collapsed",

@@ -1,28 +1,20 @@
 """Posterior: the hypotheses with their weights, and what the data ruled out."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
-from vpp.events import hypothesis_id
 from vpp.findings.curves import weights_curve
-from vpp.findings.hypotheses import (
-    Hypothesis,
-    Ideas,
-    deck,
-    hypotheses,
-    merge_ideas,
-    order_words,
-    shares_words,
-    similarity,
-)
+from vpp.findings.hypotheses import Hypothesis, deck, hypotheses_of, order_words, shares_words
 from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
-from vpp.posterior.weights import Floats
+from vpp.findings.step import Names
+from vpp.posterior.disagreement import NEAR
 from vpp.runs.journal import Snapshot
 from vpp.show import markup
 from vpp.show.blocks import Fold, Heading, Note, Say
@@ -49,54 +41,47 @@ def draw_page(run: OpenRun) -> None:
         asking.draw_trial(run)
     with last:
         opening.follow(run, partial(draw_ruled_out, run), every_s=REFRESH_S)
-    if not run.is_live and (curve := weights_curve(run.snapshot.view)):
+    if not run.is_live and (curve := weights_curve(run.snapshot.view, run.reader.dataset())):
         blocks.draw_chart(curve)
 
 
-def merged_of(run: OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Floats | None]:
-    def make() -> tuple[Ideas | None, Floats | None]:
-        dataset = run.reader.dataset()
-        ideas = merge_ideas(snapshot.view, dataset)
-        return ideas, similarity(ideas, dataset) if ideas else None
-
-    return blocks.remembered("posterior.made", (run.id, snapshot.view.last_at), make)
-
-
 def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
-    ideas, near = merged_of(run, snapshot)
-    if ideas is None:
-        opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
-        return
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
     apart_key, all_key = f"posterior.apart.{run.id}", f"posterior.all.{run.id}"
     is_apart = bool(st.session_state.get(apart_key))
-    every = hypotheses(ideas, None if is_apart else near, seed_text=view.seed_text, labels=dataset.classes)
-    words = (shares_words(every, config, view), odds_words(constant_answer(view, config, dataset), dataset))
-    head = Heading("Hypotheses", order_words(every, config))
-    blocks.draw(Say(" ".join(filter(None, words))), head)
+    make = partial(hypotheses_of, view, dataset, threshold=None if is_apart else NEAR)
+    every = blocks.remembered("posterior.made", (run.id, view.last_at, is_apart), make)
+    if not every:
+        opening.not_yet(run, "No hypotheses yet", nothing_yet(snapshot.state))
+        return
+    words, constant = [shares_words(every, config, view)], constant_answer(view, config, dataset)
+    if constant and not constant.is_beaten:
+        words.append(odds_words(constant, dataset))
+    blocks.draw(Say(" ".join(words)), Heading("Hypotheses", order_words(every, config)))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
-    first = every[:AT_ONCE] if is_cut else every
-    draw_deck(run, snapshot, first)
+    draw_deck(run, snapshot, every, AT_ONCE if is_cut else len(every))
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_cut:
             more = f"Show {counted(len(every) - AT_ONCE, 'more hypothesis', 'more hypotheses')}"
             st.button(more, key="posterior.more", on_click=st.session_state.update, args=({all_key: True},))
-        if is_apart or len(every) < len(ideas):
+        if is_apart or any(len(each.members) > 1 for each in every):
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))
+        st.page_link("pages/report.py", label="Get the report", query_params={"run": run.id})
     draw_notes(run, snapshot)
 
 
-def draw_deck(run: OpenRun, snapshot: Snapshot, first: tuple[Hypothesis, ...]) -> None:
-    view, live = snapshot.view, snapshot.state in opening.LIVE
-    readings = opening.readings(run, snapshot, (hypothesis_id(each.texts[0].text) for each in first))
-    cards = deck(first, view, snapshot.spec.config, readings)
+def draw_deck(run: OpenRun, snapshot: Snapshot, every: Sequence[Hypothesis], most: int) -> None:
+    view, live, first = snapshot.view, snapshot.state in opening.LIVE, every[:most]
+    readings = opening.readings(run, snapshot, (each.id for each in first))
+    cards = deck(first, view, snapshot.spec.config, readings, Names(view).end(every))
     name = "live" if live else str(view.last_step)
     blocks.deck(markup.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
 
 
 def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:
     view, config, dataset = snapshot.view, snapshot.spec.config, run.reader.dataset()
-    weights = [target_words(config), weights_words(snapshot)]
+    weights, constant = [target_words(config), weights_words(snapshot)], constant_answer(view, config, dataset)
+    weights += [odds_words(constant, dataset)] if constant and constant.is_beaten else []
     weights += [f"{each.name} {each.value}. {each.words}" for each in evidence_measure(snapshot)]
     parts = [Fold(title="More on the weights", blocks=tuple(map(Note, weights)))]
     if rows := evaluated_rows(view, config, dataset):

@@ -8,15 +8,7 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, person, stage
 from pages.parts.opening import OpenRun
 from vpp.findings.progress import calls_metric, pace, phase, stopping_words
-from vpp.findings.status import (
-    MARKS,
-    is_key_refused,
-    pending_words,
-    retry_words,
-    server_sentences,
-    steps_done,
-    wait_words,
-)
+from vpp.findings.status import MARKS, is_key_refused, pending_words, retry_words, server_sentences, steps_done
 from vpp.llm.limits import Cap
 from vpp.runs import store
 from vpp.runs.budget import distinct_rows
@@ -83,7 +75,7 @@ def status_html(run: OpenRun, snapshot: Snapshot, waiting: Command | None) -> st
     if waiting == "stop" and snapshot.state == "running":
         words = stopping_words(snapshot, distinct_rows(run.reader.dataset()))
     badge = markup.badge(MARKS[snapshot.state], words or phase(snapshot))
-    return f'<p class="cap phase">{badge}</p>'
+    return f'<p class="cap phase{" live" if snapshot.state in opening.LIVE else ""}">{badge}</p>'
 
 
 def draw(run: OpenRun, snapshot: Snapshot) -> None:
@@ -96,19 +88,13 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         st.html(trouble_html(run, snapshot) or markup.block())
         controls(run, snapshot, waiting, now=now)
     with st.container(key="watch_stage"):
-        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now)
+        stage.draw(run, snapshot, status_html(run, snapshot, waiting), now=now, stops=waiting == "stop")
     with st.container(key="watch_whole"):
         if snapshot.view.last_step is None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
-        blocks.steady(words + slowed_html(snapshot, now=now), key="watch.whole")
-
-
-def slowed_html(snapshot: Snapshot, *, now: float) -> str:
-    """Return for how long a server has asked to wait, while the run is at work."""
-    words = wait_words(snapshot.usage, now=now) if snapshot.state == "running" else ""
-    return markup.caption(capitalised(words)) if words else ""
+        blocks.steady(words, key="watch.whole")
 
 
 def trouble_html(run: OpenRun, snapshot: Snapshot) -> str:

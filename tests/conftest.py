@@ -1,6 +1,8 @@
 """Desks and finished runs that tests share."""
 
+import asyncio
 import gc
+import inspect
 import signal
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +31,16 @@ def pytest_collection() -> Generator[None, object, object]:
         result = yield
     gc.freeze()
     return result
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    signature = inspect.signature(pyfuncitem.obj)
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in signature.parameters}))
+    return True
 
 
 @pytest.fixture(autouse=True)

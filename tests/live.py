@@ -20,6 +20,8 @@ class Replay:
     run: RunDirectory
     steps: list[bytes]
     """Lines of each step, those of the first hypotheses first."""
+    rest: bytes
+    """Lines after the last step."""
     usage: Usage = field(default_factory=Usage)
 
     def write_step(self) -> None:
@@ -31,13 +33,18 @@ class Replay:
             self.usage = Usage(**json.loads(lines.splitlines()[-1])["usage"])
         self.beat()
 
+    def end(self) -> None:
+        """Append what comes after the last step."""
+        self.steps.append(self.rest)
+        self.write_step()
+
     def beat(self) -> None:
         self.run.beat(Heartbeat(usage=self.usage))
 
 
 @contextmanager
 def replaying(run: RunDirectory, *, n_first: int = 1) -> Iterator[Replay]:
-    """Leave a finished run its first steps, `n_first` of them; what comes after the last step is dropped."""
+    """Leave a finished run its first steps, `n_first` of them."""
     steps = [b""]
     for line in run.journal.read_bytes().splitlines(keepends=True):
         steps[-1] += line
@@ -45,7 +52,7 @@ def replaying(run: RunDirectory, *, n_first: int = 1) -> Iterator[Replay]:
             steps.append(b"")
     run.journal.write_bytes(b"")
     with run.lock():
-        replay = Replay(run, steps[:-1])
+        replay = Replay(run, steps[:-1], steps[-1])
         for _ in range(n_first):
             replay.write_step()
         yield replay

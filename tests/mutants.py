@@ -42,14 +42,13 @@ class Mutant:
         return source.replace(self.passage, self.instead)
 
 
-ACCEPTANCE = "tests/posterior/test_weights.py tests/inference/test_target.py"
+ACCEPTANCE = "tests/posterior/test_weights.py tests/inference/test_evidence.py"
 LITERAL = "tests/inference/test_transcription.py"
 WEIGHTS = "tests/posterior/test_weights.py"
 EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
 AHEAD = "tests/inference/test_ahead.py"
 CALLS = "tests/inference/test_calls.py"
-CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
 
 PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
@@ -69,6 +68,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "parent=int(a), log_likelihood=particles[k].log_likelihood) for k, a in enumerate(ancestors))"),
         ("weights accumulated", "particles), beta=beta)", "particles), beta=beta) + [p.log_weight for p in particles]"),
         ("median is bold", "particle.log_likelihood >= median", "particle.log_likelihood > median"),
+        ("predictions left behind",
+         "log_weight=0.0, parent=int(a)) for a in ancestors)",
+         "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
         ("temperatures swapped", "CAUTIOUS_TEMPERATURE if at_least else", "BOLD_TEMPERATURE if at_least else"),
     ),
     ("posterior/weights.py", LITERAL): (
@@ -114,11 +116,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("settings.py", LITERAL): (
         ("beta a step late", "* step / (steps - 1)", "* step / steps"),
     ),
-    ("inference/sequential_monte_carlo.py", VARIANTS): (
-        ("predictions left behind",
-         "log_weight=0.0, parent=int(a)) for a in ancestors)",
-         "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
-    ),
     ("inference/tempered.py", VARIANTS): (
         ("evidence forgotten at a reset", "log_evidence += log_mean_weight", "log_evidence = log_mean_weight"),
         ("last exponent not reached", "if step == steps - 1:", "if step == steps:"),
@@ -129,6 +126,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/proposing.py", LITERAL): (
         ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
         ("rejected text kept", "particle=new.particle if accepted else chain.particle", "particle=new.particle"),
+        ("stale predictions shown", "if all(row.id in known for row in rows", "if any(row.id in known for row in rows"),
         ("one seed for all slots", '"propose", chain.step, chain.slot)', '"propose", chain.step, 0)'),
     ),
     ("inference/proposing.py", VARIANTS): (
@@ -138,7 +136,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("restarts by likelihood",
          "< config.restart",
          "< config.restart * (0.9 if (particle.log_likelihood or 0) < -9 else 1)"),
-        ("stale predictions shown", "if all(row.id in known for row in rows", "if any(row.id in known for row in rows"),
     ),
     ("inference/sampling.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
@@ -176,14 +173,12 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("no bound on the lead", "if step - LEAD >= first:", "if False:"),
         ("a chain waits for its turn", "self._reached[step - LEAD].wait()", "self._reached[step].wait()"),
         ("chains wait for one another", "self._begun_to = problem.steps - 1", "self._begun_to = step"),
+        ("tasks outlive the run", "await cancel(self._tasks)", "pass"),
+        ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
         ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
     ),
     ("inference/metropolis_hastings.py", CALLS): (
         ("the parent's next forward pass waits", "(chain, chain.particle.text, candidate", "(chain, candidate"),
-    ),
-    ("inference/ahead.py", CANCELLATION): (
-        ("tasks outlive the run", "await cancel(self._tasks)", "pass"),
-        ("a task's failure waits for the step's end", "self._failure.set_result(failure)", "pass"),
     ),
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = ", "            _ = "),
@@ -238,7 +233,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
-        ("faults end with 0", "return 0 if result.holds else 1", "return 0"),
+        ("faults end with 0", "0 if result.holds else 1", "0"),
     ),
     ("cli/system.py", "tests/cli/test_bad_input.py"): (
         (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import Browser, Error, FloatRect, Page, ViewportSize, expect, sync_playwright
 
+from pages.parts.asking import ASKING
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
 from tests.example import DEMO
 from tests.processes import PENGUINS
@@ -97,6 +98,7 @@ def show_step(page: Page, step: int) -> None:
 
 def ask_row(page: Page) -> None:
     """Ask every particle about a row of the data."""
+    page.get_by_text(ASKING).click()
     choose(page, "Begin with a row of the data", "row 129 (test)")
     expect(page.get_by_label("year", exact=True)).not_to_have_value("")
     page.get_by_role("button", name="Ask about this row").click()

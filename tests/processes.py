@@ -23,7 +23,7 @@ from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import application
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, RunReader, Snapshot, encode, settled_answers
+from vpp.runs.journal import JournalReader, RunReader, Snapshot, complete_answers, encode
 
 ROOT = Path(__file__).parents[1]
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
@@ -185,7 +185,7 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "steps": [(s.step, s.finished, sorted(s.scored.items())) for s in view.finished_steps],
         "calls": (usage.learner, usage.optimizer, usage.failed, usage.unparsable),
         "tokens": (usage.prompt_tokens, usage.completion_tokens),
-        "answers": sorted(map(encode, settled_answers(directory.journal))),
+        "answers": sorted(map(encode, complete_answers(directory.journal))),
     }
 
 

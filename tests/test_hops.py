@@ -5,37 +5,27 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from types import FrameType, SimpleNamespace
+from types import FrameType
 from typing import Any, cast
 
-import pytest
-
-from pages.parts import opening
 from tests.llm.tables import PARITY
 from tests.sampled import sampled_run
-from vpp.cli import main
 from vpp.data.build import build_dataset
 from vpp.data.table import Table
-from vpp.events import Event, Scored, Usage
+from vpp.events import Scored, Usage
 from vpp.findings.step import Cards
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.runs import process
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, RunReader, decode
-from vpp.runs.spec import Keys
-from vpp.runs.worker import Worker
-from vpp.settings import Config
 from vpp.show.cards import Deck
 from vpp.show.markup import html
 
 ROOT = Path(__file__).parents[1]
-START = process.start
 
 
 class Way:
@@ -105,31 +95,3 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
     assert way.is_at_most(15)
-
-
-def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the prepared run to the first event that its worker records, in both processes."""
-    example, way = opening.prepare_example(), Way()
-    config = Config(particles=2, epochs=1, batch_size=50)
-    endpoint = replace(example.spec.endpoint, demo_latency_ms=0)
-    prepared = replace(example, spec=replace(example.spec, config=config, endpoint=endpoint))
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    commands: list[list[str]] = []
-
-    def started(command: list[str], **_: object) -> Any:
-        commands.append(command)
-        return SimpleNamespace(pid=1, wait=lambda: 0)
-
-    with monkeypatch.context() as here:
-        here.setattr(process, "start", START)
-        here.setattr(process.subprocess, "Popen", started)
-        way.through(lambda: process.launch(prepared.create(tmp_path), keys=Keys(), environment={}))
-    record = Worker.record
-
-    def recorded(self: Worker, event: Event) -> None:
-        record(self, event)
-        way.end()  # here the way is over; the run goes on
-
-    monkeypatch.setattr(Worker, "record", recorded)
-    way.through(lambda: main([*commands[0][3:], "--quiet"]))
-    assert way.is_at_most(25)

@@ -7,7 +7,7 @@ before the first step, has step -1.
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -64,7 +64,29 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParticleDrawn:
+class Writing:
+    """The optimizer's answer, a part of `particle_drawn` and `proposed`."""
+
+    raw: str
+    """The raw answer; empty where nothing was asked."""
+    temperature: float
+    """Sampling temperature of the call; 0 where nothing was asked."""
+    reason: str | None = None
+    """Why no text could be read, or why it was refused."""
+    refused: bool = False
+    """Whether the last text was readable but no rule for this table."""
+    shown: int | None = None
+    """Number of first batch rows that fitted into the prompt; null if all did."""
+    thoughts: str = ""
+    """The first 2,000 characters of what a thinking model thought."""
+
+
+def writing_fields(source: Writing) -> dict[str, Any]:
+    return {each.name: getattr(source, each.name) for each in fields(Writing)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParticleDrawn(Writing):
     """An initial particle: the optimizer's answer to the seed sentence and the first batch."""
 
     type: Literal["particle_drawn"] = "particle_drawn"
@@ -74,22 +96,10 @@ class ParticleDrawn:
     """Id of the text."""
     text: str
     """The complete hypothesis; the seed sentence alone if the answer was unreadable."""
-    temperature: float
-    """Sampling temperature of the call; 0 where nothing was asked."""
-    raw: str
-    """The optimizer's raw answer; empty where nothing was asked."""
-    reason: str | None = None
-    """Why the answer could not be read, or was refused."""
     step: int = INITIAL_STEP
     """-1: the initial population."""
     origin: Literal["drawn", "continued", "yours"] = "drawn"
     """`continued`: copied from the run that this one continues; `yours`: given by a person."""
-    shown: int | None = None
-    """Number of first batch rows that fitted into the prompt; null if all did."""
-    thoughts: str = ""
-    """The first 2,000 characters of what a thinking model thought."""
-    refused: bool = False
-    """Whether the last text was readable but no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +179,7 @@ class Resampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class Proposed(Writing):
     """A rewrite of a particle, and the decision about it."""
 
     type: Literal["proposed"] = "proposed"
@@ -181,16 +191,10 @@ class Proposed:
     """Id of the new text; null if unreadable."""
     text: str | None
     """The complete new text, accepted or not."""
-    raw: str
-    """The optimizer's raw answer."""
-    temperature: float
-    """Sampling temperature of the call."""
     accepted: bool
     """Whether the particle holds the proposal now; false if unchanged."""
     why: Literal["likelihood", "taken", "unchanged", "unparsable"]
     """Eq. 9; a method that takes every proposal; the parent's text again; unreadable."""
-    reason: str | None = None
-    """Why no text could be read, or why it was refused."""
     log_likelihood: Log | None = None
     """Of the parent on the decision's rows; null if not needed."""
     log_likelihood_proposal: Log | None = None
@@ -203,12 +207,6 @@ class Proposed:
     """Refined from parent and batch, or drawn from the prior without data."""
     rows: tuple[int, ...] = ()
     """Ids of the rows in the prompt, if they are not the batch's."""
-    shown: int | None = None
-    """Number of first batch rows that fitted into the prompt; null if all did."""
-    thoughts: str = ""
-    """The first 2,000 characters of what a thinking model thought."""
-    refused: bool = False
-    """Whether the last text was readable but no rule for this table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

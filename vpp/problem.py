@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.events import Constant, Votes
+from vpp.events import Constant, Votes, Writing
 from vpp.posterior.disagreement import closeness, share_alike
 from vpp.posterior.likelihood import (
     GaussianLikelihood,
@@ -113,22 +113,12 @@ class TextAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Writing):
     """The optimizer's answer for one particle."""
 
     text: str | None
     """The whole hypothesis, seed sentence included; None if no answer could be read, after every re-ask."""
-    raw: str
-    temperature: float
     seed: int
-    reason: str | None = None
-    """Why it could not be read, or was refused."""
-    refused: bool = False
-    """True if it could be read, but is no rule for this table."""
-    shown: int | None = None
-    """Number of the batch's first rows that were shown; None: all of them."""
-    thoughts: str = ""
-    """The first 2,000 characters of a thinking model's thoughts."""
 
 
 class Learner(Protocol):
@@ -273,9 +263,9 @@ def is_final_on_train(config: Config) -> bool:
 def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:
     """Eq. 5 or 6, as the target's task asks, with the given noise, or with the noise integrated out."""
     if dataset.task == "classification":
-        if (epsilon := config.given("epsilon")) is not None:
+        if (epsilon := config.noise("epsilon")) is not None:
             return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
-    elif (tau := config.given("tau")) is not None:
+    elif (tau := config.noise("tau")) is not None:
         return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
     return integrated(dataset)
 

@@ -233,9 +233,9 @@ class Config:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
 
-    def given(self, noise: Literal["tau", "epsilon"]) -> float | None:
+    def noise(self, name: Literal["tau", "epsilon"]) -> float | None:
         """The given noise; None if it is integrated out."""
-        value: str = getattr(self, noise)
+        value: str = getattr(self, name)
         return None if value == "auto" else float(value)
 
     def beta(self, step: int, *, steps: int) -> float:

@@ -1,4 +1,4 @@
-"""A trial of hypotheses: changed rows, sentences without a clause, the learner without a rule.
+"""A trial of hypotheses: changed rows, sentences without a clause, the learner without a rule, or with examples.
 
 A changed row has another value in one cell, so that a sentence's answer must change, or must stay. Which it is follows
 from the sentence alone: the built-in reader of plain rules works out both answers (`vpp.demo.reading`). A column that
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,16 +19,21 @@ from vpp.demo.reading import read_rule
 from vpp.demo.rules import columns_of, read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
-from vpp.findings.experiments import ClauseWorth, Obeyed, Trial, TriedIdea, keep
+from vpp.findings.baselines import PROMPTED, Prompted, PromptedBaselines
+from vpp.findings.experiments import FILE, ClauseWorth, Obeyed, Trial, TriedIdea
 from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
-from vpp.llm.prompts import render_input
-from vpp.posterior.prediction import settled
+from vpp.inference.ahead import together
+from vpp.llm.limits import Counters
+from vpp.llm.prompts import LearnerPrompts, prompt_tokens, render_input, render_rows, tokens_at_most
+from vpp.posterior.prediction import Mixture, settled
 from vpp.posterior.weights import Floats
-from vpp.problem import Prediction, Translation, likelihood_of, losses_of
+from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.programs.source import Program
-from vpp.runs.asking import WITHOUT, Asking
-from vpp.runs.journal import RunReader
+from vpp.runs.asking import Access, Asking, Session, open_session
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import RunReader, read_view
+from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
 from vpp.runs.view import RunView
 
@@ -200,11 +205,11 @@ class TrialAsking:
     def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
         self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
-        ideas = merge_ideas(self._view, self._dataset)
-        if ideas is None:
+        ideas = merge_ideas(self._view, self._dataset).all
+        if not ideas:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
         self._config, self._no_rule = reader.directory.spec().config, f"{self._view.seed_text} {WITHOUT}"
-        self._items = list(self._put_on_trial(list(ideas)[: size.ideas], size))
+        self._items = list(self._put_on_trial(ideas[: size.ideas], size))
         rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
         places = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
         self._rows = tuple(self._dataset.train[place] for place in places)
@@ -238,7 +243,7 @@ class TrialAsking:
             no_rule=self._scores(self._no_rule, answers)[0],
             ideas=tuple(self._judge(item, answers) for item in self._items),
         )
-        keep(self._reader.directory, trial)
+        self._reader.directory.write(FILE, trial)
         return trial
 
     def _put_on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_Item]:
@@ -272,7 +277,7 @@ class TrialAsking:
             log_lik, others = self._scores(text, answers)
             return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
-        def obeyed(must_change: bool) -> Obeyed:
+        def count(must_change: bool) -> Obeyed:
             judged = [
                 change.is_obeyed(answers[identity, change.base.id].value, answers[identity, change.row.id].value)
                 for change in item.changes
@@ -285,10 +290,89 @@ class TrialAsking:
         return TriedIdea(
             text=item.idea.text,
             weight=item.idea.weight,
-            must_change=obeyed(must_change=True),
-            must_stay=obeyed(must_change=False),
+            must_change=count(must_change=True),
+            must_stay=count(must_change=False),
             log_likelihood=whole,
             clauses=tuple(ClauseWorth(text=text, log_likelihood_lost=lost, rows=rows) for text, lost, rows in worth),
             gain_over_no_rule=gain,
             over_no_rule=over_no_rule,
         )
+
+
+# The learner without a rule, and with examples instead
+
+EXAMPLES = 105
+"""Purpose number of a draw of examples: SeedSequence(seed, spawn_key=(EXAMPLES, draw))."""
+ASSUMED_CONTEXT = 8192
+WITHOUT = "No rule is known: give the output that you expect for this input."
+WITH = "No rule is known: answer as in these examples, each an input and its correct output."
+
+
+class PromptedAsking:
+    """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
+
+    def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
+        """calls: learner calls of the vote; as many as the run's if not given.
+
+        Raises InputError for a run without calls or test rows.
+        """
+        if calls is not None and calls < 1:
+            raise InputError(f"calls is {calls}: give at least 1")
+        self._directory, self._spec = directory, directory.spec()
+        self._run_calls, self._n_test = read_view(directory.journal).usage.learner, self._spec.dataset["n_test"]
+        if not self._run_calls:
+            raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
+        if not self._n_test:
+            raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
+        self._n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * self._n_test))
+        self.total, self.done = (self._n_draws + 1) * self._n_test, 0
+
+    async def go(self, *, keys: Keys, cache_dir: Path) -> PromptedBaselines:
+        """Ask the run's learner and keep the answers in the run's directory. Raises EndpointError."""
+
+        def count(*_: object) -> None:
+            self.done += 1
+
+        access = Access(keys=keys, cache_dir=cache_dir, on_answer=count)
+        async with open_session(self._directory, access) as session:
+            models = await self._ask_all(session, access.counters)
+        rows = tuple(row.id for row in session.problem.dataset.test)
+        baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
+        self._directory.write(PROMPTED, baselines)
+        return baselines
+
+    async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:
+        """Ask without examples, with one draw of them, then with the other draws."""
+        problem = session.problem
+        prompts, text = learner_prompts(self._spec, problem.dataset), f"{problem.seed_text} {WITH}"
+        draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
+        texts = [f"{text}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
+
+        async def ask(name: Any, texts: Sequence[str], *, examples: int = 0, asked_before: int = 0) -> Prompted:
+            before = counters.snapshot().learner
+            predictions = await together(session.by_row.predict(text, problem.dataset.test) for text in texts)
+            votes = [[prediction.answer for prediction in each] for each in predictions]
+            equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=problem.dataset.classes)
+            calls = counters.snapshot().learner - before + asked_before
+            return Prompted(name=name, calls=calls, examples=examples, answers=averages_of(equal, votes))
+
+        zero = await ask("zero-shot", [f"{problem.seed_text} {WITHOUT}"])
+        first = await ask("few-shot", texts[:1], examples=len(draws[0]))
+        vote = await ask("few-shot vote", texts, examples=min(map(len, draws)), asked_before=first.calls)
+        return zero, first, vote
+
+    def _examples(self, draw: int, session: Session, prompts: LearnerPrompts, text: str) -> list[Row]:
+        """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
+        dataset, limits = session.problem.dataset, session.learner_limits
+        sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
+        order = np.random.default_rng(sequence).permutation(len(dataset.train)).tolist()
+        longest = max(dataset.test, key=lambda row: len(render_input(row)))
+        room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
+        room -= prompt_tokens(prompts.messages(text, longest))
+        rows: list[Row] = []
+        for row in (dataset.train[place] for place in order):
+            room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
+            if room < 0:
+                break
+            rows.append(row)
+        return rows

@@ -9,6 +9,7 @@ import math
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any, cast
 
 from vpp.events import (
@@ -22,6 +23,7 @@ from vpp.events import (
     RunResumed,
     RunStarted,
     StepFinished,
+    writing_fields,
 )
 from vpp.inference import sample
 from vpp.inference.sampling import PRIOR_DRAWS, conclude
@@ -35,8 +37,8 @@ from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.group import RecordedLearner
-from vpp.runs.journal import JournalReader, RecordedAnswers
+from vpp.runs.group import ReplayLearner
+from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
@@ -84,25 +86,22 @@ def verify(directory: RunDirectory) -> Verification:
     Raises RunError if there is no run, or its rows are not those that it had, and JournalDamaged.
     """
     spec = directory.spec()
-    dataset = load_dataset(directory, spec)
-    problem, reader = problem_of(spec, dataset), JournalReader(directory.journal)
-    written = _written(reader)
+    dataset, reader = load_dataset(directory, spec), JournalReader(directory.journal)
+    lines = _sampler_events(reader)
     faults: list[Fault] = []
-    if written:
-        line, first = written[0]
+    if lines:
+        line, first = lines[0]
         versions, templates = (first.versions, first.templates) if isinstance(first, RunStarted) else ({}, {})
         due = replace(start_of(spec, dataset, versions=versions), templates=templates)
         faults += _faults(line, first, due)
-    if written and not faults:
-        faults += _check(written[1:], reader, _with_answers(problem, reader.answers, written), spec.config)
+    if lines and not faults:
+        faults += _check(lines[1:], reader, problem_of(spec, dataset), spec.config)
     return Verification(
-        n_compared=len(written),
-        faults=tuple(sorted(faults, key=lambda fault: fault.line)),
-        has_ended=_has_ended(reader),
+        n_compared=len(lines), faults=tuple(sorted(faults, key=lambda fault: fault.line)), has_ended=_has_ended(reader)
     )
 
 
-def _written(reader: JournalReader) -> list[tuple[int, Event]]:
+def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
     The first is the run's start.
@@ -129,7 +128,7 @@ def _has_ended(reader: JournalReader) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded(RecordedLearner):
+class _Replay(ReplayLearner):
     """The run's learner and optimizer, as recorded. A proposal that was never made is unreadable.
 
     The sampler asks ahead for more than was recorded: no line of the journal needs it.
@@ -150,13 +149,6 @@ class _Recorded(RecordedLearner):
         return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
 
-def _with_answers(problem: Problem, answers: RecordedAnswers, written: Sequence[tuple[int, Event]]) -> Problem:
-    """Return the problem with what was recorded in the place of its models."""
-    proposals = dict(each for _, event in written for each in _proposals_in(event, problem.seed))
-    recorded = _Recorded(answers.by_pair | answers.readings, proposals)
-    return replace(problem, learner=recorded, optimizer=recorded)
-
-
 def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     """Yield an event's proposal by the seeds that the sampler asks for it with."""
     match event:
@@ -168,35 +160,30 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
             seeds, text = [call_seed(seed, "propose", step, slot)], event.text
         case _:
             return
-    same = {name: getattr(event, name) for name in ("raw", "temperature", "reason", "refused", "shown", "thoughts")}
-    yield from ((each, Proposal(text=text, seed=each, **same)) for each in seeds)
+    yield from ((each, Proposal(text=text, seed=each, **writing_fields(event))) for each in seeds)
 
 
-def _with_programs(problem: Problem, config: Config, answers: RecordedAnswers, sandbox: Sandbox) -> Problem:
-    """Return the problem whose learner runs the recorded programs."""
-    recorded = cast(Any, problem.learner)
-    learner = ProgramLearner(
-        recorded,
-        recorded,
-        ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset)),
-        LearnerOptions(seed=problem.seed, max_tokens=1),
-        sandbox,
-        counters=Counters(),
-        falls_back=config.reading == "auto",
-    )
-    learner.preload_programs(answers.programs)
-    return replace(problem, learner=learner, reader=recorded)
-
-
-async def _replay(problem: Problem, config: Config, reader: JournalReader, events: list[Event]) -> bool:
+async def _replay(
+    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, events: list[Event]
+) -> bool:
     """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
 
     Return True if the run is finished, and the sampler goes on after that step.
     """
+    problem = replace(problem, learner=recorded, optimizer=recorded)
     async with AsyncExitStack() as stack:
         if config.has_programs:
-            sandbox = await stack.enter_async_context(Sandbox())
-            problem = _with_programs(problem, config, reader.answers, sandbox)
+            learner = ProgramLearner(
+                cast(Any, recorded),
+                cast(Any, recorded),
+                ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset)),
+                LearnerOptions(seed=problem.seed, max_tokens=1),
+                await stack.enter_async_context(Sandbox()),
+                counters=Counters(),
+                falls_back=config.reading == "auto",
+            )
+            learner.preload_programs(reader.answers.programs)
+            problem = replace(problem, learner=learner, reader=recorded)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
         n_steps = len(reader.view.finished_steps)
         while n_steps and (event := await anext(sampled, None)):
@@ -204,24 +191,25 @@ async def _replay(problem: Problem, config: Config, reader: JournalReader, event
             n_steps -= isinstance(event, StepFinished)
         goes_on = reader.view.phase == "finished" and await anext(sampled, None) is not None
         if _has_ended(reader) and (population := population_of(fold(events))):
-            async for event in conclude(problem, config, population):
-                events.append(event)
+            events += [event async for event in conclude(problem, config, population)]
     return goes_on
 
 
 def _check(
-    written: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config
+    lines: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config
 ) -> Iterator[Fault]:
-    """Compare the sampler's lines with the replay."""
+    """Compare the sampler's lines with a replay in which its models give what they gave."""
+    proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
+    recorded = _Replay(reader.answers.by_pair | reader.answers.readings, proposals)
     events: list[Event] = []
     end, goes_on = NOTHING, False
     try:
-        goes_on = asyncio.run(_replay(problem, config, reader, events))
+        goes_on = asyncio.run(_replay(problem, config, reader, recorded, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    due = {_address(event): event for event in events}
-    for line, event in written:
-        follows = due.pop(_address(event), None)
+    due = {_name(event): event for event in events}
+    for line, event in lines:
+        follows = due.pop(_name(event), None)
         if follows is None:
             yield Fault(line=line, what="record", written=_name(event), follows=end)
         else:
@@ -231,50 +219,35 @@ def _check(
         if goes_on:
             yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
         if due:
-            yield Fault(line=line, what="missing records", written=[], follows=list(map(_name, due.values())))
+            yield Fault(line=line, what="missing records", written=[], follows=list(due))
 
 
-def _faults(line: int, written: Event, follows: Event) -> Iterator[Fault]:
-    """Yield the first difference, if there is one."""
-    if written == follows:
-        return
-    ours, theirs = (dict(_leaves(event.type, asdict(event))) for event in (written, follows))
-    for what in dict.fromkeys([*ours, *theirs]):
-        value, due = ours.get(what, NOTHING), theirs.get(what, NOTHING)
-        if not _is_same(value, due):
-            yield Fault(line=line, what=what, written=value, follows=due)
-            return
+def _faults(line: int, written: Event, follows: Event) -> list[Fault]:
+    """Return the first difference, if there is one."""
+    every = _differences(written.type, asdict(written), asdict(follows))
+    return [Fault(line=line, what=what, written=one, follows=other) for what, one, other in islice(every, 1)]
 
 
-def _leaves(what: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) of every value in mappings and sequences."""
-    if isinstance(value, list | tuple):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        yield what, value
-        return
-    for key, each in value.items():
-        yield from _leaves(f"{what} {key}", each)
+def _differences(what: str, written: Any, follows: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, written, follows) of each value that differs, floats beyond the tolerance."""
+    if isinstance(written, list | tuple) and isinstance(follows, list | tuple):
+        written, follows = dict(enumerate(written)), dict(enumerate(follows))
+    if isinstance(written, dict) and isinstance(follows, dict):
+        for key in dict.fromkeys((*written, *follows)):
+            yield from _differences(f"{what} {key}", written.get(key, NOTHING), follows.get(key, NOTHING))
+    elif not (written == follows or _is_close(written, follows)):
+        yield what, written, follows
 
 
-def _is_same(written: Any, follows: Any) -> bool:
-    """True for equal values, floats to the tolerance."""
-    if isinstance(written, bool) or isinstance(follows, bool):
-        return written is follows
-    if isinstance(written, int | float) and isinstance(follows, int | float):
-        both_undefined = math.isnan(written) and math.isnan(follows)
-        return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
-    return bool(written == follows)
-
-
-def _address(event: Event) -> tuple[object, ...]:
-    """Return what distinguishes an event from all others: particles are in any order."""
-    names = ("type", "step", "particle", "role", "split")
-    text = event.hypothesis if isinstance(event, Certified) else None
-    return (*(getattr(event, name, None) for name in names), text)
+def _is_close(written: Any, follows: Any) -> bool:
+    if not isinstance(written, int | float) or not isinstance(follows, int | float):
+        return False
+    both_undefined = math.isnan(written) and math.isnan(follows)
+    return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
 
 
 def _name(event: Event) -> str:
-    """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
-    parts = ((name, getattr(event, name, None)) for name in ("step", "particle", "role", "split"))
+    """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them: no other event has it."""
+    names = ("step", "particle", "role", "split", *(["hypothesis"] if isinstance(event, Certified) else []))
+    parts = ((name, getattr(event, name, None)) for name in names)
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])

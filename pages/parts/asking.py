@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, opening, person
 from pages.parts.opening import OpenRun
@@ -21,14 +20,12 @@ from vpp.findings import new_rows
 from vpp.findings.experiments import read_trial, trial_blocks
 from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
-from vpp.inference.plan import plan
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Questions
 from vpp.runs.journal import Snapshot
-from vpp.runs.preparation import Preparation
 from vpp.show import markup
 from vpp.show.blocks import Heading, Note
-from vpp.show.markup import html, markdown_text
+from vpp.show.markup import markdown_text
 from vpp.show.words import counted, integer, seconds
 from vpp.trials import TrialAsking
 
@@ -113,20 +110,12 @@ def plan_words(run: OpenRun, n_rows: int) -> str:
     return f"{counted(calls, 'call')} to {model_words(run)}"
 
 
-def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
-    """Draw what a new run would be, beside what it takes; return the place below the words."""
-    whole = plan(prepared.spec.config, **prepared.dataset.sizes, given=len(prepared.spec.start))
-    left, right = st.columns([1.4, 1], gap="large")
-    right.html(markup.block(f'<div class="plan">{html(new_rows.plan_blocks(whole))}</div>'))
-    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
-    return left
-
-
 # New rows: one, or those of a table
 
 ROW, ROWS = "row", "table"  # names of the jobs
 ACROSS, AT_FIRST = 4, 12  # fields in a line; fields that are not folded away
 PREVIEWED = 20
+ASKING = "One row, or a CSV of rows"
 
 
 def draw(run: OpenRun) -> None:
@@ -136,11 +125,16 @@ def draw(run: OpenRun) -> None:
     if not snapshot.view.population:
         blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
         return
-    one, many = st.tabs(["One row", "A CSV of rows"])
-    with one:
-        Job(run, ROW).draw(ask_row)
-    with many:
-        Job(run, ROWS).draw(ask_table)
+    has_asked = any(Job(run, name).now for name in (ROW, ROWS))
+    fold = st.expander(ASKING, has_asked, key="posterior.asking", on_change="rerun")
+    with fold:
+        if not fold.open:
+            return
+        one, many = st.tabs(["One row", "A CSV of rows"])
+        with one:
+            Job(run, ROW).draw(ask_row)
+        with many:
+            Job(run, ROWS).draw(ask_table)
     if not snapshot.spec.endpoint.is_demo and any(Job(run, name).has_failed for name in (ROW, ROWS)):
         person.ask_keys(snapshot.spec.endpoint)
 

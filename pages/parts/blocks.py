@@ -1,9 +1,8 @@
 """Parts that most pages use: HTML, captions, errors, charts, fields and components."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -99,9 +98,9 @@ def beside(words: str) -> DeltaGenerator:
     return right
 
 
-def button_before(words: str, label: str, *, key: str, share: int = 3, **button: Any) -> bool:
-    """Draw a button with words at its right, `share` times as wide; return whether it was pressed."""
-    left, right = st.columns([1, share], vertical_alignment="center")
+def button_before(words: str, label: str, *, key: str, **button: Any) -> bool:
+    """Draw a button with words at its right; return whether it was pressed."""
+    left, right = st.columns([1, 3], vertical_alignment="center")
     right.html(markup.block(markup.caption(words)))
     return left.button(label, key=key, width="stretch", **button)
 
@@ -117,11 +116,9 @@ def begun(key: str, value: object) -> dict[str, Any]:
     return lasting(key)
 
 
-def in_columns(
-    items: Sequence[T], across: int, gap: Literal["small", "large"] = "small"
-) -> Iterator[tuple[DeltaGenerator, T]]:
+def in_columns(items: Sequence[T], across: int) -> Iterator[tuple[DeltaGenerator, T]]:
     for first in range(0, len(items), across):
-        yield from zip(st.columns(across, gap=gap), items[first : first + across], strict=False)
+        yield from zip(st.columns(across), items[first : first + across], strict=False)
 
 
 def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
@@ -157,9 +154,7 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
 
     steady: keep the greatest height so far, so that nothing below moves up.
     """
-    # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
-    header = json.dumps({"deck": deck_id, "steady": steady})
-    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key)
+    _DECK(data={"deck": deck_id, "steady": steady, "html": html}, key=key)
 
 
 def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:

@@ -9,10 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from pages.parts.opening import READABLE_MS
 from vpp.errors import InputError, VppError
-from vpp.findings.cost import demo_pace
 from vpp.findings.status import check_blocks, failure, model_file_words, verdict
 from vpp.llm.gate import checked_address
-from vpp.runs.asking import Checked, checking
+from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import Pace
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec
@@ -52,7 +51,7 @@ class Model:
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""
     """First reason why a run cannot begin, such as a missing address or a failed test; empty if it can."""
-    checks: tuple[Checked, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
 
     def measure(self, name: str) -> Any:
         """Return a value that the test found for the learner, or None."""
@@ -69,8 +68,6 @@ class Model:
 
     @property
     def pace(self) -> Pace | None:
-        if self.endpoint.demo:
-            return demo_pace(self.endpoint)
         round_trip_s, rate = self.measure("answers"), self.measure("throughput")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
@@ -193,7 +190,7 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
 
 
-def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
+def _test(endpoint: EndpointSpec) -> tuple[CheckResult, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
@@ -213,15 +210,15 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     return checks
 
 
-def _failed(checks: tuple[Checked, ...]) -> str:
+def _failed(checks: tuple[CheckResult, ...]) -> str:
     head = failure(checks)
     return f"{head}: see Model." if head else ""
 
 
-def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[Checked, ...]:
+def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, ...] = ()) -> tuple[CheckResult, ...]:
     """Test the endpoint up to one of these findings, and keep what was found. place: of what is found so far."""
-    checks: list[Checked] = []
-    for one in checking(endpoint, person.keys_of(endpoint)):
+    checks: list[CheckResult] = []
+    for one in check_servers(endpoint, person.keys_of(endpoint)):
         checks.append(one)
         place.html(markup.block(markup.html(check_blocks(checks))))
         if until and (one.finding.mark == "fails" or one.finding.name in until):

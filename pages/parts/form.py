@@ -157,10 +157,10 @@ def complete(
 def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) -> None:
     length = spec.endpoint.context_length or model.context_length
     fitted = replace(spec, endpoint=replace(spec.endpoint, context_length=length))
-    expected = estimate(fitted, dataset)
+    expected = estimate(fitted, dataset, model.pace)
     with places.last.expander(COST):
-        blocks.draw(*cost(expected, fitted, dataset, model.pace))
-    words, bound = cost_line(expected, fitted, model.pace), bound_words(expected)
+        blocks.draw(*cost(expected, fitted, dataset))
+    words, bound = cost_line(expected, fitted), bound_words(expected)
     n = 1 if spec.config.is_weighing else int(st.session_state.get(SEEDS, 1))
     words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
@@ -198,7 +198,7 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
 
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
-    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)} rows"
+    field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)}"
     return int(places.rows.selectbox("Training rows", sizes, **field))
 
 

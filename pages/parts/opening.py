@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,23 +15,27 @@ import streamlit as st
 
 from pages.parts import blocks, person
 from pages.parts.blocks import ASSETS
+from vpp.data.dataset import Dataset
 from vpp.data.descriptions import recorded
 from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
-from vpp.findings.cost import demo_time_words
+from vpp.findings.cost import time_words
 from vpp.findings.options import changed_words
 from vpp.findings.programs import ProgramReading, program_readings
+from vpp.findings.progress import health
 from vpp.findings.status import when_words
+from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, made_at, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show import markup
+from vpp.show.blocks import Say
 from vpp.show.words import capitalised, counted
 
 if TYPE_CHECKING:
@@ -44,6 +49,9 @@ FROM = "new.again"  # session key: id of the run that is started again
 SOURCE = "new.source"  # session key: where the table comes from
 READERS = 24  # finished runs in memory: a large one takes some 100 MB
 VERDICT_S = 3.0
+TO_COME = (
+    "The verdict comes at the end: how often it is right, beside a simple model, and how certain it was when wrong."
+)
 PICK = "Pick one of the list of runs, or begin here."
 
 
@@ -198,17 +206,23 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
     chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
     blocks.draw(markup.title(words, _joined(identity), of=of, chip=chip, folds=folds))
     if has_verdict:
-        follow(run, lambda snapshot: draw_verdict(run.directory, snapshot), every_s=VERDICT_S)
+        rows = run.reader.dataset()
+        follow(run, lambda snapshot: draw_verdict(run.directory, snapshot, rows), every_s=VERDICT_S)
 
 
 def _joined(words: Iterable[str]) -> str:
     return " · ".join(filter(None, words))
 
 
-def draw_verdict(directory: RunDirectory, snapshot: Snapshot) -> None:
-    """Draw the verdict on an ended run in one line; of a live one, that its answers cannot be read."""
+def draw_verdict(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset | None = None) -> None:
+    """Draw the verdict on an ended run; in its place, how a live one does, and that its answers cannot be read.
+
+    dataset: the rows, on a page that follows the run.
+    """
     if snapshot.state in LIVE:
-        blocks.draw(*verdict.unread_alert(snapshot.view))
+        how = f"{health(snapshot.view, dataset)}. " if dataset and snapshot.state == "running" else ""
+        now = f'<div class="grade">{markup.html([Say(how + TO_COME)])}</div>'
+        blocks.draw(*verdict.unread_alert(snapshot.view), now if dataset else "", label="Health")
     elif result := _verdict(str(directory.path), snapshot.view.last_at, directory, snapshot.view):
         kind = result.grade if result.is_success else "bad"
         blocks.draw(f'<div class="grade {kind}">{markup.html(verdict.blocks(result))}</div>', label="Verdict")
@@ -220,7 +234,7 @@ def _verdict(path: str, last_at: float | None, _directory: RunDirectory, _view: 
 
 
 def made(directory: RunDirectory) -> str:
-    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(made_at(directory), datetime.now())
+    return "shipped example" if directory.id in SHIPPED_RUNS else when_words(creation_time(directory), datetime.now())
 
 
 # Starting runs
@@ -244,9 +258,20 @@ def start_new(prepared: "Preparation", seeds: int = 1) -> None:
     folder = person.store().folder
     with refusals("The run cannot start"):
         with person.starting(prepared.spec.endpoint, more=seeds) as keys:
-            runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
+            named = replace(prepared.spec, name=free_name(prepared.spec.name or prepared.dataset.name))
+            one = replace(prepared, spec=named)
+            runs = [one.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
             start_open(runs, keys=keys, environment=person.variables())
         open_in(runs[0].id, "pages/watch.py" if seeds == 1 else "pages/compare.py")
+
+
+def free_name(name: str) -> str:
+    """Return the name, with a number if a run has it already: `Penguins 2`."""
+    taken = {spec.name for run in person.store().runs() if (spec := settings(run))}
+    stem, _, number = name.rpartition(" ")
+    base = stem if number.isdecimal() and stem in taken else name
+    numbered = (f"{base} {n}" for n in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
 @contextmanager
@@ -266,7 +291,7 @@ UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 55 rows they answer, “I don’t know” on 5."
+PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 57 rows they answer, “I don’t know” on 3."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",
@@ -312,8 +337,7 @@ def open_example(name: str = EXAMPLE) -> None:
 def live_words() -> str:
     """Say what the live example takes, by the estimate that the form shows for any run."""
     spec = _settings(SHIPPED, 0)
-    sizes = {name: spec.dataset[name] for name in ("n_train", "n_test")}
-    return demo_time_words(spec.config, latency_ms=READABLE_MS, **sizes)
+    return time_words(time_s(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS))))
 
 
 def run_example() -> None:

@@ -6,7 +6,7 @@ from hashlib import sha256
 import streamlit as st
 
 from pages.parts import blocks, opening
-from pages.parts.asking import Job, calls_of, describe_next, model_words
+from pages.parts.asking import Job, calls_of, model_words
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, input_key
@@ -134,9 +134,9 @@ def go_on(run: OpenRun) -> None:
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
         prepared = continue_run(run.directory, answers)
-        place = describe_next(prepared, new_rows.going_on_words(prepared, n_added=len(answers)))
+        blocks.captions(new_rows.going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
-        if place.button(label, type="primary", key=key):
+        if st.button(label, type="primary", key=key):
             answers_of(run).clear()
             st.session_state[_key(run, "next")] = prepared
             st.rerun()

@@ -10,27 +10,33 @@ from pages.parts import blocks, opening
 from pages.parts.opening import OpenRun
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import accuracy_curve, ess_curve
+from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
-from vpp.findings.progress import asking_words, flight_words, health, nothing_yet
+from vpp.findings.progress import asking_words, flight_words, nothing_yet
 from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show import markup
-from vpp.show.cards import Deck, StepCard, skeletons_html
+from vpp.show.cards import Card, Deck, skeletons_html
 
 _STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
 LIGHT = 0.01  # share of the heaviest hypothesis's weight below which one is not shown at the end
 
 
-def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float) -> None:
-    """Draw the stage under the run's state. now: Unix time."""
+def draw(run: OpenRun, snapshot: Snapshot, status: str, *, now: float, stops: bool) -> None:
+    """Draw the stage under the run's state. now: Unix time. stops: whether a stop waits for the worker."""
     stage = Stage.of(run, snapshot)
+    # A stop drops the step that it cuts short: what was in view stays until there is the end.
+    before: Stage = st.session_state.get(f"watch.stage.{run.key}", stage)
+    if stops and (before.newest or 0) > (stage.newest or 0):
+        stage = replace(before, choice=stage.choice)
+    st.session_state[f"watch.stage.{run.key}"] = stage
     parts = {
         # Times and calls stand apart: they change without a step.
-        "status": status + stage.health_html(now),
+        "status": status + (markup.caption(words) if (words := flight_words(snapshot, now=now)) else ""),
         "said": stage.happened_html(),
         "rail": stage.rail_html(),
     }
@@ -116,20 +122,16 @@ class Stage:
 
     def foot_words(self) -> str:
         """Return the key to the cards, with what they show alone."""
-        bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
+        bars = "Bar: weight."
+        if not self.config.is_weighted:
+            of_chain = "Number: log-likelihood. Bar: likelihood a row."
+            bars = of_chain if self.step is not None else "Bar: share of the chains."
         words = [bars] if self.newest is not None else []
         if self.step is None and self.newest is not None and self.config.is_weighted:
             words.append("Hypotheses of little weight are on Posterior.")
         if self.step is not None and not self.config.is_weighing:
             words.append("Underlined: added. Struck: removed.")
         return " ".join(words)
-
-    def health_html(self, now: float) -> str:
-        """Return how a run does, or what a slow server is asked, in one line."""
-        if self.snapshot.state != "running":
-            return ""
-        words = flight_words(self.snapshot, now=now) or health(self.view, self.run.reader.dataset(), self.names)
-        return markup.caption(words)
 
     def happened_html(self) -> str:
         words = asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state)
@@ -150,15 +152,17 @@ class Stage:
             return [skeletons_html(size)]
         maker = Cards(view, self.config, dataset, names=self.names)
         if self.newest is None:
-            waiting = 0 if view.has_ended else size - len(view.drawn)
+            waiting = 0 if view.has_ended else size - len(view.draws)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]
         if self.step is None:
-            first, *others = maker.end()
-            return [self.deck([first, *(card for card in others if card.bar >= LIGHT * first.bar)])]
+            every = hypotheses_of(view, dataset)
+            heavy = [each for each in every if each.weight >= LIGHT * every[0].weight]
+            readings = opening.readings(self.run, self.snapshot, {each.id for each in heavy})
+            return [markup.html([deck(heavy, view, self.config, readings, self.names.end(every))])]
         begun = phases(view.steps.get(self.step, StepView(step=self.step)))
         return [self.deck(maker.at(self.step, phase)) for phase in (begun if size <= ANIMATED else begun[-1:])]
 
-    def deck(self, cards: list[StepCard]) -> str:
+    def deck(self, cards: list[Card]) -> str:
         """Return the cards, each with a fold that has its program, or why it has none."""
         readings = opening.readings(self.run, self.snapshot, {card.id for card in cards})
         folds = (program_folds(readings.get(card.id)) for card in cards)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app import drawn
-from tests.app.drawn import app as app
-from tests.app.drawn import names, press, shown
+from tests.app import screen
+from tests.app.screen import app as app
+from tests.app.screen import names, press, shown
 from tests.asked import asked_labels, pair_run, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
@@ -25,7 +25,13 @@ WITHIN_S = 60
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The Posterior page of a run in the test's folder."""
     monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    return lambda reader: drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+
+    def draw(reader: RunReader) -> AppTest:
+        app = screen.app_over(tmp_path, monkeypatch)
+        app.session_state["posterior.asking"] = True
+        return screen.opened(app, reader, "posterior")
+
+    return draw
 
 
 def key(reader: RunReader, what: str) -> str:
@@ -103,7 +109,7 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
     press(app, "Ask about 6 rows")
     html = ended(app, reader, "table")
     assert "<h3>new.csv</h3>" in html
-    assert "of 6 rows the hypotheses are split, on" in html
+    assert " 6 rows are in doubt: on" in html
     assert "<td>yes (100 %)</td>" in html
 
 

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app as app
-from tests.app.drawn import names, press, shown
+from tests.app.screen import app as app
+from tests.app.screen import names, press, shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.runs.directory import Heartbeat, RunDirectory
@@ -69,7 +69,7 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = opened(app, OLD)
-    assert "00:00 cannot be compared" in html
+    assert "00:00 · seed 1 cannot be compared" in html
     assert "was changed after the run wrote it" in html
     assert "Right on 4 of 5 test rows that it answered" in html
 

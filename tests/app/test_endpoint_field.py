@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.endpoint import DEMO, MODEL_FILE, SERVER
-from tests.app.drawn import shown
+from tests.app.screen import shown
 from tests.llama import model_file
 from tests.llm.stub import refusal
 from tests.processes import model
@@ -177,17 +177,14 @@ def test_a_missing_library_is_shown_with_the_command(
     assert file_field.session_state["model"].lacks != ""
 
 
-def test_a_shared_app_offers_no_model_file(file_field: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VPP_SHARED", "1")
-    file_field.run()
-    assert file_field.session_state["new.who"] == DEMO
-    assert "new.gguf" not in {each.key for each in file_field.text_input}
-    assert file_field.session_state["chosen"].demo
-
-
-def test_a_shared_app_offers_it_where_its_owner_allows_it(
+def test_a_shared_app_offers_a_model_file_only_where_its_owner_allows_it(
     file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VPP_SHARED", "1")
     monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
     assert "llama.cpp serves it on this machine" in typed(file_field, model_file(tmp_path))
+    monkeypatch.delenv("VPP_ALLOW_MODEL_FILES")
+    file_field.run()
+    assert file_field.session_state["new.who"] == DEMO
+    assert "new.gguf" not in {each.key for each in file_field.text_input}
+    assert file_field.session_state["chosen"].demo

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from pages.parts.asking import ASKING
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, opening, placed
@@ -34,16 +35,43 @@ def finished(app: App) -> str:
 KEYS = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')].map((card) => card.dataset.key)"""
 
 
-def test_a_film_sorts_each_step_under_a_resting_pointer(app: App, page: Page) -> None:
-    """Step 1 favours the first hypothesis, step 2 and the end the second."""
+@pytest.fixture(scope="module")
+def film(app: App) -> str:
+    """Address of a run whose first step favours the first hypothesis, whose second step and end the second."""
     texts, said = ("First.", "Second."), {0: "yes", 1: "no"}
     events = [started(Config(particles=2), YES_NO), *drawn(*texts)]
     for step, weights in enumerate(((0.8, 0.2), (0.2, 0.8))):
         events += [scored(step, k, text, {**said, 2: said[k]}) for k, text in enumerate(texts)]
         events += [reweighted(step, weights), finished_step(step, texts, weights=weights)]
     made = run(app.runs / "made", *events, RunFinished(outcome="finished"))
-    name = placed(app, made, "20260102-0001-film-smc-0000").name
-    page.goto(f"{app.url}/watch?run={name}")
+    return f"{app.url}/watch?run={placed(app, made, '20260102-0001-film-smc-0000').name}"
+
+
+MOVING = """() => document.getAnimations()
+    .filter((each) => each.effect.target.closest(".stage article.card") && !each.animationName)"""
+COVERED = f"""(now) => {{
+    for (const each of ({MOVING})()) {{ each.pause(); each.currentTime = now }}
+    const cards = [...document.querySelectorAll(".stage article.card")]
+    const boxes = cards.filter((card) => getComputedStyle(card).opacity > 0.05)
+        .map((card) => card.getBoundingClientRect()).sort((one, other) => one.top - other.top)
+    return boxes.some((box, i) => i && box.top < boxes[i - 1].bottom - 2)
+}}"""
+
+
+def test_no_card_covers_another_while_they_glide(app: App, browser: Browser, film: str) -> None:
+    with opening(browser, reduced_motion="no-preference") as context:
+        page = context.new_page()
+        page.goto(film)
+        page.get_by_role("slider", name="Step shown").fill("1")
+        page.get_by_role("heading", name="Step 1 of 2").wait_for()
+        page.wait_for_function(f"() => ({MOVING})().length === 0")
+        page.get_by_role("slider", name="Step shown").fill("2")
+        page.wait_for_function(f"() => ({MOVING})().length > 0")
+        assert not [now for now in range(0, 450, 25) if page.evaluate(COVERED, now)]
+
+
+def test_a_film_sorts_each_step_under_a_resting_pointer(film: str, page: Page) -> None:
+    page.goto(film)
     page.locator(".stage article.card").nth(1).hover()
     assert page.evaluate(KEYS) == ["2", "1"]
     page.get_by_role("button", name="Replay").press("Enter")
@@ -191,6 +219,7 @@ def half_type(page: Page, app: App, directory: RunDirectory) -> None:
     """
     page.goto(f"{app.url}/posterior?run={directory.id}")
     page.wait_for_selector(".vpp .deck article")
+    page.get_by_text(ASKING).click()
     for _ in range(10):
         page.locator(FIELD).first.click()
         page.keyboard.press("ControlOrMeta+a")
@@ -228,10 +257,16 @@ def test_a_live_run_does_not_jump_and_shows_complete_cards(app: App, browser: Br
             page.wait_for_timeout(1_000)  # fonts, and the list of runs
             page.evaluate(SHIFTS)
             pages.append(page)
-        for n in range(2, 5):
+        for n in range(2, 2 + len(live.steps)):
             live.write_step()
             for page, (width, _, least) in zip(pages, SCREENS, strict=True):
                 expect(page.get_by_role("heading", name=f"Step {n} of")).to_be_visible()
                 page.wait_for_timeout(500)
                 assert page.evaluate(WHOLE) >= least, width
-        assert max(page.evaluate("window.shifted") for page in pages) < MOST_SHIFTED
+        live.end()
+        for page in pages:
+            expect(page.get_by_label("Verdict")).to_be_visible()
+            expect(page.get_by_role("heading", name="Hypotheses at the end")).to_be_visible()
+            page.wait_for_timeout(1_000)
+        shifted = {width: page.evaluate("window.shifted") for page, (width, *_) in zip(pages, SCREENS, strict=True)}
+        assert max(shifted.values()) < MOST_SHIFTED, shifted

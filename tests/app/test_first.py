@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from pages.parts.opening import EXAMPLES
-from tests.app.drawn import app as app
-from tests.app.drawn import names, opened, press, shown, upload
+from tests.app.screen import app as app
+from tests.app.screen import names, opened, press, shown, upload
 from tests.inspected import labels
 from tests.reporting.builders import run
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
@@ -22,7 +22,8 @@ def test_a_newcomer_sees_the_product_and_whoever_has_a_table_the_form(app: AppTe
     app.run()
     assert f"<h1>{opening.PRODUCT}</h1>" in shown(app)
     assert names(app)[:2] == [opening.WATCH_LIVE, opening.FINISHED]
-    assert opening.live_words().replace("\N{NO-BREAK SPACE}", " ").capitalize() in shown(app)
+    assert f"{opening.live_words().capitalize()}, without a key" in shown(app)
+    assert opening.live_words() == "about 30\N{NO-BREAK SPACE}s"
     upload(app, TABLE)
     assert "<h1>New run</h1>" in shown(app)
     assert opening.FINISHED not in names(app)
@@ -63,6 +64,16 @@ def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTe
         assert "This run cannot be opened" in shown(app), page
         assert "There is no run 20200101-0000-nothing-smc-0000 among the runs of this app" in shown(app), page
         assert names(app) == ["Look at a finished example", "Use my own CSV"], page
+
+
+def test_a_name_that_a_run_has_already_gets_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    taken = []
+    for name in ("toy", "toy", "toy 2", "toy 7"):
+        directory = run(tmp_path / "made", name=opening.free_name(name)).directory
+        taken.append(directory.spec().name)
+        directory.path.rename(tmp_path / f"run-{len(taken)}")
+    assert taken == ["toy", "toy 2", "toy 3", "toy 7"]
 
 
 def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> None:

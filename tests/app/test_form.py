@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import opening
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON, START
-from tests.app.drawn import app as app
-from tests.app.drawn import app_over, opened, press, shown, upload
+from tests.app.screen import app as app
+from tests.app.screen import app_over, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.processes import free_port
 from tests.reporting.builders import run
@@ -121,7 +121,7 @@ def choose_split(form: AppTest, kind: str) -> str:
 
 def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
     rows = form.selectbox(key="new.train.300")
-    assert rows.options == ["100 of 300 rows", "240 of 300 rows"]
+    assert rows.options == ["100 of 300", "240 of 300"]
     left_out = next(field for field in form.multiselect if field.label == "Columns left out")
     assert left_out.value == []
     left_out.set_value(["shop"]).run()
@@ -131,7 +131,7 @@ def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE_SHOPS.encode())
-    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300 rows")
+    assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300")
     assert "No training row has the label" in shown(form)
     form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)
@@ -186,7 +186,7 @@ TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
     assert re.search(r'title="At most [\d,]+ calls\.[^"]*">about [\d,]+ calls · about [\d min]+s</p>', html)
-    assert app.selectbox(key="new.train.200").options[0] == "100 of 200 rows"
+    assert app.selectbox(key="new.train.200").options[0] == "100 of 200"
     assert "All calls</td>" in html
     assert "sequential rounds. Estimated time: about" in html
     assert "Money" not in html

@@ -127,7 +127,7 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
             expect(page.get_by_text("Choose a table first.")).to_be_in_viewport(ratio=1)
         page.set_viewport_size({"width": 1440, "height": 1000})
         links = page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare", "Report"]
+        assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare"]
         page.get_by_role("link", name="The paper’s claims").click()
         expect(page.get_by_role("heading", name="Where the paper contradicts itself")).to_be_visible()
         write_many(tmp_path)
@@ -135,7 +135,7 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
         rows = page.locator("nav.runs .run")
         expect(rows).to_have_count(60)
         expect(page.locator("nav.runs")).to_contain_text(
-            "finished · 100.0 % of 55, linear model 100.0 % · shipped example"
+            "finished · 100.0 % of 57, linear model 100.0 % · shipped example"
         )
         page.get_by_role("button", name="Show 3 more of 63").click()
         expect(rows).to_have_count(63)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
+from pages.parts.asking import ASKING
 from tests.app import axe
 from tests.app.conftest import App, opening, serving
 from tests.app.survey import SETTLED, SIDEWAYS, TEXT, check_arrows, check_tab, open_whole, settled, survey
@@ -151,6 +152,7 @@ def ask_and_open(page: Page, _: Folder) -> None:
 
     Then open the history of a hypothesis, and what came of an answer that could not be read.
     """
+    page.get_by_text(ASKING).click()
     choose(page, "Begin with a row of the data", "row 5")
     expect(page.locator('[class*="st-key-posterior-ask-cell-0-"] input')).to_have_value("5")
     labels = page.get_by_test_id("stForm").get_by_test_id("stWidgetLabel").all_inner_texts()

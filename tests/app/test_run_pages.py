@@ -9,16 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app as app
-from tests.app.drawn import opened, press, shown
-from tests.findings.test_calibrated import labels as calibrated_labels
+from tests.app.screen import app as app
+from tests.app.screen import opened, press, shown
+from tests.findings.test_points import calibrated_labels
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.reporting.builders import run
+from tests.reporting.builders import USAGE, run
 from tests.sampled import VARIANTS, kept_run, write
-from vpp.events import RunFailed, RunPaused
+from vpp.events import RunFailed, RunPaused, RunResumed
 from vpp.findings.step import Cards
 from vpp.runs.directory import Heartbeat, RunDirectory
-from vpp.runs.journal import RunReader
+from vpp.runs.journal import Journal, RunReader
 from vpp.show import markup
 from vpp.show.cards import Deck
 from vpp.show.markup import html
@@ -49,8 +49,8 @@ def rows(html: str) -> list[str]:
 
 def test_figures_come_first_then_the_split_rows_the_most_divided_of_them_open(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "On 3 of 6 test rows the hypotheses are split" in html
-    places = [html.index(words) for words in ("On 3 of 6", "Right where answered", "sure and wrong", "Row by")]
+    assert "On 1 of 6 test rows the answer is “I don’t know”: no label has two thirds of the probability." in html
+    places = [html.index(words) for words in ("On 1 of 6", "Right where answered", "sure and wrong", "Row by")]
     assert places == sorted(places)
     assert "Say yes if a is <mark>above 6,</mark> else no." in html
     assert rows(html) == ["8", "7", "9"]
@@ -70,7 +70,7 @@ def test_figures_come_first_then_the_split_rows_the_most_divided_of_them_open(ap
 
 def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, calibrated_labels(tmp_path, wrong=3), "disagreement"))
-    assert "On six the answer is “I don’t know”: several labels are possible." in html
+    assert "On 6 of 6 test rows the answer is “I don’t know”: several labels are possible." in html
     assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of" in html
     assert "The truth was possible on 6 of 6 rows." in html
     assert "I don’t know: one of no, yes" in html
@@ -78,8 +78,8 @@ def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTe
 
 def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, reader := inspected.numbers(tmp_path), "disagreement"))
-    assert "On 3 of 4 test rows the hypotheses are split: their answers spread" in html
-    assert "The range of 90 % holds the truth on 4 of 4 rows. Few rows: this tells little." in html
+    assert "On 3 of 4 test rows the hypotheses’ answers spread by more than a tenth of the target’s spread." in html
+    assert "90 % ranges hold the truth on 4 of 4 rows. Few rows: this tells little." in html
     assert rows(html) == ["7", "6", "4"]
     assert "above the mean" in html
     assert "2.7 (2 to 4)" in html
@@ -117,6 +117,23 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()
     assert reader.directory.command() == "go on"
+
+
+def test_a_stop_keeps_the_step_in_view_while_the_test_rows_are_evaluated(app: AppTest, tmp_path: Path) -> None:
+    """The worker goes back to the last complete step before it evaluates that."""
+    reader = run(tmp_path, *label_events()[:26], data=LABELS, config=LABEL_CONFIG)
+    with reader.directory.lock():
+        reader.directory.beat(Heartbeat())
+        assert '"title": "Step 2 of 2"' in shown(opened(app, reader, "watch"))
+        app.button(key="watch.stop").click().run()
+        assert reader.directory.command() == "stop"
+        journal = Journal(reader.directory.journal)
+        journal.add(RunResumed(step=0), usage=USAGE)
+        journal.close()
+        html = shown(app.run())
+    assert '"title": "Step 2 of 2"' in html
+    assert "Stopping: the test rows are evaluated" in html
+    assert ". The verdict comes at the end" in html
 
 
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(
@@ -176,7 +193,7 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
 
 
 def deck(reader: RunReader) -> str:
-    """The cards at the run's end and at its last step, which a component draws."""
+    """The cards at each step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
     maker = Cards(snapshot.view, snapshot.spec.config, data)
-    return html([Deck([*maker.end(), *(card for step in range(snapshot.view.total_steps) for card in maker.at(step))])])
+    return html([Deck([card for step in range(snapshot.view.total_steps) for card in maker.at(step)])])

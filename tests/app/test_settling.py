@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from tests import inspected
-from tests.app.drawn import app as app
-from tests.app.drawn import opened, shown
+from tests.app.screen import app as app
+from tests.app.screen import opened, shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row

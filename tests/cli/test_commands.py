@@ -1,5 +1,7 @@
 """Commands on runs that are there, and what a command has imported by when."""
 
+import importlib
+import inspect
 import json
 import re
 import runpy
@@ -7,15 +9,17 @@ import shutil
 import signal
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import inspected
-from tests.processes import ROOT, Desk, Outcome, answers_at, demo_server, model
+from tests.processes import PENGUINS, ROOT, Desk, Outcome, answers_at, demo_server, model
 from vpp import load_run
-from vpp.cli import main
+from vpp.cli import Lines, main
+from vpp.cli.parser import build_parser
 from vpp.show.words import percent
 
 Vpp = Callable[..., str]
@@ -41,6 +45,42 @@ def vpp(
     return command
 
 
+def test_every_command_with_an_end_yields_its_lines_and_returns_a_result_for_json() -> None:
+    actions = build_parser()._subparsers._group_actions  # type: ignore[union-attr]
+    commands: dict[str, ArgumentParser] = actions[0].choices  # type: ignore[assignment]
+    for name, parser in commands.items():
+        module, function = parser.get_default("command").split(":")
+        returned = inspect.signature(getattr(importlib.import_module(module), function)).return_annotation
+        has_json = "--json" in parser.format_usage()
+        assert (returned is Lines) == has_json == (name not in ("app", "demo-server")), name
+
+
+@pytest.mark.parametrize(
+    ("words", "result"),
+    [
+        (("rename", "vml", "Pinguine"), {"run": "vml", "name": "Pinguine"}),
+        (("delete", "vml"), {"run": "vml", "status": "deleted"}),
+        (("cache", "clear"), {"answers": 0, "deleted": 0}),
+        (("task", "linear", "-o", "linear.csv"), {"file": "linear.csv"}),
+        (("sheet", "programs", "-o", "sheet.csv", "--rows", "2"), {"file": "sheet.csv", "rows": 2}),
+        (("predict", "programs", PENGUINS, "-o", "out.csv"), {"file": "out.csv", "rows": 344, "predicted": 344}),
+        (("export", "programs", "--python", "posterior.py"), {"file": "posterior.py", "left_out": []}),
+        (("verify", "vml"), {"run": "vml", "holds": True, "faults": []}),
+        (("trial", "vml", "--plan"), {"run": "vml"}),
+        (("run", PENGUINS, "--demo", "--plan"), {"runs": 1, "cost": None}),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_a_result_is_one_line_of_json(
+    vpp: Vpp, desk: Desk, shared_desk: Desk, words: tuple[str, ...], result: dict[str, object]
+) -> None:
+    shutil.copytree(shared_desk.folder / "programs", desk.runs / "programs")
+    line = vpp(*words, "--json")
+    assert line.count("\n") == 1
+    found = json.loads(line)
+    assert {name: found[name] for name in result} == result
+
+
 def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
     shutil.copytree(desk.runs / "vml", desk.runs / "torn")
     (desk.runs / "torn" / "events.jsonl").write_bytes(b"?\n")
@@ -64,7 +104,7 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
 
 
 def test_a_run_is_renamed_and_deleted_and_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
-    assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
+    assert vpp("rename", desk.runs / "vml", "Pinguine") == "vml: Pinguine\n"
     assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
     assert vpp("delete", "vml") == "vml: deleted\n"
     assert not (desk.runs / "vml").exists()
@@ -147,25 +187,15 @@ def test_odd_tables_are_read_as_the_options_say(desk: Desk) -> None:
     assert "note: 32 cells are missing, written as ':' (32)" in outcome.err.splitlines()
 
 
-def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
-    words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
-    first, second = (desk.vpp(*words) for _ in range(2))
-    assert first.code == 0
-    assert "\n2 of 2 steps, " in first.err
-    assert "could not be read" not in first.out
-    counts = [
-        re.findall(r"^finished after .* (\d+) calls, (\d+) from the cache$", each.out, re.M) for each in (first, second)
-    ]
-    (calls, cached), (again, cached_again) = (count for (count,) in counts)
-    assert (cached, again) == ("0", cached_again) == ("0", calls)
+def test_progress_names_the_steps_and_the_cache_is_counted_and_emptied(desk: Desk, toy: str) -> None:
+    done = desk.vpp("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
+    assert done.code == 0
+    assert "\n2 of 2 steps, " in done.err
+    assert re.search(r"^finished after .* \d+ calls, 0 from the cache$", done.out, re.M)
+    assert "could not be read" not in done.out
     (count,) = re.findall(r"^(\d+) answers, ", desk.vpp("cache", "info").out)
     assert int(count) > 20
     assert desk.vpp("cache", "clear").out == f"{count} answers deleted\n"
-
-
-def test_a_task_is_a_table_that_runs_take(vpp: Vpp, desk: Desk) -> None:
-    assert vpp("task", "contains-zero", "--seed", "3", "-o", "zero.csv") == "zero.csv\n"
-    assert len((desk.folder / "zero.csv").read_text().splitlines()) == 161
 
 
 def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
@@ -223,9 +253,3 @@ def test_a_help_text_imports_no_other_package(words: list[str]) -> None:
 def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> None:
     later = {"pandas", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
     assert imported("import vpp.cli.running, vpp.llm.client") & (later | {"vpp.cli.stored", "vpp.bench"}) == set()
-
-
-def test_the_list_of_commands_says_how_to_continue_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "run it again to continue a stopped sweep" in " ".join(capsys.readouterr().out.split())

@@ -11,7 +11,7 @@ from vpp.cli import main
 from vpp.events import Event, RunFailed
 from vpp.findings.result import summary
 from vpp.findings.status import pending_words
-from vpp.runs.directory import Heartbeat, locked
+from vpp.runs.directory import Heartbeat, file_lock
 from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 
@@ -38,7 +38,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
     directory = made().directory
     directory.beat(Heartbeat(is_launch=True))
     directory.send_command("stop")
-    with locked(tmp_path / ".slot-0") as held:
+    with file_lock(tmp_path / ".slot-0") as held:
         assert held
         code = main(["resume", str(directory.path)])
     out, err = capsys.readouterr()
@@ -53,7 +53,7 @@ def test_a_run_that_waits_for_its_turn_says_so_and_one_stopped_there_that_it_nev
 def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("vpp.cli.stored.OBEYED_WITHIN_S", 0.0)
+    monkeypatch.setattr("vpp.cli.stored.PATIENCE_S", 0.0)
     directory = made(*label_events()[:-3]).directory
     with directory.lock():
         directory.beat(Heartbeat())

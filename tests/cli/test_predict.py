@@ -10,10 +10,11 @@ import pytest
 from tests.asked import asked_labels
 from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
+from vpp.findings.baselines import PROMPTED, PromptedBaselines
 from vpp.reporting.document import report_markdown
-from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
+from vpp.trials import WITH, WITHOUT
 
 TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 
@@ -121,8 +122,8 @@ def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Mode
     assert done.code == 0, done.err
     assert done.out.splitlines()[0].startswith("the run ")
     directory = RunDirectory(finished_run)
-    found = read_prompted(directory)
-    assert found is not None
+    found = directory.read(PROMPTED, PromptedBaselines)
+    assert found
     assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
     report = report_markdown(RunReader(directory))
     assert report == (finished_run / "report.md").read_text()

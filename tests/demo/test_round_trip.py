@@ -55,7 +55,7 @@ def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -
 
 def written(batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield a rule of every form, and its revisions."""
-    for fit in optimizer.families(batch):
+    for fit in optimizer.forms(batch):
         rule = fit(batch, rng)
         if rule is not None:
             yield rule

@@ -9,12 +9,12 @@ one: meanings alike on 95 % of the rows. It is true if its text answers like the
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from tests.inference.scripted import SEED_TEXT, collect, make_dataset, populations
+from tests.inference.scripted import SEED_TEXT, Script, collect, make_dataset, make_problem, populations
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.optimizer import propose
 from vpp.demo.prompt import Column, OptimizerQuestion, PriorQuestion
@@ -29,7 +29,7 @@ from vpp.inference.sampling import conclude
 from vpp.posterior.disagreement import NEAR, share_alike
 from vpp.posterior.likelihood import IntegratedZeroOne
 from vpp.posterior.weights import normalise
-from vpp.problem import Prediction, Problem, Proposal
+from vpp.problem import Prediction
 from vpp.settings import Config
 
 NAMES, LABELS = ("a", "b", "c"), ("no", "yes")
@@ -96,27 +96,20 @@ def simulate(seed: int, *, unseen: int = 200) -> Simulated:
     return replace(data, inputs=NAMES, train=tuple(rows[:N_TRAIN]), test=tuple(rows[N_TRAIN:])), truth
 
 
-@dataclass(slots=True)
-class Demo:
-    """Both roles."""
+def demo() -> Script:
+    """Both roles, which count a question once."""
 
-    asked: set[tuple[str, int]] = field(default_factory=set)
-    """(sentence, row) of the learner's calls."""
+    def rewrite(text: str, rows: Sequence[Row], said: Sequence[Prediction], temperature: float, seed: int) -> list[str]:
+        return 2 * [write(text, rows, [str(p.value) for p in said], temperature=temperature, seed=seed)]
 
-    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        self.asked |= {(hypothesis, row.id) for row in rows}
-        return tuple(Prediction(row=row.id, value=answer(hypothesis, row)) for row in rows)
-
-    async def propose(
-        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
-    ) -> Proposal:
-        text = write(hypothesis, rows, [str(p.value) for p in predictions], temperature=temperature, seed=seed)
-        return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
-
-    async def draw(self, *, temperature: float, seed: int) -> Proposal:
+    def imagine(temperature: float, seed: int) -> list[str]:
         question = PriorQuestion(SEED_TEXT, tuple((name, "number") for name in NAMES), LABELS)
-        text = said_to(question, temperature=temperature, seed=seed)
-        return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
+        return 2 * [said_to(question, temperature=temperature, seed=seed)]
+
+    def read(text: str, row: Row, *, task: str) -> str:
+        return answer(text, row)
+
+    return Script("classification", write=rewrite, answer=read, imagine=imagine, memo=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,13 +165,10 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
 
 async def sampled(data: Dataset, config: Config) -> tuple[Population, list[Event], int]:
     """The last population, the events of the run's end, and the learner's calls before it."""
-    demo = Demo()
-    problem = Problem(
-        dataset=data, learner=demo, optimizer=demo, seed_text=SEED_TEXT, batch_size=config.batch_size,
-        epochs=config.epochs, seed=config.seed,
-    )  # fmt: skip
+    roles = demo()
+    problem = make_problem(config, roles, dataset=data)
     events = await collect(sample(problem, config))
-    last, calls = populations(events)[-1], len(demo.asked)
+    last, calls = populations(events)[-1], roles.asked
     return last, await collect(conclude(problem, config, last)), calls
 
 

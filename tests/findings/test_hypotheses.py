@@ -1,5 +1,6 @@
 """Hypotheses merged where they nearly agree, their cards, and what their weights say."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +15,19 @@ from tests.sampled import VARIANTS, sampled
 from vpp.errors import InputError
 from vpp.findings.hypotheses import (
     Hypothesis,
-    Ideas,
     Node,
     ancestry,
     came_from,
     deck,
     groups_at,
-    hypotheses,
+    hypotheses_of,
     merge_ideas,
     shares_words,
     similarity,
+    weight_words,
     with_ranges,
 )
+from vpp.findings.step import Cards, Names
 from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.journal import RunReader
@@ -39,23 +41,19 @@ NUMBERS = st.integers(0, 99_999).map(lambda tenths: f"{tenths / 10:,.1f}")
 
 def found_in(reader: RunReader, *, threshold: float | None = None) -> tuple[Hypothesis, ...]:
     """The hypotheses of a run; only those with the same answers are one without a threshold."""
-    ideas, near = of(reader)
-    if threshold is not None:
-        near = (near >= threshold).astype(float)
-    return hypotheses(ideas, None if threshold is None else near, seed_text=SEED)
+    return hypotheses_of(reader.refresh().view, reader.dataset(), threshold=threshold)
 
 
-def of(reader: RunReader) -> tuple[Ideas, Floats]:
+def similarity_in(reader: RunReader) -> Floats:
     ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    near = similarity(ideas, reader.dataset()) if ideas else None
-    assert ideas
+    near = similarity(ideas, reader.dataset())
     assert near is not None
-    return ideas, near
+    return near
 
 
 def deck_of(reader: RunReader, every: tuple[Hypothesis, ...]) -> Deck:
     snapshot = reader.refresh()
-    return deck(every, snapshot.view, snapshot.spec.config, {})
+    return deck(every, snapshot.view, snapshot.spec.config, {}, Names(snapshot.view).end(every))
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.lists(NUMBERS, min_size=5, max_size=5))
@@ -90,7 +88,8 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
 
 def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> None:
     first, second, third = deck_of(labels, found_in(labels)).cards
-    assert (plain(first.value), first.facts) == ("60 %", ("right on 4 of 4 training rows", "× 2 copies"))
+    assert (plain(first.value), first.facts) == ("60 %", ("right on 4 of 4 training rows",))
+    assert first.copies == 1, "final weights count each text once"
     assert third.facts == ("right on 3 of 4 training rows",)
     assert first.whole == inspected.EVEN
     details = plain(html(first.folds))
@@ -101,6 +100,26 @@ def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> No
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
+
+
+def test_hypotheses_keep_their_numbers_of_the_last_step(labels: RunReader) -> None:
+    snapshot, data = labels.refresh(), labels.dataset()
+    cards = deck_of(labels, hypotheses_of(snapshot.view, data)).cards
+    last = {each.key: each.words for each in Cards(snapshot.view, snapshot.spec.config, data).at(1)}
+    assert {each.key: each.words for each in cards} == last
+    assert plain(cards[0].value) == "60 %"
+
+
+# What the weights say
+
+
+def test_weights_that_only_count_copies_are_no_odds(labels: RunReader) -> None:
+    """The last step of the run copied by weight; here nothing was weighed after it."""
+    every, view = found_in(labels), replace(labels.refresh().view, final=None)
+    assert weight_words(every[0], view, inspected.LABEL_CONFIG) == "2 of 4 copies"
+    assert shares_words(every, inspected.LABEL_CONFIG, view) == (
+        "Two of four copies hold one hypothesis. The last step copied by weight, so a share counts copies, not odds."
+    )
 
 
 def test_shares_are_said_with_the_constant_answer_and_without_weights(labels: RunReader, tmp_path: Path) -> None:
@@ -118,10 +137,9 @@ def test_a_difference_on_the_training_rows_alone_parts_two_ideas() -> None:
     for split, answers in (("test", on_test), ("train", on_train)):
         events.append(evaluated(YES_NO, answers, slots=slots, weights=weights, split=split))
     ideas = merge_ideas(view_of(*events, reweighted(1, weights, role="final")), YES_NO)
-    assert ideas
-    assert [[w.text for w in idea.wordings] for idea in ideas] == [["sum is even"], ["even"], ["always no"]]
-    assert [idea.weight for idea in ideas] == pytest.approx([0.5, 0.4, 0.1])
-    assert ideas.n_rows == 7
+    assert [[w.text for w in idea.wordings] for idea in ideas.all] == [["sum is even"], ["even"], ["always no"]]
+    assert [idea.weight for idea in ideas.all] == pytest.approx([0.5, 0.4, 0.1])
+    assert len(ideas.rows) == 7
 
 
 def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked_all_about() -> None:
@@ -136,10 +154,9 @@ def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked
         *(scored(0, k, text, said) for k, (text, said) in enumerate(answers.items())),
     )
     ideas = merge_ideas(view, YES_NO)
-    assert ideas
     assert (ideas.by, ideas.rows) == ("step", (0, 1))
-    assert [idea.slots for idea in ideas] == [(0, 1), (2,)]
-    assert [idea.compared.n_correct for idea in ideas if idea.compared] == [2, 1]
+    assert [idea.slots for idea in ideas.all] == [(0, 1), (2,)]
+    assert [idea.compared.n_correct for idea in ideas.all if idea.compared] == [2, 1]
     assert ideas.all[0].test is None
 
 
@@ -152,7 +169,7 @@ THRESHOLDS = st.integers(0, 100).map(lambda percent: percent / 100)
 def test_labels_agree_on_the_rows_where_ideas_answer_alike(labels: RunReader) -> None:
     """EVEN and BIG: test rows 4, 5, 6, 9 and all 4 training rows; EVEN and ODD: 4, 5, 7 and 0, 1, 3;
     BIG and ODD: 4, 5, 8 and 0, 1, 3. An abstention of one alone, row 6 of ODD, is no agreement."""
-    _, near = of(labels)
+    near = similarity_in(labels)
     assert near.tolist() == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
     assert tuple(groups_at(near, threshold=t) for t in (0.81, 0.8, 0.6)) == (
         ((0,), (1,), (2,)),
@@ -164,7 +181,7 @@ def test_labels_agree_on_the_rows_where_ideas_answer_alike(labels: RunReader) ->
 def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbers: RunReader) -> None:
     """The training targets range over 4. LINE and SLOPE: 1 0 2 and 4 (abstained), then 0 0 0 1: 22 / 8;
     LINE and FLAT: 1 0 0 2, 2 1 0 1: 11 / 8; SLOPE and FLAT: 2 0 2 4, 2 1 0 2: 33 / 8."""
-    _, near = of(numbers)
+    near = similarity_in(numbers)
     alike = [1 - near[a, b] for a, b in ((0, 1), (0, 2), (1, 2))]
     assert alike == pytest.approx([(22 / 8) ** 0.5 / 4, (11 / 8) ** 0.5 / 4, (33 / 8) ** 0.5 / 4])
     assert groups_at(near, threshold=0.7) == ((0, 2), (1,))

@@ -1,27 +1,60 @@
-"""Points, sides, voices and the information of a label, on the two runs of known predictions."""
+"""Points: votes, sides, the information of a label, calibrated doubt, and words on a row that was asked about.
+
+On the two runs of known predictions; votes and figures are counted by hand.
+"""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests import inspected
-from tests.asked import told_labels
-from tests.reporting.builders import YES_NO, evaluated
-from vpp.events import Evaluated
-from vpp.findings.points import ABOVE, AT, BELOW, Point, points, questions, sides
+from tests.asked import told_labels, told_numbers
+from tests.inspected import EVEN, LABELS, NUMBERS, SEED, plain
+from tests.reporting.builders import YES_NO, evaluated, rows, run, started
+from vpp.data.dataset import Dataset
+from vpp.data.labelling import input_fields
+from vpp.events import Event
+from vpp.findings.new_rows import answer_blocks, answers_table, table_words
+from vpp.findings.points import (
+    ABOVE,
+    AT,
+    BELOW,
+    Point,
+    holds_truth,
+    points,
+    possible_labels,
+    possible_range,
+    questions,
+    reject_option,
+    sides,
+    target_spread,
+    votes_on,
+)
+from vpp.findings.rows import answer_words, possible_sentence
+from vpp.posterior.calibration import Conformal, RejectOption
+from vpp.posterior.prediction import Value
+from vpp.reporting.document import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import RunReader
+from vpp.show.matrix import Rivals
 
 
-def on_test(reader: RunReader) -> Evaluated:
-    return reader.refresh().view.evaluated["test"]
-
-
-def of(reader: RunReader) -> dict[int, Point]:
-    return {point.row.id: point for point in points(on_test(reader), reader.dataset())}
+def on_test(reader: RunReader) -> dict[int, Point]:
+    view, data = reader.refresh().view, reader.dataset()
+    test = view.evaluated["test"]
+    rule = reject_option(view, reader.directory.spec().config, data, of=test)
+    return {point.row.id: point for point in points(test, data, rule)}
 
 
 def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_those_that_answered(
     labels: RunReader,
 ) -> None:
-    found = of(labels)
+    found = on_test(labels)
     assert {row: point.behind for row, point in found.items()} == {4: 1, 5: 1, 6: 0.9, 7: 0.7, 8: 0.6, 9: 0.9}
     assert {row: point.confidence for row, point in found.items()} == {4: 1, 5: 1, 6: 1, 7: 0.7, 8: 0.6, 9: 0.9}
     assert [found[row].prediction for row in range(4, 10)] == ["yes", "no", "yes", "no", "yes", "yes"]
@@ -38,7 +71,7 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain() -> None:
 
 
 def test_sides_are_those_of_a_vote_its_outcome_first(labels: RunReader) -> None:
-    found = sides(of(labels)[8], inspected.LABEL_WEIGHTS)
+    found = sides(on_test(labels)[8], inspected.LABEL_WEIGHTS)
     assert [(side.name, side.slots, side.weight, side.speaker) for side in found] == [
         ("yes", (0, 2), pytest.approx(0.6), 0),
         ("no", (1, 3), pytest.approx(0.4), 1),
@@ -46,7 +79,7 @@ def test_sides_are_those_of_a_vote_its_outcome_first(labels: RunReader) -> None:
 
 
 def test_sides_of_numbers_are_those_of_their_mean(numbers: RunReader) -> None:
-    found = of(numbers)
+    found = on_test(numbers)
     # 1, 2 and 0 around 1; 4, 6 and 4 around 4.5; 2, no answer and 4 around 8/3.
     assert {row: [(s.name, s.slots) for s in sides(found[row], inspected.NUMBER_WEIGHTS)] for row in found} == {
         4: [(AT, (0,)), (ABOVE, (1,)), (BELOW, (2,))],
@@ -66,3 +99,119 @@ def test_inputs_come_by_the_bits_their_label_would_tell(labels: RunReader) -> No
         (4, 0.0),
         (5, 0.0),
     ]
+
+
+def calibrated_labels(folder: Path, wrong: int, n: int = 10) -> RunReader:
+    """The run of labels, split by group, with n calibration rows, whose last `wrong` all particles answer wrongly."""
+    origin = replace(inspected.LABELS.provenance, split="group:g")
+    data = replace(inspected.LABELS, calibration=rows(["yes"] * n, first_id=100), provenance=origin)
+    answers: dict[str, list[Value | None]] = {
+        text: ["yes"] * (n - wrong) + ["no"] * wrong for text in inspected.LABEL_SLOTS
+    }
+    return _run(folder, data, answers, inspected.label_events())
+
+
+def calibrated_numbers(folder: Path, off: float, n: int = 10) -> RunReader:
+    """The run of numbers with n calibration rows, which all particles miss by `off`."""
+    data = replace(inspected.NUMBERS, calibration=rows([float(i) for i in range(n)], first_id=100))
+    answers: list[Value | None] = [i + off for i in range(n)]
+    return _run(folder, data, dict.fromkeys(inspected.NUMBER_SLOTS, answers), inspected.number_events())
+
+
+def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], events: list[Event]) -> RunReader:
+    is_label = data.task == "classification"
+    config = inspected.LABEL_CONFIG if is_label else inspected.NUMBER_CONFIG
+    weights, step = (inspected.LABEL_WEIGHTS, 1) if is_label else (inspected.NUMBER_WEIGHTS, 0)
+    more = evaluated(data, answers, slots=tuple(answers), weights=weights, split="calibration", step=step)
+    first = started(config, data, steps=step + 1)
+    return run(folder, first, *events[1:-2], more, *events[-2:], data=data, config=config)
+
+
+def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: Path) -> None:
+    found = on_test(calibrated_labels(tmp_path, wrong=0))
+    assert {row: possible_labels(point) for row, point in found.items()} == {
+        4: ("yes",), 5: ("no",), 6: ("yes",), 7: ("no",), 8: ("no", "yes"), 9: ("yes",),
+    }  # fmt: skip
+    assert [row for row, point in found.items() if point.is_undecided] == [8]
+    assert [row for row, point in found.items() if not holds_truth(point)] == [9]
+
+
+def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
+    found = on_test(calibrated_numbers(tmp_path, off=2.0))
+    assert found[4].interval == (0.0, 2.0)
+    assert possible_range(found[4]) == (-2.0, 4.0)
+    assert holds_truth(found[4])
+
+
+def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
+    reader = calibrated_labels(tmp_path, wrong=0)
+    table = list(csv.DictReader(io.StringIO(predictions_csv(reader).decode())))
+    by_row = {line["row"]: (line["possible_no"], line["possible_yes"]) for line in table}
+    assert (by_row["4"], by_row["5"]) == (("0", "1"), ("1", "0"))
+    exported = json.loads(posterior_json(reader))
+    assert {line["row"]: line["possible"] for line in exported["disagreement"]}[7] == ["no"]
+    assert exported["result"]["calibrated"] == {
+        "level": 0.9, "rows": 10, "threshold": 0.0, "test_rows": 6, "truth_possible": 5,
+    }  # fmt: skip
+    assert exported["result"]["undecided"] == {"count": 1, "rows": [8]}
+    report = report_markdown(reader)
+    assert "The truth was possible on 5 of 6 rows" in report
+    assert "With 10 calibration rows, each of another group, the truth is possible for at least 90 % of new" in report
+    assert "| rows | Of 20 rows 4 train, 6 test and 10 calibrate. No value of g has rows in two parts." in report
+
+
+LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
+NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), scale=target_spread(NUMBERS))}
+
+
+def said(vote: Point) -> str:
+    return plain(answer_words(vote, (LABELS if vote.is_label else NUMBERS).target_decimals))
+
+
+def test_a_label_has_its_share() -> None:
+    # Row 9: yes 0.4 + 0.3 + 0.2; no 0.1. Row 6: one gives no answer. Row 8: yes 0.6, less than two thirds.
+    assert {row: said(LABEL_VOTES[row]) for row in (9, 6, 8)} == {
+        9: "yes (90 %)",
+        6: "yes (90 %)",
+        8: "I don’t know: yes leads (60 %)",
+    }
+    equal = {vote.row.id: vote for vote in votes_on(replace(told_labels(), weights=(0.25,) * 4))}
+    assert said(equal[9]) == "yes (75 %)"
+    assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
+
+
+def test_a_calibrated_vote_says_what_is_possible() -> None:
+    """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
+    sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
+    rules = (RejectOption(conformal=doubt, n_decided=30, n_right=27) for doubt in (sure, unsure))
+    decided, undecided = ({vote.row.id: vote for vote in votes_on(told_labels(), rule)}[9] for rule in rules)
+    promise = (
+        "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
+        "them typically gives 82 % to 97 %."
+    )
+    assert [said(decided), said(undecided)] == ["yes (90 %)", "I don’t know: one of no, yes"]
+    assert [plain(possible_sentence(vote, doubt, None)) for vote, doubt in ((decided, sure), (undecided, unsure))] == [
+        "Possible: yes alone. Of such answers to calibration rows, 27 of 30 were right: that means 74 % to 97 %.",
+        f"Possible: one of no, yes. {promise}",
+    ]
+
+
+def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed() -> None:
+    answers = replace(told_labels(), texts=(EVEN, "x", EVEN, "y"))
+    blocks = answer_blocks(LABEL_VOTES[9], answers, LABELS, input_fields(LABELS), SEED, is_weighted=True)
+    rivals = blocks[-1]
+    assert isinstance(rivals, Rivals)
+    assert [(each.answer, plain(each.facts), each.hypothesis) for each in rivals.all] == [
+        ("yes", "90 % of the weight", EVEN.removeprefix(SEED).strip()),
+        ("no", "10 % of the weight", "y"),
+    ]
+    answers = replace(told_numbers(), texts=("a", "b", "c"))
+    blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
+    assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
+
+
+def test_a_table_is_counted() -> None:
+    found = list(LABEL_VOTES.values())
+    # Less than 95 % agree on rows 7 (no 0.7), 8 (yes 0.6) and 9 (yes 0.9); below two thirds is row 8.
+    assert table_words(found) == "3 of 6 rows are in doubt: on 1 of them the answer is “I don’t know”."
+    assert [line[-1] for line in answers_table([NUMBER_VOTES[7]], NUMBERS).rows] == ["I don’t know; about 2.7 (2 to 4)"]

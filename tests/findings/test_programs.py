@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.inspected import MOOD, SHORT, programs, translate
 from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, evaluated, run, scored, started
 from vpp.events import Certified, hypothesis_id
+from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.points import points
 from vpp.findings.programs import (
     Apart,
@@ -18,13 +19,10 @@ from vpp.findings.programs import (
     question_words,
 )
 from vpp.findings.rows import Rows, opened_row
-from vpp.findings.step import Cards
-from vpp.programs.source import read_program
+from vpp.findings.step import Names
 from vpp.runs.journal import RunReader
 from vpp.settings import Config
-from vpp.show.blocks import Code
-from vpp.show.cards import Deck
-from vpp.show.markup import block_html, html, lines
+from vpp.show.markup import html, lines
 
 SMALL, NEW = f"{SEED} Small a is yes.", f"{SEED} Never read."
 ROUND = "def predict(a):\n    return a / 3"
@@ -56,8 +54,8 @@ def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_quest
     assert said(mood) == "Read row by row: the model says that no program can follow it."
     train = reader.refresh().view.evaluated["train"]
     assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
-    cards = Cards(reader.refresh().view, reader.refresh().spec.config, reader.dataset()).end()
-    drawn = html([Deck([replace(card, folds=program_folds(found.get(card.id))) for card in cards])])
+    view, every = reader.refresh().view, hypotheses_of(reader.refresh().view, reader.dataset())
+    drawn = html([deck(every, view, reader.refresh().spec.config, found, Names(view).end(every))])
     assert drawn.count('data-fold="program"><summary>program</summary><pre class="raw">') == 1
     for words in (
         "<td>otherwise: &#x27;no&#x27;</td><td>1 of 2 rows right</td>",
@@ -86,13 +84,6 @@ def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
         assert list(map(said, found.values())) == [f"{words}the model says that no program can follow it.", ""]
     by_row = readings(run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD)))
     assert list(map(said, by_row.values())) == [""]
-
-
-def test_code_is_escaped_and_keeps_its_text() -> None:
-    text = "def predict(a):\n    if a != 'x</pre><script>\"' and a > 1.5e3: return 'not'\n    return '''b\n'''"
-    code = read_program(text, ("a",)).code
-    plain = code.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;").replace('"', "&quot;")
-    assert block_html(Code(code)) == f'<pre class="raw">{plain}</pre>'
 
 
 def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:

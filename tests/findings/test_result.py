@@ -44,7 +44,7 @@ def test_the_result_has_its_verdict(tmp_path: Path) -> None:
     )  # fmt: skip
     said = list(lines(summary(reader.directory, reader.refresh().view)))
     assert said[0] == one_line(written["verdict"])
-    assert any(line.startswith("heaviest hypothesis · 40") for line in said)
+    assert any(line.startswith("heaviest hypothesis · 60") for line in said)
     assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
 
 
@@ -101,8 +101,9 @@ def test_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
 @pytest.mark.parametrize(
     ("odds", "weight", "words"),
     [
-        (40.0, None, "about 40 times more probable under the heaviest hypothesis than under always answering “no”."),
-        (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis than under"),
+        (9.0, None, "about 9 times more probable under the heaviest hypothesis than under always answering “no”."),
+        (40.0, None, "Beside always answering “no”, the training rows are about 40 times more probable under the"),
+        (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis: it found something."),
         (1 / 3, 0.3, "about 3 times more probable under always answering “no” than under the heaviest hypothesis."),
         (4.6, 0.91, "than under always answering “no”. Nothing was found."),
     ],
@@ -113,3 +114,4 @@ def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
     constant = Constant(answer="no", shares=(0.7, 0.3), log_likelihood=-9.0)
     found = ConstantAnswer(constant=constant, weight=weight, log_odds=math.log(odds))
     assert words in odds_words(found, inspected.LABELS)
+    assert found.is_beaten == (odds > 20)

@@ -40,20 +40,19 @@ def test_split_is_counted_by_weight_and_not_by_heads(labels: RunReader) -> None:
         test = evaluated(inspected.LABELS, dict(inspected.ON_TEST), slots=slots, weights=weights)
         return said(as_answered(rows_of(labels), test))
 
-    rule = "the hypotheses are split: no label has 95 % of their weight."
-    unknown = "the answer is “I don’t know”: no label has two thirds."
-    assert weighed(0.4, 0.3, 0.2, 0.1) == f"On 3 of 6 test rows {rule} On one {unknown}"
-    assert (
-        weighed(0.5, 0.04, 0.45, 0.01) == "The hypotheses agree on all 6 test rows, with at least 95 % of their weight."
-    )
-    assert weighed(0.5, 0.06, 0.43, 0.01) == f"On 2 of 6 test rows {rule}"
-    assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 of 6 test rows {rule} On two {unknown}"
+    despite = "although more than 5 % of the weight says otherwise."
+    unknown = "of 6 test rows the answer is “I don’t know”: no label has two thirds of the probability."
+    assert weighed(0.4, 0.3, 0.2, 0.1) == f"On 1 {unknown} On 2 others it answers {despite}"
+    agree = "It answers all 6 test rows; on each, at least 95 % of the weight agrees."
+    assert weighed(0.5, 0.04, 0.45, 0.01) == agree
+    assert weighed(0.5, 0.06, 0.43, 0.01) == f"It answers all 6 test rows, on 2 {despite}"
+    assert weighed(0.5, 0.36, 0.12, 0.02) == f"On 2 {unknown}"
 
 
 def test_one_hypothesis_is_never_split_and_nothing_is_said_of_its_confidence(labels: RunReader) -> None:
     said_by = {inspected.EVEN: inspected.ON_TEST[inspected.EVEN]}
     rows = as_answered(rows_of(labels), evaluated(inspected.LABELS, said_by, slots=(inspected.EVEN,)))
-    assert said(rows).startswith("There is one hypothesis: it cannot be split")
+    assert said(rows) == "There is one hypothesis: it says nothing of how sure it is."
     assert list(trust(rows, None)) == []
 
 
@@ -70,7 +69,9 @@ def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure
     # 4 of 5 answered rows are right; the least sure one, row 8, is not answered.
     assert (right.value, right.scale, plain(right.words)) == ("4", "of 5", "80 %; on more such rows 38 % to 96 %.")
     assert (answered.value, answered.scale) == ("5", "of 6")
-    words = "87 % sure on average, right on 83 %. Few rows: this tells little."
+    # The label of row 8 is right, though it is no answer.
+    words = "87 % sure on average of its likeliest label, which is right on 83 % of all 6 rows. Few rows: this tells "
+    words += "little."
     assert (calibration.value, plain(calibration.words)) == ("fits", words)
     assert found is not None
     assert simple.value == percent(found.model_value or 0)

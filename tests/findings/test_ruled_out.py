@@ -130,7 +130,7 @@ def test_an_opened_line_has_the_rows_that_decided(tmp_path: Path) -> None:
     """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
     lines = lines_of(tmp_path)
     shown = html(lines[3].details)
-    for words in ("At step 1.", "does better on 1 of 2 such rows.", "<td>a 0</td>"):
+    for words in ("At step 1.", "does better on 1 of 2 such rows.", "<td>0</td>"):
         assert words in shown
     assert "Three times, last at step 2." in html(lines[0].details)
     assert "The answer has no “New rule:” line." in html(lines[2].details)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from tests.inspected import plain
 from tests.reporting.builders import dataset, drawn, evaluated, started, view_of
 from vpp.data.columns import find_form
 from vpp.data.dataset import Column, Row
@@ -22,9 +23,11 @@ from vpp.findings.slices import (
     slice_table,
     slices,
     slices_result,
+    title,
     worst_by_column,
     worst_words,
 )
+from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.settings import Config
 from vpp.show.blocks import Table
@@ -152,8 +155,8 @@ def test_the_worst_slice_is_said_with_an_interval_corrected_for_all_that_were_lo
     low, high = binomtest(5, 20).proportion_ci(1 - 0.05 / 4, method="wilson")
     assert found.stands_out
     assert worst_words(found).replace("\N{NO-BREAK SPACE}", " ") == (
-        f"The worst of 4 slices: island = Biscoe, right on 5 of 20 ({low:.0%} to {high:.0%}, corrected for 4). "
-        "All rows: 75 %."
+        f"All rows: 75 %. The worst of 4 slices: island = Biscoe, right on 5 of 20 ({low:.0%} to {high:.0%}, "
+        "corrected for 4)."
     ).replace("%", " %").replace("  %", " %")
     record = slices_result(found)["worst"]
     assert (record["low"], record["high"]) == (pytest.approx(low), pytest.approx(high))
@@ -162,14 +165,23 @@ def test_the_worst_slice_is_said_with_an_interval_corrected_for_all_that_were_lo
 def test_an_interval_that_holds_the_share_of_all_rows_does_not_stand_out() -> None:
     """Wilson's interval of 16 of 20 ends at 91.9 %, corrected for four at 93.6 %; all rows reach 93.3 %."""
     found = biscoe(16)
-    lead = "No slice stands out. The worst of 4 slices: island = Biscoe, right on 16 of 20"
-    assert worst_words(found).startswith(lead)
+    lead = "All rows: 93 %. No slice stands out. The worst of 4 slices: island = Biscoe, right on 16 of 20"
+    assert plain(worst_words(found)).startswith(lead)
     assert wilson(16, 20)[1] < 56 / 60
     assert worst_words(biscoe(20)) == "No slice stands out: all 60 answers are right."
     assert not slices_result(found)["stands_out"]
     few = biscoe(0, n=LEAST - 1)
     assert "Biscoe" not in worst_words(few), "a slice with few answers is no candidate"
     assert [each.name for each in few.by_column["island"]] == ["Dream", "Biscoe"]
+
+
+def test_the_title_does_not_sound_like_success_in_a_bad_run() -> None:
+    bad = Verdict(grade="worse", sentences=())
+    assert title(biscoe(5), bad) == "By column: the worst slice is island = Biscoe"
+    assert title(biscoe(16), bad) == "By column: the mistakes are spread over all values"
+    good = replace(bad, grade="equal")
+    assert plain(title(biscoe(16), good)) == "By column: 93 % right overall, no value clearly worse"
+    assert title(biscoe(20), good) == title(biscoe(20), bad) == "By column: all 60 answers are right"
 
 
 def test_columns_that_mean_nothing_stand_out_in_at_most_one_table_of_twenty() -> None:

@@ -7,22 +7,25 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import labels
-from tests.reporting.builders import YES_NO, drawn, finished, proposed, scored, started, view_of
-from vpp.events import RunFinished, RunPaused
-from vpp.findings.progress import activity_words
-from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
+from tests.reporting.builders import DEMO, YES_NO, drawn, finished, folded, proposed, scored, started, view_of
+from vpp.events import Event, RunFinished, RunPaused, Usage
+from vpp.findings.progress import activity_words, pace
+from vpp.findings.status import Listed, distinguished, facts, finish_words, listed, pending_words, retry_words, verdict
 from vpp.llm.check import Finding, Mark, Role
-from vpp.runs.asking import Checked
+from vpp.runs.asking import CheckResult
+from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import State
-from vpp.runs.journal import read_summary
+from vpp.runs.journal import Record, Snapshot, read_summary
+from vpp.runs.spec import RunSpec
 from vpp.settings import Config
+from vpp.show.words import seconds
 
 
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
     directory = labels(tmp_path).directory
     spec, summary = directory.spec(), read_summary(directory)
     row = listed("r", spec, "finished", summary, "09:05")
-    assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
+    assert (row.mark, row.note) == ("done", "SMC · finished · 2 of 2 steps · 09:05"), "no verdict yet"
     stopped = listed("r", spec, "stopped", summary, "09:05")
     assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
 
@@ -35,17 +38,54 @@ def test_a_settled_run_says_so_and_one_with_all_its_steps_says_nothing() -> None
     assert finish_words(view_of(*begun, finished(1, ("A",)), end)) == finish_words(view_of(*begun)) == ""
 
 
-def test_runs_that_read_alike_have_the_end_of_their_id() -> None:
-    runs = ("iris-smc-7f3a", "iris-smc-90bc", "penguins-smc-1")
-    rows = [Listed(id=run, name=run.split("-")[0], mark="acc", note="SMC") for run in runs]
-    assert [row.note for row in distinguished(rows)] == ["SMC · 7f3a", "SMC · 90bc", "SMC"]
+def test_runs_of_one_name_say_what_differs_first_and_those_that_read_alike_the_end_of_their_id() -> None:
+    def notes(*facts: tuple[str, ...]) -> list[str]:
+        runs = [f"iris-smc-{n}" for n, _ in enumerate(facts)]
+        rows = [
+            Listed(id=run, name="iris", mark="acc", note="SMC", facts=own) for run, own in zip(runs, facts, strict=True)
+        ]
+        other = Listed(id="penguins-smc-1", name="penguins", mark="acc", note="SMC", facts=("paper", "SMC"))
+        *found, last = distinguished([*rows, other])
+        assert last.note == "SMC"
+        return [row.note for row in found]
+
+    assert notes(("", "SMC"), ("", "SMC")) == ["SMC · 0", "SMC · 1"]
+    assert notes(("", "SMC", "seed 0"), ("", "SMC", "seed 1")) == ["SMC · seed 0", "SMC · seed 1"]
+    assert notes(("paper", "SMC", "seed 0"), ("", "MH", "seed 1")) == ["SMC · paper", "SMC"]
+    assert facts(RunSpec(name="iris", config=Config(seed=3), endpoint=DEMO, dataset=YES_NO.sizes)) == (
+        "recommended",
+        "SMC",
+        "seed 3",
+        "4 rows",
+    )
+
+
+def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_begins_with_its_plan() -> None:
+    """Two calls in 20 s alone would give minutes."""
+    config, at = Config(patience=0, reading="rows", particles=2), 1_767_970_000.0
+    spec = RunSpec(name="toy", config=config, endpoint=DEMO, dataset=YES_NO.sizes)
+
+    def words(*events: Event, state: State, patience: int = 0, calls: int = 0) -> str:
+        made = replace(spec, config=replace(config, patience=patience))
+        view = folded(Record(at=at, usage=Usage(learner=calls), event=event) for event in events)
+        snapshot = Snapshot(spec=made, state=state, view=view, usage=view.usage)
+        return pace(snapshot, now=at + 20, rows={}).replace("\u00a0", " ")
+
+    begun = started(config, YES_NO)
+    left = max(1.0, time_s(plan_of(spec), demo_pace(DEMO)) - 20)
+    assert words(begun, state="queued") == "20 s so far"
+    assert words(begun, *drawn("A"), state="queued") == "0 s so far", "a run that goes on waits for its turn"
+    assert words(begun, *drawn("A"), state="running", calls=2) == f"20 s, about {seconds(left)} to go".replace(
+        "\u00a0", " "
+    )
+    assert ", at most about " in words(begun, *drawn("A"), state="running", calls=2, patience=5)
 
 
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
 
-def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> Checked:
-    return Checked(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
+def checked(name: str, mark: Mark, words: str = "", value: object = None, *, model: str = "m") -> CheckResult:
+    return CheckResult(roles=BOTH, base_url="http://h/v1", model=model, finding=Finding(name, mark, words, value))
 
 
 ANSWERS = checked("answers", "works")
@@ -74,7 +114,7 @@ ANSWERS = checked("answers", "works")
         ),
     ],
 )
-def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: tuple[Mark, str]) -> None:
+def test_a_check_ends_with_what_it_comes_to(checks: list[CheckResult], expected: tuple[Mark, str]) -> None:
     assert verdict(checks) == expected
 
 

@@ -29,8 +29,9 @@ from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.step import Cards, Names, happened, particles_of, phases
 from vpp.reporting.document import report_markdown
 from vpp.runs.journal import RunReader
+from vpp.runs.view import ess_of_sentences
 from vpp.settings import Config
-from vpp.show.cards import Deck, StepCard
+from vpp.show.cards import Card, Deck
 from vpp.show.markup import html, lines
 from vpp.show.words import NBSP
 
@@ -42,9 +43,9 @@ def maker(reader: RunReader) -> Cards:
     return Cards(snapshot.view, snapshot.spec.config, data)
 
 
-def words(cards: list[StepCard]) -> str:
+def words(cards: list[Card]) -> str:
     """Return the words of the marks, scores and folds of some cards."""
-    written = [mark for card in cards for _, mark in card.marks] + [card.score for card in cards]
+    written = [mark for card in cards for _, mark in card.marks] + [fact for card in cards for fact in card.facts]
     return "\n".join([*written, *(unescape(html(card.folds)) for card in cards)])
 
 
@@ -61,7 +62,6 @@ def test_every_phase_has_each_particle_on_one_card_and_all_of_the_weight(name: s
             assert [card.bar for card in cards] == sorted((card.bar for card in cards), reverse=True)
             if is_weighted:
                 assert sum(card.bar for card in cards) == pytest.approx(1)
-    assert len({card.key for card in made.end()}) == len(made.end())
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -128,34 +128,40 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert curve.lines["best"] == [(1, 1.0), (2, 1.0)]
     assert [mean for _, mean in curve.lines["mean"]] == [0.75, 0.8125]
     assert f"At step 2 the best is 100{NBSP}%, the mean 81{NBSP}%; test rows at the end: 50{NBSP}%." in curve.alt
-    assert [step for step, *_ in sizes.dots] == [2]
+    assert [(step, name) for step, _, name in sizes.dots] == [(2, "copied"), (3, "end")]
+    # 0.4 EVEN, 0.3 BIG, 0.2 PAIR, 0.1 ODD
+    assert sizes.dots[-1][1] == pytest.approx(ess_of_sentences(view) or 0) == pytest.approx(1 / 0.3)
+    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 sentences"
     drawn_html = html([curve, sizes])
     assert drawn_html.count('role="img"') == 2
     assert ">step</text>" in drawn_html
 
 
-def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5)) -> str:
-    """Health of a run whose first hypothesis is right on so many of four rows, by step; its second on none."""
-    config = Config(particles=2, reading="rows")
+def of_steps(*right: int, weights: tuple[float, ...] = (0.5, 0.5), texts: tuple[str, ...] = ("A", "B")) -> str:
+    """Health of a run whose hypothesis A is right on so many of four rows, by step; B on none."""
+    config = Config(particles=len(texts), reading="rows")
     truth, events = [row.target for row in YES_NO.train], []
     ids = [row.id for row in YES_NO.train]
     for step, n in enumerate(right):
         other = {"yes": "no", "no": "yes"}
         good = {row: str(y) if i < n else other[str(y)] for i, (row, y) in enumerate(zip(ids, truth, strict=True))}
         bad = {row: other[str(y)] for row, y in zip(ids, truth, strict=True)}
-        events += [scored(step, 0, "A", good), scored(step, 1, "B", bad), reweighted(step, weights)]
-        events += [finished(step, ("A", "B"))]
-    view = view_of(started(config, YES_NO), *drawn("A", "B"), *events)
+        events += [scored(step, k, text, good if text == "A" else bad) for k, text in enumerate(texts)]
+        events += [reweighted(step, weights), finished(step, texts)]
+    view = view_of(started(config, YES_NO), *drawn(*texts), *events)
     assert len(accuracies(view, YES_NO)) == len(right)
-    return health(view, YES_NO, Names(view))
+    return health(view, YES_NO)
 
 
 def test_the_health_of_a_run_is_one_line() -> None:
-    assert of_steps(3) == ""
+    assert of_steps(3) == "Too early to say how it does"
     assert of_steps(1, 2).startswith("No better than always ")
-    assert of_steps(3, 4) == of_steps(4, 3, 3) == of_steps(3, 4, 4) == ""
+    assert of_steps(3, 4) == of_steps(3, 4, 4) == of_steps(4, 3, 4) == "Improving"
+    assert (of_steps(4, 3), of_steps(3, 4, 3, 3)) == ("No gain for 1 step", "No gain for 2 steps")
     assert of_steps(3, 4, 4, 4) == "Settled for 2 steps"
     assert of_steps(3, 4, weights=(0.999, 0.001)) == "One hypothesis has all the weight"
+    assert of_steps(3, 4, texts=("A", "A")) == "One hypothesis has all the weight", "in two copies"
+    assert of_steps(3, 4, texts=("A",), weights=(1.0,)) == "Improving", "one particle always has it"
 
 
 def happenings(reader: RunReader) -> dict[int | None, str]:

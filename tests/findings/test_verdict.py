@@ -8,19 +8,24 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from tests import inspected
+from tests.inspected import plain
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from vpp.data.dataset import Dataset
 from vpp.events import Event, RunFinished
 from vpp.findings import verdict as module
 from vpp.findings.baselines import Baselines, Name, SimpleModel
+from vpp.findings.points import SURER
+from vpp.findings.rows import evaluated_rows, trust
 from vpp.findings.scores import score
-from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, tail, verdict
+from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, verdict
 from vpp.posterior.prediction import Value
 from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
+from vpp.show.blocks import Metrics
 
 A, B = f"{SEED} Yes if a is even.", f"{SEED} Yes if a is odd."
 REAL = EndpointSpec(base_url="http://localhost:1", model="m")
@@ -77,10 +82,29 @@ def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_pat
     found = judged(ended(tmp_path, wrong, wrong))
     assert str(found).replace("\xa0", " ") == (
         "Right on 50 of 60 test rows. A linear model is right on 59, significantly more (p = 0.004). "
-        "It was certain and wrong on 10 rows: do not trust its confidence."
+        "It was 100 % sure on average and right on 83 %: do not trust its confidence."
     )
-    assert (found.grade, found.is_overconfident, found.is_success) == ("worse", True, False)
+    assert (found.grade, found.is_success) == ("worse", False)
     assert [each.words for each in blocks(found)] == [str(found)]
+
+
+@pytest.mark.parametrize(("weight", "n_wrong", "words"), [
+    (0.93, 9, "It was 93 % sure on average and right on 85 %: do not trust its confidence."),
+    (0.93, 3, "Where it was wrong it was 93 % sure on average."),
+    (0.93, 0, ""),
+])  # fmt: skip
+def test_confidence_is_judged_though_no_row_is_certain(tmp_path: Path, weight: float, n_wrong: int, words: str) -> None:
+    """The hypotheses differ on every row, so no label has 95 %; the tile on Disagreement says the same."""
+    first = but(TRUTHS, *range(n_wrong))
+    reader = ended(tmp_path, first, but(first, *range(60)), weight=weight)
+    found, snapshot = judged(reader), reader.refresh()
+    assert plain(found.sentences[-1]) == words if words else len(found.sentences) == 2
+    rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
+    assert rows is not None
+    assert found.confidence is not None
+    tiles = next(each for each in trust(rows, found) if isinstance(each, Metrics))
+    assert (tiles.items[2].name, tiles.items[2].value) == ("Calibration", found.confidence.judgement)
+    assert (found.confidence.judgement == SURER) == ("do not trust" in str(found))
 
 
 def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> None:
@@ -88,7 +112,6 @@ def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> Non
     found = judged(reader, beside(LABELS, but(TRUTHS, *range(8))))
     assert found.grade == "better"
     assert "right on 52, significantly fewer (p = 0.008)" in str(found)
-    assert "never certain and wrong" in str(found)
     close = judged(reader, beside(LABELS, but(TRUTHS, 0, 1)))
     assert (close.grade, close.is_success) == ("equal", True)
     assert "A linear model is right on 58: no clear difference." in str(close)
@@ -110,6 +133,7 @@ def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path
     assert str(found).startswith("Right on all 54 test rows that it answered, “I don’t know” on 6.")
     assert (found.n_right, found.n_unknown) == (54, 6)
     assert "A linear model is right on 53 of these: no clear difference." in str(found)
+    assert plain(beside_text(asdict(found))) == "100.0 % of 54, linear model 98.1 %"
     many = judged(ended(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
     assert str(many).startswith("Right on all 42 test rows that it answered, “I don’t know” on 18.")
     assert many.grade == "worse"
@@ -158,7 +182,7 @@ def test_no_success_is_significantly_worse_or_surely_wrong(
     if found.is_success:
         assert found.p is None or found.p >= 0.05 or sum(own) > sum(other)
         assert sum(own) > TRUTHS.count("no")
-        assert tail(60 - sum(own), 60, 0.05) >= 0.05
+        assert binom.sf(59 - sum(own), 60, 0.05) >= 0.05
 
 
 def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

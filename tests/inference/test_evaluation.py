@@ -1,7 +1,9 @@
 """The end of a run: final weights, the averaged prediction, and abstentions in its denominator."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
@@ -124,3 +126,40 @@ def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answ
     population = Population(step=-1, particles=particles)
     evaluated = scripted.run_conclusion(problem, config, population)[0]
     assert evaluated.value == pytest.approx(value)
+
+
+EPSILON = 0.1
+
+
+def graded_problem(config):
+    return scripted.make_problem(config, scripted.Script("classification", grade=scripted.grade))
+
+
+def test_weights_and_evidence_of_graded_sentences_are_the_exact_ones():
+    """Each row's label is drawn by the reader, then flipped by epsilon."""
+    texts = scripted.TEXTS[2:9]
+    config = scripted.paper(method="weigh", particles=len(texts), epsilon=EPSILON, batch_size=20, epochs=1)
+    problem = replace(graded_problem(config), start_texts=texts, start_origin="yours")
+    weighed = scripted.of_kind(scripted.run(problem, config), Reweighted)[-1]
+    rows = problem.dataset.train
+    shares = np.array([[(scripted.grade(t, row) or {}).get(row.target, 0.0) for row in rows] for t in texts])
+    joint = np.prod(shares * (1 - EPSILON) + (1 - shares) * EPSILON, axis=1) / len(texts)
+    assert weighed.weights == pytest.approx(joint / joint.sum(), rel=1e-12)
+    assert weighed.log_evidence == pytest.approx(math.log(joint.sum()), rel=1e-12)
+
+
+def test_the_vote_of_graded_answers_is_the_mixture_and_each_recorded_label_the_likeliest():
+    config = scripted.paper(method="smc", epsilon=EPSILON)
+    problem = graded_problem(config)
+    population = scripted.populations(scripted.run(problem, config))[-1]
+    evaluated = scripted.of_kind(scripted.run_conclusion(problem, config, population), Evaluated)[0]
+    rows, texts = {row.id: row for row in problem.dataset.labelled}, {p.id: p.text for p in population.particles}
+    for place, (row, averaged) in enumerate(zip(evaluated.rows, evaluated.averaged, strict=True)):
+        grades = [scripted.grade(texts[hypothesis], rows[row]) or {} for hypothesis in evaluated.hypotheses]
+        mixture = {
+            label: math.fsum(w * grade.get(label, 0) for w, grade in zip(evaluated.weights, grades, strict=True))
+            for label in ("no", "yes")
+        }
+        assert averaged == max(mixture, key=mixture.__getitem__)
+        said = [votes[place] for votes in evaluated.predictions]
+        assert said == [max(grade, key=grade.__getitem__) if grade else None for grade in grades]

@@ -1,6 +1,7 @@
-"""Tempered SMC on a space that can be enumerated: its evidence is unbiased within the bounds, and biased outside.
+"""On spaces that can be enumerated: what the shipped accept step samples, and the evidence of tempered SMC.
 
-The bounds are those of vpp/inference/tempered.py: particles and proposals from the prior, fixed rows, fixed exponents.
+The evidence is unbiased within the bounds of vpp/inference/tempered.py, and biased outside: particles and proposals
+from the prior, fixed rows, fixed exponents.
 """
 
 import asyncio
@@ -12,11 +13,14 @@ import pytest
 
 from vpp.events import Resampled, Reweighted
 from vpp.inference import proposing, sequential_monte_carlo, tempered
-from vpp.inference.population import Particle, Population
+from vpp.inference.population import Chain, Particle, Population
+from vpp.inference.proposing import Candidate, decide, log_likelihood, score
 from vpp.inference.tempered import why_nominal
 from vpp.posterior.weights import systematic_resample
+from vpp.problem import Prediction, Proposal, likelihood_of
 
 from . import scripted
+from .scripted import SIZE
 
 
 def configure(**options):
@@ -29,11 +33,13 @@ def make(config, *, n_train=6, **script):
 
 
 def log_liks(problem, config, texts):
-    """(S,) of the training rows, written out."""
+    """(S,) of the training rows, through the shipped likelihood."""
+    data, rows = problem.dataset, problem.dataset.train
+    likelihood = likelihood_of(data, config)
 
     def one(text):
-        right = [scripted.answer(text, r, task="classification") == r.target for r in problem.dataset.train]
-        return sum(math.log(1 - config.given("epsilon")) if hit else math.log(config.given("epsilon")) for hit in right)
+        said = tuple(Prediction(row=r.id, value=scripted.answer(text, r, task=data.task)) for r in rows)
+        return log_likelihood(likelihood, said, rows)
 
     return np.array([one(text) for text in texts])
 
@@ -194,3 +200,55 @@ def test_the_bounds_are_told_apart():
     for source, why in (("continued", "those of an earlier run"), ("yours", "given by a person")):
         (reason,) = why_nominal(configure(), source=source)
         assert why in reason
+
+
+def ring():
+    """A symmetric proposal: one to either side, or three."""
+    Q = np.zeros((SIZE, SIZE))
+    for i in range(SIZE):
+        for hop, share in ((1, 0.3), (-1, 0.3), (3, 0.2), (-3, 0.2)):
+            Q[i, (i + hop) % SIZE] += share
+    return Q
+
+
+def transition(problem, config, proposal, *, exponent):
+    """P[i, j] by the shipped `decide` on all training rows: every parent against every candidate."""
+    likelihood, rows = likelihood_of(problem.dataset, config), problem.dataset.train
+
+    def chain(text):
+        particle = Particle(text=text, parent=0)
+        return Chain(problem=problem, config=config, likelihood=likelihood, step=0, slot=0, particle=particle)
+
+    async def every_pair():
+        P = np.zeros((SIZE, SIZE))
+        for i, text in enumerate(scripted.TEXTS):
+            scored = await score(chain(text), rows, role="forward")
+            for j, other in enumerate(scripted.TEXTS):
+                if i != j:
+                    written = Proposal(text=other, raw="", temperature=1.0, seed=0)
+                    candidate = Candidate(chain=chain(text).of(scored.particle), proposal=written, origin="prior")
+                    outcome = await decide(candidate, rows, exponent=exponent)
+                    decided = outcome.events[-1]
+                    assert decided.accepted == (math.log(decided.u) < decided.log_alpha or decided.log_alpha == 0)
+                    assert outcome.particle.text == (other if decided.accepted else text)
+                    P[i, j] = proposal[i, j] * math.exp(decided.log_alpha)
+            P[i, i] = 1 - P[i].sum()
+        return P
+
+    return asyncio.run(every_pair())
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(("is_restart", "exponent"), [(True, 1.0), (True, 0.25), (False, 1.0)])
+def test_the_accept_step_leaves_the_tempered_posterior_of_its_prior_invariant(is_restart, exponent, task):
+    """Draws from an uneven prior, or moves that are as likely as their way back, whose prior is even."""
+    config = scripted.paper(method="mh")
+    problem = scripted.make_problem(config, scripted.Script(task), n_train=12)
+    prior = 1.0 + np.arange(SIZE) % 5 if is_restart else np.ones(SIZE)
+    prior /= prior.sum()
+    P = transition(problem, config, np.tile(prior, (SIZE, 1)) if is_restart else ring(), exponent=exponent)
+    log_lik = log_liks(problem, config, scripted.TEXTS)
+    target = prior * np.exp(exponent * (log_lik - log_lik.max()))
+    target /= target.sum()
+    assert np.abs(target @ P - target).max() < 1e-12
+    assert np.abs(prior @ P - prior).max() > 1e-3, "another distribution is not invariant"

@@ -1,18 +1,15 @@
 """The rule that ends a run once nothing changes: what a change is, and the same end after a resume and in a replay."""
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.reporting.builders import dataset, finished, scored, view_of
 from tests.sampled import kept_run, write
 from vpp.data.dataset import Value
 from vpp.events import Event, RunFinished, StepFinished
-from vpp.inference.population import UNSETTLED, Settling
+from vpp.inference.population import UNSETTLED
 from vpp.runs.view import settling_of
 from vpp.settings import Config, preset
 from vpp.verification import verify
@@ -131,16 +128,3 @@ def test_a_replay_ends_where_the_rule_ends_the_run(tmp_path: Path, patience: int
     last = steps_of(events)[-2]
     write(directory, [*events[: events.index(last) + 1], RunFinished(outcome="finished")])
     assert next(fault.what for fault in verify(directory).faults) == "last finished step", n
-
-
-@given(
-    st.lists(st.lists(st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6), min_size=1, max_size=3))
-)
-def test_the_count_is_that_of_the_last_steps_in_a_row(runs: list[list[list[Value | None]]]) -> None:
-    """Each pair of steps decides for itself: the fold counts the pairs at the end that are the same."""
-    data = dataset(["yes", "no"] * 3, ["yes"])
-    steps = [step({f"{k}": answers for k, answers in enumerate(each)}) for each in runs]
-    same = [n_after(one, other, data=data) == 1 for one, other in pairwise(steps)]
-    n = next((at for at, each in enumerate(reversed(same)) if not each), len(same))
-    assert n_after(*steps, data=data) == n
-    assert isinstance(UNSETTLED, Settling)

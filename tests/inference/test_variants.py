@@ -61,37 +61,25 @@ def test_always_accept_begins_as_mh_and_evaluates_no_proposal(task):
     assert {tuple(p.weights) for p in scripted.populations(events)} == {(0.2,) * 5}
 
 
+JUDGED = {"mh": "batch", "mh on the buffer": "buffer", "mh on all rows": "train", "smc filtered": "buffer"}
+
+
 @TASKS
-@pytest.mark.parametrize("rows", ["batch", "buffer", "train"])
-def test_both_sides_of_a_ratio_are_of_the_rows_asked_for(rows, task):
-    problem, _, events = finished_run("mh", task, mh_rows=rows, buffer_size=12)
+@pytest.mark.parametrize("name", JUDGED)
+def test_both_sides_of_a_ratio_are_of_the_rows_asked_for_without_tempering(name, task):
+    problem, _, events = finished_run(name, task)
     decisions = scripted.of_kind(events, Proposed, why="likelihood")
-    assert decisions
-    for proposed in decisions:
-        step, slot = proposed.step, proposed.particle
-        expected = {
-            "batch": problem.batch(step),
-            "buffer": problem.buffer(step, size=12),
-            "train": problem.dataset.train,
-        }[rows]
-        sides = [e for e in steps_of(events, Scored, step) if e.particle == slot]
-        assert [e.role for e in sides] == ["forward", "proposal"]
-        assert {e.rows for e in sides} == {tuple(row.id for row in expected)}
-        assert [e.log_likelihood for e in sides] == [proposed.log_likelihood, proposed.log_likelihood_proposal]
-
-
-@TASKS
-def test_a_filtered_mutation_is_decided_on_the_buffer_without_tempering(task):
-    problem, _, events = finished_run("smc", task, mutate="filtered")
-    judged = scripted.of_kind(events, Proposed, why="likelihood")
-    assert {p.accepted for p in judged} == {True, False}
+    assert {proposed.accepted for proposed in decisions} == {True, False}
     assert not scripted.of_kind(events, Proposed, why="taken")
-    for proposed in judged:
-        scored = [e for e in steps_of(events, Scored, proposed.step) if e.particle == proposed.particle]
-        assert scored[-1].role == "proposal"
-        assert scored[-1].rows == tuple(row.id for row in problem.buffer(proposed.step, size=12))
-        ratio = proposed.log_likelihood_proposal - proposed.log_likelihood
-        assert proposed.log_alpha == pytest.approx(min(0.0, ratio))
+    for proposed in decisions:
+        batch, buffer = problem.batch(proposed.step), problem.buffer(proposed.step, size=12)
+        rows = {"batch": batch, "buffer": buffer, "train": problem.dataset.train}[JUDGED[name]]
+        scored = scripted.of_kind(events, Scored, step=proposed.step)
+        old = next(e for e in scored if e.hypothesis == proposed.parent and e.role != "proposal")
+        (new,) = (e for e in scored if e.particle == proposed.particle and e.role == "proposal")
+        assert old.rows == new.rows == tuple(row.id for row in rows)
+        assert (old.log_likelihood, new.log_likelihood) == (proposed.log_likelihood, proposed.log_likelihood_proposal)
+        assert proposed.log_alpha == pytest.approx(min(0.0, new.log_likelihood - old.log_likelihood))
 
 
 def asked_about(*wrong, slot=0, **options):
@@ -249,19 +237,6 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
 
 
 METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
-
-
-@TASKS
-@METHODS
-@pytest.mark.parametrize("buffer_size", [2, 12])
-def test_the_optimizer_sees_the_predictions_of_the_text_it_is_given(method, task, buffer_size):
-    problem, script, events = finished_run(method, task, particles=8, buffer_size=buffer_size)
-    rows = {row.id: row for row in problem.dataset.train}
-    if method == "smc" and buffer_size == 12:
-        assert scripted.of_kind(events, Resampled), "some were shown what an ancestor gave"
-    assert script.proposed
-    for text, ids, predicted, _, _ in script.proposed:
-        assert predicted == tuple(scripted.answer(text, rows[i], task=task) for i in ids)
 
 
 @METHODS

@@ -15,7 +15,7 @@ from tests.reporting.builders import dataset, drawn, run, started
 from vpp.data.dataset import ReadAs
 from vpp.data.table import read_like
 from vpp.errors import InputError
-from vpp.library.posterior import Particle, ask_all, table_of
+from vpp.library.posterior import ask_all, table_of
 from vpp.runs.asking import Background
 from vpp.settings import Config
 
@@ -27,15 +27,10 @@ def labels(tmp_path: Path) -> vpp.Posterior:
     return vpp.load_run(inspected.labels(tmp_path).directory.path)
 
 
-@pytest.fixture
-def numbers(tmp_path: Path) -> vpp.Posterior:
-    return vpp.load_run(inspected.numbers(tmp_path).directory.path)
-
-
 def test_particles_have_weight_text_idea_and_log_likelihood(labels: vpp.Posterior) -> None:
-    assert labels.particles[2] == Particle(
-        slot=2, weight=0.2, text=inspected.PAIR, idea=0, log_likelihood=math.log(0.2)
-    )
+    particle = labels.particles[2]
+    assert (particle.slot, particle.weight, particle.text) == (2, 0.2, inspected.PAIR)
+    assert (particle.hypothesis, particle.log_likelihood, particle.prior) == (0, math.log(0.2), None)
     assert [idea.slots for idea in labels.ideas] == [(0, 2), (1,), (3,)]
     assert (labels.weights, labels.hypotheses) == ([0.4, 0.3, 0.2, 0.1], list(inspected.LABEL_SLOTS))
 

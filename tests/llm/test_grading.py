@@ -7,7 +7,7 @@ import pytest
 
 from vpp.errors import EndpointRefused, InputError
 from vpp.events import Usage
-from vpp.llm.answers import LETTERS, NO_LETTER
+from vpp.llm.answers import LETTERS, NO_LETTER, pooled
 from vpp.llm.templates import LETTERED, Template, shipped
 from vpp.problem import Prediction
 from vpp.runs.preparation import Preparation
@@ -73,6 +73,14 @@ async def test_several_answers_have_seeds_of_their_own_and_are_pooled() -> None:
         assert (prediction.value, prediction.shares) == ("1", {"0": 0.25, "1": 0.5})
         assert sorted(body["seed"] for body in stub.bodies) == [36, 37, 38, 39, 40, 41], "seed 9 of 4 answers"
         assert noted[0][2] == count.snapshot().learner == 6  # the unreadable answer was asked for three times
+
+
+def test_the_first_answer_with_the_label_gives_the_reason() -> None:
+    said = [("b", 1, "second"), (None, 3, ""), ("a", 2, "first"), ("b", 1, "third")]
+    prediction, calls = pooled([(Prediction(row=7, value=value, explanation=why), n) for value, n, why in said])
+    assert (prediction.value, prediction.explanation, calls) == ("b", "second", 7)
+    silent, _ = pooled([(Prediction(row=7, value=None, raw="?", reason="none"), 3)] * 2)
+    assert (silent.value, silent.shares, silent.reason) == (None, None, "none")
 
 
 def prepare(dataset=PARITY, template: str | None = None, **options) -> RunSpec:

@@ -65,7 +65,7 @@ def run(folder: Path, table: str, method: str, seed: int, server: Sequence[str])
     for weight, state in zip(view.weights, view.population, strict=True):
         text = view.texts[state.hypothesis]
         weights[text] = weights.get(text, 0.0) + weight
-    proposals = [*view.drawn.values(), *view.proposals]
+    proposals = [*view.draws.values(), *view.proposals]
     return Trial(
         result=json.loads(done.stdout),
         heaviest=max(weights, key=weights.__getitem__).removeprefix(view.started.seed_text if view.started else ""),

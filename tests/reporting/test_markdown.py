@@ -56,7 +56,7 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert (titles(report, "## "), titles(report, "### ")) == (PAGES, APPENDIX)
     assert report.startswith("# toy\n\n**Right on 4 of 5 test rows that it answered, “I don’t know” on 1.")
     # EVEN and PAIR answer alike, BIG differs on two of ten rows: at 95 % three hypotheses stay apart.
-    facts = "right on 5 of 6 test rows · right on 4 of 4 training rows · 2 copies"
+    facts = "right on 5 of 6 test rows · right on 4 of 4 training rows"
     assert f"1. 60 % · {facts}\n\n> Say yes if a is even, else no.\n" in report
     assert "\n| no | 2 | 1 | 0 |\n| yes | 0 | 2 | 1 |\n" in report
     assert "| unsure and wrong | 1 row |" in report
@@ -68,6 +68,16 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert ", the worst by 0.667; on average 0.0417 too high." in numbers
     # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all.
     assert "| one answer | 3.188 |" in numbers
+
+
+def test_the_appendix_has_the_programs_of_the_hypotheses_that_weigh(tmp_path: Path) -> None:
+    reader = inspected.programs(tmp_path)
+    section = report_markdown(reader).split("### Programs")[1].split("### ")[0]
+    assert "def predict(a):\n    if ask('is it `short`?', a):" in section
+    for words in ("1 of 2 rows right", "the model reads it alike on 1 of 2 rows", "yes for 1 of 3 texts"):
+        assert words in plain(section).replace("The model", "the model")
+    assert "Read row by row: the model says that no program can follow it." in section
+    assert "<h2>Programs</h2>" in report_html(reader)
 
 
 def test_the_demo_model_is_named_and_no_other_model_is_called_so(tmp_path: Path) -> None:

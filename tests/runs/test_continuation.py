@@ -15,7 +15,7 @@ from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
-from vpp.runs.preparation import continue_run, going_on
+from vpp.runs.preparation import continue_run, spec_to_continue
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 
@@ -51,7 +51,7 @@ def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) ->
 def test_k_is_the_number_of_texts_and_last_weights_are_on_all_rows(options, expected, tmp_path: Path) -> None:
     config, view = Config(**{"final_weights": "rescored", **options}), inspected.labels(tmp_path).refresh().view
     spec = RunSpec(name="", config=config, endpoint=builders.DEMO)
-    assert going_on(spec, view, run="r", name="").config == replace(config, **expected)
+    assert spec_to_continue(spec, view, run="r", name="").config == replace(config, **expected)
 
 
 def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:

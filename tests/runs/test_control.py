@@ -5,28 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import (
-    PENGUINS,
-    Desk,
-    Model,
-    Outcome,
-    but_times_and_ids,
-    posterior,
-    resumed_steps,
-    stays,
-    wait_until,
-)
-from vpp.data.build import build_dataset
+from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, resumed_steps, stays, wait_until
+from tests.runs.conftest import penguins
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
 from vpp.errors import RunLocked
 from vpp.events import RunFailed, RunPaused
-from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
-from vpp.runs.preparation import Preparation
 from vpp.runs.process import Slots, launch
-from vpp.runs.spec import EndpointSpec, Keys, RunSpec
-from vpp.settings import Config
+from vpp.runs.spec import EndpointSpec, Keys
 
 IN_A_STEP = 20
 """Calls answered in the first step of a small run, after the 13 of the initial draw."""
@@ -152,26 +138,15 @@ def test_a_second_worker_is_refused(desk: Desk, served: Model) -> None:
 
 
 def test_of_two_workers_that_are_started_at_once_one_runs(desk: Desk, served: Model) -> None:
-    served.hold_after, directory = IN_A_STEP, prepare(desk, served)
+    endpoint, split = EndpointSpec(base_url=served.base_url, model="demo"), SplitPlan(train_size=30, test_size=10)
+    prepared = penguins(endpoint, split=split, particles=3, epochs=1, reading="rows")
+    served.hold_after, directory = IN_A_STEP, prepared.create(desk.runs, run_dir=desk.folder / "run")
     launch(directory, keys=Keys(), environment=desk.variables)
     with pytest.raises(RunLocked, match="held by another worker"):
         launch(directory, keys=Keys(), environment=desk.variables)
     wait_until(lambda: served.is_holding, "the first asks its model")
     served.hold_after = None
     wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it has ended")
-
-
-def prepare(desk: Desk, served: Model) -> RunDirectory:
-    """The run that `desk.run` starts, on disk only."""
-    table = Table.read(PENGUINS.read_bytes(), name=PENGUINS.name)
-    return Preparation(
-        dataset=build_dataset(table, target="species", split=SplitPlan(train_size=30, test_size=10)),
-        spec=RunSpec(
-            name="",
-            config=Config(particles=3, epochs=1, reading="rows"),
-            endpoint=EndpointSpec(base_url=served.base_url, model="demo", cache=False),
-        ),
-    ).create(desk.runs, run_dir=desk.folder / "run")
 
 
 # At a cap

@@ -8,10 +8,9 @@ import pytest
 from tests.processes import PENGUINS, Desk, Model
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
-from vpp.data.build import build_dataset
+from tests.runs.conftest import penguins
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
 from vpp.events import Usage
 from vpp.findings.cost import cost
 from vpp.inference.plan import plan, step_items
@@ -83,7 +82,7 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
 
 def words(config: Config, data: Dataset = DATA) -> str:
     """Return the cost as a terminal shows it."""
-    return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data, None)))
+    return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data)))
 
 
 def with_texts() -> Dataset:
@@ -131,17 +130,9 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
 def test_a_run_sends_no_more_than_was_estimated(desk: Desk, served: Model, method: Any) -> None:
     assert desk.run("run", "--method", method, "--structured", "off", *served.options).finish().code == 0
-    made, data = penguins(method)
-    expected = estimate(made, data)
+    split = SplitPlan(train_size=30, test_size=10)
+    prepared = penguins(split=split, method=method, reading="rows", particles=3, epochs=1)
+    expected = estimate(prepared.spec, prepared.dataset)
     assert expected.plan.least_calls <= len(served.bodies) <= expected.plan.calls
     sent = sum(len(message["content"]) for body in served.bodies for message in body["messages"])
     assert sum(line.prompt for line in expected.lines) * BYTES_A_TOKEN == pytest.approx(sent, rel=0.5)
-
-
-def penguins(method: Any) -> tuple[RunSpec, Dataset]:
-    data = build_dataset(
-        Table.read(PENGUINS.read_bytes(), name=PENGUINS.name),
-        target="species",
-        split=SplitPlan(train_size=30, test_size=10),
-    )
-    return spec(Config(method=method, reading="rows", particles=3, epochs=1), data=data), data

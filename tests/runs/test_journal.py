@@ -14,7 +14,7 @@ from tests.reporting.builders import folded
 from vpp.events import Certified, Evaluated, Event, RunResumed, RunStarted, Scored, StepFinished, Usage
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Answer, Journal, JournalReader, Record, RunReader, decode, encode, settled_answers
+from vpp.runs.journal import Answer, Journal, JournalReader, Record, RunReader, complete_answers, decode, encode
 from vpp.runs.view import RunView
 
 st.register_type_strategy(float, st.floats(allow_nan=False))
@@ -110,9 +110,9 @@ def test_a_resume_counts_the_answers_up_to_the_last_complete_step(tmp_path: Path
         journal.add_answer(hypothesis, Prediction(row=row, value="a"), 1)
         journal.add_answer(hypothesis, Prediction(row=row, value="by a program", branch=0), 0)
         journal.add(event, usage=Usage())
-    assert settled_answers(path) == []
+    assert complete_answers(path) == []
     journal.close()
-    answers = settled_answers(path)
+    answers = complete_answers(path)
     assert [each.hypothesis for each in answers if isinstance(each, Answer)] == ["first", "second", "third", "fourth"]
     assert len(JournalReader(path).read().answers.by_pair) == len(steps)
 

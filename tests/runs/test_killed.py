@@ -65,14 +65,10 @@ def killed(
 
 
 @pytest.mark.parametrize("name", MOMENTS)
-def test_a_killed_run_is_interrupted(killed: Desk, name: str) -> None:
-    assert killed.states[name] == "interrupted", f"drawn with {SEED}"
-
-
-@pytest.mark.parametrize("name", MOMENTS)
-def test_a_resumed_run_ends_like_an_undisturbed_one(
+def test_a_killed_run_is_interrupted_and_once_resumed_ends_like_an_undisturbed_one(
     killed: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome], name: str
 ) -> None:
+    assert killed.states[name] == "interrupted", f"drawn with {SEED}"
     outcome = killed.outcomes[name]
     assert outcome.code == 0
     assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["smc"].result), f"drawn with {SEED}"

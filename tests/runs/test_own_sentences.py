@@ -85,7 +85,7 @@ def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> Non
     evidenced = ("--tempering=incremental", "--demo", "--json", "--quiet")
     outcome = desk.vpp(*words, *evidenced, "--run-dir=run")
     snapshot = desk.look("run")
-    assert [(each.origin, bool(each.raw)) for each in snapshot.view.drawn.values()] == [
+    assert [(each.origin, bool(each.raw)) for each in snapshot.view.draws.values()] == [
         ("yours", False), ("yours", False), ("drawn", True),
     ]  # fmt: skip
     assert (

@@ -8,25 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.processes import PENGUINS
-from vpp.data.build import build_dataset
-from vpp.data.table import Table
+from tests.runs.conftest import penguins
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory, run_id
-from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore, delete, rename
 from vpp.settings import Config
 
 NOW = datetime(2026, 1, 10, 14, 32)
-DEMO = EndpointSpec(demo=True, model="demo")
 SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-
-
-def preparation(endpoint: EndpointSpec = DEMO, name: str = "", **config: int) -> Preparation:
-    dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="penguins.csv"), target="species")
-    spec = RunSpec(name=name, config=Config(**config), endpoint=endpoint)  # type: ignore[arg-type]
-    return Preparation(dataset=dataset, spec=spec)
 
 
 @given(st.text(), st.integers(0, 10**6))
@@ -53,7 +43,7 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
     ],
 )
 def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: int, config: Config, most: int) -> None:
-    spec = replace(preparation().spec, config=config, endpoint=replace(SERVER, concurrency=told))
+    spec = replace(penguins().spec, config=config, endpoint=replace(SERVER, concurrency=told))
     assert replace(spec, dataset={**spec.dataset, "n_train": 100, "n_test": 60}).ceiling == most
 
 
@@ -64,7 +54,7 @@ def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: 
         for name, now in (("m", NOW), ("z", NOW), ("a", NOW), ("b", later))
     ]
     for run in runs:
-        run.create(preparation().spec, b"x")
+        run.create(penguins().spec, b"x")
     (tmp_path / "no run").mkdir()
     assert [run.id for run in RunStore(tmp_path).runs()] == [run.id for run in reversed(runs)]
     assert RunStore(tmp_path / "nowhere").runs() == []
@@ -77,7 +67,7 @@ def test_an_id_is_never_a_path(tmp_path: Path, name: str) -> None:
 
 
 def test_a_new_name_stays_and_the_id_too(tmp_path: Path) -> None:
-    directory = preparation().create(tmp_path)
+    directory = penguins().create(tmp_path)
     rename(directory, "  ../../ what?\n ")
     assert directory.spec().name == "../../ what?"
     assert RunStore(tmp_path).runs()[0].id == directory.id
@@ -86,7 +76,7 @@ def test_a_new_name_stays_and_the_id_too(tmp_path: Path) -> None:
 
 
 def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
-    directory = preparation().create(tmp_path)
+    directory = penguins().create(tmp_path)
     with directory.lock(), pytest.raises(RunLocked):
         delete(directory)
     delete(directory)
@@ -97,12 +87,12 @@ def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
 
 
 def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
-    made = preparation().create(tmp_path / "runs")
+    made = penguins().create(tmp_path / "runs")
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]
 
 
 def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
-    prepared = preparation(SERVER, name="Pingüine", particles=3)
+    prepared = penguins(SERVER, name="Pingüine", particles=3)
     assert prepared.create(tmp_path).spec() == prepared.spec
 
 
@@ -121,10 +111,10 @@ def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
 )
 def test_an_endpoint_that_cannot_work_is_refused_before_anything_is_written(endpoint: EndpointSpec, words: str) -> None:
     with pytest.raises(InputError, match=words) as raised:
-        preparation(endpoint)
+        penguins(endpoint)
     assert "secret" not in str(raised.value)
 
 
 def test_a_batch_needs_as_many_training_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="fewer than a batch of 101"):
-        preparation(batch_size=101)
+        penguins(batch_size=101)

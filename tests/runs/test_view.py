@@ -1,78 +1,33 @@
 """The fold: what a resume voids, and what a person is told of a run's state."""
 
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.processes import PENGUINS, Desk, Outcome
-from tests.reporting.builders import folded
-from vpp.data.build import build_dataset
-from vpp.data.table import Table
-from vpp.events import (
-    Evaluated,
-    Event,
-    ParticleDrawn,
-    ParticleState,
-    Proposed,
-    Reweighted,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    Scored,
-    StepFinished,
-    Usage,
-)
+from tests.processes import Desk, Outcome
+from tests.reporting.builders import YES_NO, drawn, evaluated, finished, folded, proposed, reweighted, scored, started
+from vpp.events import Evaluated, Event, RunFailed, RunFinished, RunPaused, RunResumed, Usage
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Heartbeat, RunDirectory
 from vpp.runs.journal import Record, read_view
-from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
 
-STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
-DRAWN = ParticleDrawn(particle=0, hypothesis="a", text="A", temperature=0.5, raw="A")
+STARTED = started(Config(), YES_NO)
+DRAWN, FIRST_END = drawn("A")
 
 
-def step(number: int) -> StepFinished:
-    state = ParticleState(hypothesis="a", parent=0, log_likelihood=-1.0, log_weight=0.0)
-    return StepFinished(step=number, population=(state,), batch=(1,))
+def step(number: int) -> tuple[Event, ...]:
+    return scored(number, 0, "A", {1: "yes"}, role="buffer"), proposed(number, 0, "A", "B"), finished(number, ("A",))
 
 
-def scored(number: int, role: str = "buffer") -> Scored:
-    return Scored(
-        step=number, particle=0, hypothesis="a", role=role, rows=(1,), predictions=("x",), log_likelihood=-1.0
-    )  # type: ignore[arg-type]
+def evaluation(number: int) -> Evaluated:
+    return evaluated(YES_NO, {"A": ("yes", "no", "no")}, slots=("A",), step=number)
 
 
-def proposed(number: int) -> Proposed:
-    return Proposed(
-        step=number,
-        particle=0,
-        parent="a",
-        proposal="b",
-        text="B",
-        raw="B",
-        temperature=1.0,
-        accepted=True,
-        why="taken",
-    )
-
-
-def evaluated(number: int) -> Evaluated:
-    return Evaluated(
-        step=number, split="test", rows=(9,), hypotheses=("a",), predictions=(("x",),), weights=(1.0,),
-        metric="accuracy", value=1.0, averaged=("x",),
-    )  # fmt: skip
-
-
-FINAL = Reweighted(step=1, beta=1.0, log_weights=(0.0,), weights=(1.0,), ess=1.0, role="final")
-FIRST = (STARTED, DRAWN, step(-1))
-STEP_0 = (scored(0), proposed(0), step(0))
-STEP_1 = (scored(1), proposed(1), step(1))
-END = (scored(1, "final"), FINAL, evaluated(1))
+FINAL = reweighted(1, (1.0,), role="final")
+FIRST = (STARTED, DRAWN, FIRST_END)
+STEP_0, STEP_1 = step(0), step(1)
+END = (scored(1, 0, "A", {1: "yes"}, role="final"), FINAL, evaluation(1))
 
 
 def view(*events: Event, second: float = 1.0) -> RunView:
@@ -82,18 +37,18 @@ def view(*events: Event, second: float = 1.0) -> RunView:
 
 def shown(found: RunView) -> tuple[object, ...]:
     """What a resume must bring back."""
-    return found.drawn, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
+    return found.draws, found.steps, found.final, found.final_scored, found.evaluated, found.population, found.phase
 
 
 @pytest.mark.parametrize(
     ("kept", "void", "last"),
     [
         ((STARTED,), (DRAWN,), None),
-        (FIRST, (scored(0), proposed(0)), -1),
-        ((*FIRST, *STEP_0), (scored(1), proposed(1)), 0),
+        (FIRST, STEP_0[:2], -1),
+        ((*FIRST, *STEP_0), STEP_1[:2], 0),
         ((*FIRST, *STEP_0, *STEP_1), END, 1),
         ((*FIRST, *STEP_0), (*STEP_1, *END), 0),
-        ((*FIRST, *STEP_0), (evaluated(0), RunFinished(outcome="stopped")), 0),
+        ((*FIRST, *STEP_0), (evaluation(0), RunFinished(outcome="stopped")), 0),
         ((*FIRST, *STEP_0, *STEP_1), (*END, RunFailed(reason="endpoint", detail="gone")), 1),
     ],
 )
@@ -121,32 +76,24 @@ def test_a_run_says_why_it_makes_no_further_step(events: tuple[Event, ...], reas
 
 
 def test_a_run_that_was_only_held_loses_nothing() -> None:
-    held = view(*FIRST, *STEP_0, scored(1), RunPaused(reason="user"), RunResumed(step=2))
-    assert shown(held) == shown(view(*FIRST, *STEP_0, scored(1)))
+    held = view(*FIRST, *STEP_0, STEP_1[0], RunPaused(reason="user"), RunResumed(step=2))
+    assert shown(held) == shown(view(*FIRST, *STEP_0, STEP_1[0]))
     late = view(*FIRST, *STEP_0, *STEP_1, *END, RunPaused(reason="user"), RunResumed(step=2))
     assert late.final == FINAL
 
 
 def test_a_resumed_run_begins_with_the_counts_of_its_last_whole_step() -> None:
-    assert last_finished(view(*FIRST, scored(0), proposed(0))).usage == Usage(learner=2)
+    assert last_finished(view(*FIRST, *STEP_0[:2])).usage == Usage(learner=2)
 
 
 def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
-    assert view(*FIRST, RunPaused(reason="user"), RunResumed(step=2), scored(0)).wall_s == 4
+    assert view(*FIRST, RunPaused(reason="user"), RunResumed(step=2), STEP_0[0]).wall_s == 4
     assert view(RunFinished(outcome="stopped"), STARTED, DRAWN).wall_s == 1
     assert view(*FIRST, second=-1).wall_s == 0
 
 
 def before(seconds: float) -> float:
     return time.time() - seconds
-
-
-@pytest.fixture
-def directory(tmp_path: Path) -> RunDirectory:
-    """A run that no worker has seen."""
-    dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="p.csv"), target="species")
-    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True, model="demo"))
-    return Preparation(dataset=dataset, spec=spec).create(tmp_path)
 
 
 def test_a_run_whose_worker_is_being_started_is_queued_and_later_interrupted(directory: RunDirectory) -> None:

@@ -12,7 +12,7 @@ def test_a_run_on_two_models_reads_every_answer(litellm: Served, desk: Desk) -> 
     view = finished(desk, "answered", *litellm.options, *RULES, **litellm.environment)
     assert view.usage.unparsable == 0
     assert set(votes(view)) == {"Adelie"}
-    assert all(drawn.text.endswith("Every penguin is an Adelie.") for drawn in view.drawn.values())
+    assert all(drawn.text.endswith("Every penguin is an Adelie.") for drawn in view.draws.values())
     check = desk.start("check-endpoint", *litellm.options, *RULES, **litellm.environment).finish(within_s=300)
     assert check.code == 0, check.out
     assert all(model in check.out for model in ("labels", "rules"))

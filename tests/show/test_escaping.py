@@ -83,7 +83,10 @@ def test_any_text_stays_text(text: str) -> None:
 
 
 def test_no_text_leaves_its_element_or_attribute() -> None:
-    assert markup.badge("", "<b>", title="\"'>") == '<span class="badge" title="&quot;&#x27;&gt;">&lt;b&gt;</span>'
+    assert markup.block("<b>", label="\"'><b>") == (
+        '<div class="vpp" role="group" aria-label="&quot;&#x27;&gt;&lt;b&gt;"><b></div>'
+    )
+    assert markup.badge("", "<b>") == '<span class="badge">&lt;b&gt;</span>'
 
 
 def test_addresses_and_names_get_a_joiner() -> None:

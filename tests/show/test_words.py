@@ -1,3 +1,4 @@
+import html
 import math
 import re
 
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.show import markup, words
+from vpp.show.blocks import Code
 from vpp.show.figures import VoteBar
 from vpp.show.markup import BY_LABEL, GLOSSARY, diff_html, kept_share
 
@@ -75,6 +77,32 @@ def test_every_term_has_a_place_of_its_own_on_the_page() -> None:
     ids = re.findall(r'<div popover id="([^"]+)"', markup.glossary())
     assert len(ids) == len(set(ids)) == len(GLOSSARY)
     assert len(BY_LABEL) == sum(len(entry.labels) for entry in GLOSSARY), "no two terms share a label"
+
+
+PROGRAM = """def predict(row):
+    # "<b>", if any
+    return "a<b" if row['x'] > 6.5 else None
+"""
+
+
+def test_a_program_is_marked_on_the_page_and_stays_the_same_text() -> None:
+    marked = markup.html([Code(PROGRAM, is_program=True)])
+    for kind, token in (("kw", "def"), ("com", '# "<b>", if any'), ("lit", '"a<b"'), ("lit", "6.5"), ("kw", "None")):
+        assert f'<span class="{kind}">{html.escape(token)}</span>' in marked
+    assert unmarked(marked) == PROGRAM
+    assert "span" not in markup.html([Code(PROGRAM)])
+
+
+@given(st.text(alphabet="\n\r\f\t \\'\"#(){}<>&:=fr0.e٣é\x00", max_size=40) | st.text(max_size=40))
+def test_any_text_that_is_called_a_program_is_shown_whole_and_escaped(source: str) -> None:
+    assert unmarked(markup.html([Code(source, is_program=True)])) == markup.plain(source)
+
+
+def unmarked(page: str) -> str:
+    inside = page.removeprefix('<pre class="raw">').removesuffix("</pre>")
+    words = re.sub(r'<span class="(kw|lit|com)">|</span>', "", inside)
+    assert "<" not in words
+    return html.unescape(words)
 
 
 QUOTED = 'if x is above 6, answer gentoo. Otherwise answer "Adelie"'

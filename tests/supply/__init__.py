@@ -1,1 +1,0 @@
-"""Pins, hashes and licences of the installed packages."""

@@ -112,16 +112,6 @@ def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
     assert found[n].follows == (n >= 9)  # Wilson: 5 of 5 is 57 to 100 %
 
 
-def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served, AND, A_ONLY, data=DATA)
-    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=15, rows=12))
-    assert [each.text for each in found.ideas] == [AND, A_ONLY]
-    for idea in found.ideas:
-        assert idea.must_change.n >= 10
-        assert idea.must_stay.n >= 10
-        assert (idea.must_change.obeyed, idea.must_stay.obeyed) == (idea.must_change.n, idea.must_stay.n)
-
-
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
     found = tried(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]

@@ -8,8 +8,7 @@ import importlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +38,9 @@ Ending = Literal["done", "failed", "stopped"]
 """End of a sweep command; `failed`: some cells failed and can be run again; the others are finished."""
 
 
-class Ended(NamedTuple):
+class Worked(NamedTuple):
+    """A cell whose worker has ended."""
+
     cell: Cell
     code: int
     reason: str = ""
@@ -61,24 +62,17 @@ def run_sweep(
         progress = Progress(directory, spec, say)
         endpoint, folder = share(spec.endpoint, jobs), directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
-        with on_signals(directory.stop), ThreadPoolExecutor(1) as pool:
-            parallel = pool.submit(_parallel, tasks, backend, jobs)
+        with on_signals(directory.stop), parallel_config(backend=backend, n_jobs=jobs):
             try:
-                while not parallel.done():
-                    progress.look()
-                    wait([parallel], POLL_S)
-            finally:
-                if not parallel.done():
-                    directory.stop()
-        return _ending(directory, progress, parallel.result())
+                for worked in Parallel(batch_size=1, return_as="generator_unordered")(tasks):
+                    progress.add(worked)
+            except BaseException:
+                directory.stop()
+                raise
+        return progress.end(), progress
 
 
-def _parallel(tasks: Sequence[Any], backend: Backend, jobs: int) -> list[Ended]:
-    with parallel_config(backend=backend, n_jobs=jobs):
-        return list(Parallel(batch_size=1)(tasks))
-
-
-def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slots: int) -> Ended:
+def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slots: int) -> Worked:
     """Work on a cell to its end in a process of its own. joblib calls it, on any machine that has the folder."""
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
@@ -87,14 +81,14 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
             _create(run, cell, setting, endpoint)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.is_stopped():
-            return Ended(cell, STOPPED)
+            return Worked(cell, STOPPED)
         worker = start_worker(run, {**os.environ, "VPP_MAX_RUNNING": str(slots)}, "--json", "--quiet")
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
-        return Ended(cell, FAULT, str(error))
+        return Worked(cell, FAULT, str(error))
     if worker.returncode == ENDPOINT_FAILED and not directory.is_stopped():
         directory.stop()
-    return Ended(cell, worker.returncode)
+    return Worked(cell, worker.returncode)
 
 
 def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], bool]) -> None:
@@ -125,17 +119,17 @@ def share(endpoint: EndpointSpec, jobs: int) -> EndpointSpec:
 
 
 class Progress:
-    """State of the cells, read from their run directories: a finished cell once, only new events of the others."""
+    """Outcomes of the finished cells, read from their run directories, and why the others are not finished."""
 
     def __init__(self, directory: SweepDirectory, request: SweepSpec, say: Callable[[str], None]) -> None:
-        self._directory, self._cells, self.say = directory, request.cells, say
+        self._directory, self._cells, self._say = directory, request.cells, say
         self.spec = directory.spec()
-        self._readers = {cell: RunReader(directory.run_of(cell)) for cell in self.spec.cells}
         self._outcomes: dict[Cell, Outcome] = {}
         self.failures: dict[Cell, str] = {}
-        self._began_at = time.monotonic()
-        self._read()
-        self._n_at_first = len(self.open)
+        self._refused: list[str] = []
+        for cell in self.spec.cells:
+            self._read(cell)
+        self._began_at, self._n_at_first = time.monotonic(), len(self.open)
         self._write_tables()
 
     @property
@@ -147,31 +141,41 @@ class Progress:
         """Cells of this sweep command that are not finished."""
         return [cell for cell in self._cells if cell not in self._outcomes]
 
-    def look(self) -> None:
-        """Read what is new; say which cells have finished, and rewrite the tables."""
-        before = self.open
-        self._read()
-        ended = [cell for cell in before if cell in self._outcomes]
-        for number, cell in enumerate(ended, 1):
-            outcome, words = self._outcomes[cell], self._words(len(before) - number)
-            self.say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({words})")
-        if ended:
+    def add(self, worked: Worked) -> None:
+        """Read how a cell ended, say it, and rewrite the tables if it is finished."""
+        cell, code, reason = worked
+        self._read(cell)
+        if outcome := self._outcomes.get(cell):
+            self._say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({self._words()})")
             self._write_tables()
+        elif code != STOPPED:
+            why = reason or self.failures.get(cell) or f"see {self._directory.run_of(cell).log}"
+            if code == ENDPOINT_FAILED:
+                self._refused.append(f"{cell.name}: {why}")
+            else:
+                self._say(f"{cell.name} failed, can be run again: {why}")
 
-    def _read(self) -> None:
-        for cell in [cell for cell, reader in self._readers.items() if reader.directory.exists]:
-            self.failures.pop(cell, None)
-            try:
-                snapshot = self._readers[cell].refresh()
-                if snapshot.state == "finished":
-                    self._outcomes[cell] = outcome_of(cell, self._readers.pop(cell).directory, snapshot.view)
-                elif snapshot.state == "failed":
-                    self.failures[cell] = snapshot.view.detail
-            except RunError as error:
-                self.failures[cell] = str(error)
+    def end(self) -> Ending:
+        """Raises EndpointError."""
+        if self._refused:
+            raise EndpointError(self._refused[0])
+        return "done" if not self.open else "stopped" if self._directory.is_stopped() else "failed"
 
-    def _words(self, n_open: int) -> str:
+    def _read(self, cell: Cell) -> None:
+        run = self._directory.run_of(cell)
+        self.failures.pop(cell, None)
+        try:
+            snapshot = RunReader(run).refresh() if run.exists else None
+            if snapshot and snapshot.state == "finished":
+                self._outcomes[cell] = outcome_of(cell, run, snapshot.view)
+            elif snapshot and snapshot.state == "failed":
+                self.failures[cell] = snapshot.view.detail
+        except RunError as error:
+            self.failures[cell] = str(error)
+
+    def _words(self) -> str:
         """Return `12 of 105 cells, about 7 min left`."""
+        n_open = len(self.open)
         words = f"{len(self._cells) - n_open} of {counted(len(self._cells), 'cell')}"
         left_s = (time.monotonic() - self._began_at) / (self._n_at_first - n_open) * n_open
         return f"{words}, about {seconds(left_s)} left" if n_open else words
@@ -179,19 +183,6 @@ class Progress:
     def _write_tables(self) -> None:
         write_atomically(self._directory.results, results_csv(self.outcomes))
         write_atomically(self._directory.tables, tables_markdown(self.spec, self.outcomes).encode())
-
-
-def _ending(directory: SweepDirectory, progress: Progress, ends: Sequence[Ended]) -> tuple[Ending, Progress]:
-    """Report the cells that failed. Raises EndpointError."""
-    progress.look()
-    left = [each for each in ends if each.cell in progress.open]
-    for cell, code, reason in left:
-        why = reason or progress.failures.get(cell) or f"see {directory.run_of(cell).log}"
-        if code == ENDPOINT_FAILED:
-            raise EndpointError(f"{cell.name}: {why}")
-        if code != STOPPED:
-            progress.say(f"{cell.name} failed, can be run again: {why}")
-    return "done" if not left else "stopped" if directory.is_stopped() else "failed", progress
 
 
 @contextmanager

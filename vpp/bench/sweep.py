@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import TypeAdapter
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -21,9 +20,9 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
 from vpp.llm.templates import PAPER, chosen_templates, set_texts
-from vpp.runs.directory import RunDirectory, load_dataset, locked, write_atomically
+from vpp.runs.directory import RunDirectory, file_lock, load_dataset, write_atomically
 from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, RunSpec, first_fault
+from vpp.runs.spec import EndpointSpec, RunSpec, adapter, first_fault
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, Reading, preset
 from vpp.show.words import counted
@@ -153,9 +152,6 @@ def _in_order(names: Sequence[str], choices: Mapping[str, Any], noun: str) -> tu
     return tuple(name for name in choices if name in names)
 
 
-_SPEC: TypeAdapter[SweepSpec] = TypeAdapter(SweepSpec)
-
-
 class SweepDirectory:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -171,7 +167,8 @@ class SweepDirectory:
     def spec(self) -> SweepSpec:
         """Read sweep.json. Raises RunError if it does not exist or cannot be read."""
         try:
-            return _SPEC.validate_json((self.path / "sweep.json").read_bytes())
+            spec: SweepSpec = adapter(SweepSpec).validate_json((self.path / "sweep.json").read_bytes())
+            return spec
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
         except (OSError, ValueError, InputError) as error:
@@ -193,7 +190,7 @@ class SweepDirectory:
             raise InputError(
                 f"{self.path} holds other files ({others[0]!r}, …) and no sweep: name a new or empty folder with -o"
             )
-        with locked(self.path / ".lock") as is_ours:
+        with file_lock(self.path / ".lock") as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another sweep: wait for it, or stop it first")
             yield
@@ -208,7 +205,7 @@ class SweepDirectory:
     def begin(self, request: SweepSpec) -> None:
         """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or setting."""
         spec = merge(self.spec(), request, self.path) if self.exists else request
-        write_atomically(self.path / "sweep.json", _SPEC.dump_json(spec, indent=2))
+        write_atomically(self.path / "sweep.json", adapter(SweepSpec).dump_json(spec, indent=2))
         (self.path / "stop").unlink(missing_ok=True)
 
 
@@ -281,7 +278,7 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         "completion_tokens": values["tokens"]["completion"],
         "K": view.size,
         "n_unique": values["n_unique"],
-        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
+        "n_ideas": len(merge_ideas(view, load_dataset(directory, directory.spec())).all),
         "ess": values["ess_by_step"],
         "acceptance_rate": values["acceptance_rate"],
         "log_evidence": evidence["value"] if evidence else None,

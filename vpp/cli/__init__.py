@@ -1,4 +1,4 @@
-"""The command line: one short function per command.
+"""The command line: one short function per command, which yields the lines that it prints and returns its result.
 
 Exit codes: 0 done, 1 program error or failed `verify`, 2 bad input, 3 endpoint failed or cap reached, 130 stopped.
 """
@@ -6,13 +6,29 @@ Exit codes: 0 done, 1 program error or failed `verify`, 2 bad input, 3 endpoint 
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from vpp.cli.parser import build_parser
 from vpp.errors import EndpointError, InputError, VppError
 from vpp.runtime import no_collecting
 
 DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
+
+
+class Ending(NamedTuple):
+    """The end of a command."""
+
+    result: object
+    """What --json prints, or a function that returns it."""
+    code: int = DONE
+    failure: BaseException | None = None
+    """Raised after the result is printed."""
+
+
+Lines = Generator[str, None, Ending]
+"""The lines of a command, in words."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
         module, function = options.command.split(":")
         with no_collecting():
             command = getattr(importlib.import_module(module), function)
-        return int(command(options))
+        return carry_out(command(options), is_json=options.json)
     except EndpointError as error:
         return _complain(error, ENDPOINT_FAILED)
     except VppError as error:
@@ -41,6 +57,31 @@ def main(argv: Sequence[str]) -> int:
         return STOPPED
 
 
+def carry_out(lines: Lines, *, is_json: bool) -> int:
+    """Print a command's lines as they come, or its result alone as one line of JSON; return its exit code."""
+    from vpp.cli.system import print_json  # here, since a help text would wait for it
+
+    ending: Ending | None = None
+    while ending is None:
+        try:
+            line = next(lines)
+        except StopIteration as end:
+            ending = end.value
+        else:
+            if not is_json:
+                print(line, flush=True)
+    if is_json:
+        print_json(ending.result() if callable(ending.result) else ending.result)
+    if ending.failure:
+        raise ending.failure
+    return ending.code
+
+
+def complain(text: str) -> None:
+    with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
+        print(f"vpp: {text}", file=sys.stderr)
+
+
 def _complain(error: Exception, code: int) -> int:
-    print(f"vpp: {error}", file=sys.stderr)
+    complain(str(error))
     return code

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+from vpp.cli import Ending, Lines
 from vpp.cli.progress import ask
-from vpp.cli.system import find_run, print_json, read_table, write_bytes
+from vpp.cli.system import find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
@@ -17,14 +18,14 @@ from vpp.findings.scores import averaged_score, score_text
 from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
-from vpp.runs.asking import Answers, Asking, PromptedAsking
+from vpp.runs.asking import Answers, Asking
 from vpp.runs.journal import RunReader
 from vpp.show.markup import lines
 from vpp.show.words import counted
-from vpp.trials import TrialAsking, TrialSize
+from vpp.trials import PromptedAsking, TrialAsking, TrialSize
 
 
-def predict(options: Namespace) -> int:
+def predict(options: Namespace) -> Lines:
     """Ask every particle about every row of a table. If it is stopped or fails, the rows answered so far are kept."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
@@ -50,13 +51,13 @@ def predict(options: Namespace) -> int:
         beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
-    for words, n in _refusals(answers).most_common():
+    refusals = _refusals(answers)
+    for words, n in refusals.most_common():
         print(f"{counted(n, 'row')}: {words}", file=sys.stderr)
     done = f"{len(answers.rows)} of {len(rows)}" if failure else len(rows)
-    print(f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
-    if failure:
-        raise failure
-    return 0
+    yield f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}"
+    counts = {"rows": len(rows), "predicted": len(answers.rows), "refused": dict(refusals)}
+    return Ending({"run": directory.id, "file": options.output, **counts}, failure=failure)
 
 
 def _refusals(answers: Answers) -> Counter[str]:
@@ -65,7 +66,7 @@ def _refusals(answers: Answers) -> Counter[str]:
     return Counter({row: words for row, words in reasons if words.startswith(tuple(OF_PROMPT))}.values())
 
 
-def sheet(options: Namespace) -> int:
+def sheet(options: Namespace) -> Lines:
     """Ask every particle about rows without a label, and write them as a sheet to fill in, most informative first."""
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
@@ -73,27 +74,25 @@ def sheet(options: Namespace) -> int:
     answers = ask(Asking(reader.directory, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
-    print(f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}")
-    return 0
+    yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}"
+    return Ending({"run": reader.directory.id, "file": options.output, "rows": len(answers.rows), "target": target})
 
 
-def trial(options: Namespace) -> int:
+def trial(options: Namespace) -> Lines:
     """Ask the trial's questions, keep its result in the run's directory, and print it."""
     reader = RunReader(find_run(options.run_dir))
     asking = TrialAsking(reader, TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows))
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
-    print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)
     if options.plan:
-        return 0
+        yield cost
+        return Ending({"run": reader.directory.id, "calls": asking.calls})
+    print(cost, file=sys.stderr, flush=True)
     result = ask(asking)
-    if options.json:
-        print_json({"run": reader.directory.id, **asdict(result), "verdict": trial_verdict(result)})
-    else:
-        print("\n".join(lines(trial_blocks(result, reader.refresh().view.seed_text))))
-    return 0
+    yield from lines(trial_blocks(result, reader.refresh().view.seed_text))
+    return Ending({"run": reader.directory.id, **asdict(result), "verdict": trial_verdict(result)})
 
 
-def baseline(options: Namespace) -> int:
+def baseline(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
     prompted = ask(PromptedAsking(directory, calls=options.calls))
     write_all(directory)
@@ -102,15 +101,12 @@ def baseline(options: Namespace) -> int:
     simple = with_prompted(baselines(dataset), directory, dataset)
     test = reader.refresh().view.evaluated.get("test")
     own = None if test is None else averaged_score(test, dataset)
-    if options.json:
-        facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": prompted.run_calls}
-        results: dict[str, float | None] = {"posterior": own.value if own else None}
-        results |= {model.name: model.score.value for model in simple.models}
-        models = {each.name: {"calls": each.calls, "examples": each.examples} for each in prompted.models}
-        print_json({"run": directory.id, **facts, "test": results, "prompted": models})
-        return 0
     rows = [("the run", own)] if own else []
     rows += [(MODEL_NAMES[model.name], model.score) for model in simple.models]
     width = max(len(name) for name, _ in rows)
-    print("\n".join(f"{name:{width}}  {score_text(score):>8}" for name, score in rows))
-    return 0
+    yield from (f"{name:{width}}  {score_text(score):>8}" for name, score in rows)
+    facts = {"metric": "mse" if dataset.task == "regression" else "accuracy", "learner_calls": prompted.run_calls}
+    results: dict[str, float | None] = {"posterior": own.value if own else None}
+    results |= {model.name: model.score.value for model in simple.models}
+    models = {each.name: {"calls": each.calls, "examples": each.examples} for each in prompted.models}
+    return Ending({"run": directory.id, **facts, "test": results, "prompted": models})

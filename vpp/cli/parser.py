@@ -1,14 +1,15 @@
 """The commands and their options."""
 
 import argparse
-from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _SubParsersAction
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import Field, fields
+from functools import partial
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
-from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, SplitRule
+from vpp.data.dataset import ALL_ROWS, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
 from vpp.llm.templates import AUTO, GALLERY, TEMPLATES
 from vpp.settings import (
@@ -41,25 +42,37 @@ READ_AS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("header", "as-is"), YES_OR_NO.__getitem__),
 }
 """Names of `--read`, and how a value is read."""
-OF_CONFIG = {"patience": "patience", "certify": "certify", "score-rows": "score_rows"}
-"""Names of `--limit`, and the options of `Config` that they set."""
 LIMITS = {
-    "calls": "calls",
-    "cost": "cost",
-    **OF_CONFIG,
-    "learner": "learner_max_tokens",
-    "optimizer": "optimizer_max_tokens",
-    "context": "context_length",
-    "call": "timeout_s",
-    "wait": "max_wait_s",
-    "cell": "cell_limit",
+    "calls": "cap.calls",
+    "cost": "cap.cost",
+    "patience": "config.patience",
+    "certify": "config.certify",
+    "score-rows": "config.score_rows",
+    "learner": "endpoint.learner_max_tokens",
+    "optimizer": "endpoint.optimizer_max_tokens",
+    "context": "endpoint.context_length",
+    "call": "endpoint.timeout_s",
+    "wait": "endpoint.max_wait_s",
+    "cell": "spec.cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
-CAPS, OF_RUN = ("calls", "cost"), ("calls", "cost", *OF_CONFIG, "cell")
 DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
-INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", *OF_CONFIG.values(), *FOR_EXPERTS}
+INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", "certify", "score_rows", *FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
+
+
+def part(options: Namespace, of: str) -> dict[str, Any]:
+    """Return the fields of a part that were given. of: `config`, `endpoint`, `split`, `cap`, `read`, `setting`."""
+    given = ((name.partition("."), value) for name, value in vars(options).items() if value is not None)
+    return {field: value for (place, _, field), value in given if field and place == of}
+
+
+class _Fields(argparse.Action):
+    """An option that sets fields, which its type returns by their names: `config.coverage`."""
+
+    def __call__(self, _: ArgumentParser, options: Namespace, values: Any, *__: Any) -> None:
+        vars(options).update(values)
 
 
 class _Parser(ArgumentParser):
@@ -79,11 +92,15 @@ def build_parser() -> ArgumentParser:
     return parser
 
 
-def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
-    """Add a command. function: `module:function` in vpp.cli."""
+def command(
+    commands: Commands, name: str, function: str, about: str, *, serves: bool = False, **more: Any
+) -> ArgumentParser:
+    """Add a command. function: `module:function` in vpp.cli. serves: until it is interrupted, without a result."""
     description = about[:1].upper() + about[1:] + "."
     parser = commands.add_parser(name, help=about, description=description, allow_abbrev=False, **more)
     parser.set_defaults(command=f"vpp.cli.{function}")
+    if not serves:
+        parser.add_argument("--json", action="store_true", help="print the result alone, as one line of JSON")
     return parser
 
 
@@ -102,14 +119,13 @@ def _learning(commands: Commands) -> None:
     data = data_options(learn)
     data.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
-    data.add_argument("--split", type=SplitRule.read, default=RANDOM, metavar="RULE", help=about)
+    data.add_argument("--split", dest="split.rule", type=SplitRule.read, metavar="RULE", help=about)
     about = "training rows at most, or all that are not held out"
-    _number(data, "--train-size", about, 100, type=_train_size, metavar="N|all")
-    _number(data, "--test-size", "test rows at most; 0: all rows train", 60)
+    _number(data, "--train-size", about, 100, dest="split.train_size", type=_train_size, metavar="N|all")
+    _number(data, "--test-size", "test rows at most; 0: all rows train", 60, dest="split.test_size")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know”, so that a share COVERAGE of new "
     about += "rows has its label among those called possible (0, 0.9)"
-    calibration: dict[str, Any] = {"type": _calibration, "default": (0, None), "metavar": "N[@COVERAGE]"}
-    data.add_argument("--calibration-size", **calibration, help=about)
+    _fields(data, "--calibration-size", "N[@COVERAGE]", about, _calibration)
     model_options(learn, of_run=True)
     method = method_options(learn, option_docs())
     method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
@@ -130,13 +146,12 @@ def _learning(commands: Commands) -> None:
     about = "their prior weights: numbers with commas, in the file's order (equal)"
     method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
     run_options(weigh)
-    sizes = {"train_size": 100, "test_size": 60, "calibration_size": (0, None)}
-    weigh.set_defaults(preset="recommended", seeds=1, test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
+    weigh.set_defaults(preset="recommended", seeds=1, test=None, **{"config.method": "weigh"})
 
     resume = on_run(commands, "resume", "running:resume", "continue a run; a finished run prints its result again")
     header_option(resume)
-    limit_option(resume, CAPS)
-    output_options(resume)
+    limit_option(resume, "cap")
+    quiet_option(resume)
 
     about = "start a new run with the particles of another and newly labelled rows as training rows"
     new = on_run(commands, "continue", "running:continue_", about)
@@ -153,7 +168,7 @@ def _control(commands: Commands) -> None:
         ("go-on", "send calls again after a pause"),
     ):
         on_run(commands, name, "stored:send", about).set_defaults(sent=name.replace("-", " "))
-    json_option(command(commands, "list", "stored:list_runs", "list the runs, newest first"))
+    command(commands, "list", "stored:list_runs", "list the runs, newest first")
     rename = on_run(commands, "rename", "stored:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
     on_run(commands, "delete", "stored:delete", "remove a run for good")
@@ -172,7 +187,7 @@ def _reading(commands: Commands) -> None:
     to.add_argument("--mlflow", metavar="URI", help="a tracking server's address, such as http://localhost:5000")
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about = "replay a run on its recorded answers, and report differences from its journal"
-    json_option(on_run(commands, "verify", "stored:verify", about))
+    on_run(commands, "verify", "stored:verify", about)
     task = command(commands, "task", "stored:task", "write one of the paper's seven tasks as a CSV")
     task.add_argument("name", metavar="NAME")
     for name, default in (("seed", 0), ("train-size", 100), ("test-size", 60)):
@@ -196,24 +211,22 @@ def _asking(commands: Commands) -> None:
     _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
     _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
-    json_option(trial)
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
     baseline = on_run(commands, "baseline", "asking:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
-    json_option(baseline)
 
 
 def _serving(commands: Commands) -> None:
-    app = command(commands, "app", "running:app", "serve the app in a browser")
+    app = command(commands, "app", "running:app", "serve the app in a browser", serves=True)
     _number(app, "--port", "port", 8501)
     app.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     app.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
-    command(commands, "demo-server", "running:demo_server", about, **unread).add_argument("words", nargs="*")
+    demo = command(commands, "demo-server", "running:demo_server", about, serves=True, **unread)
+    demo.add_argument("words", nargs="*")
     check = command(commands, "check-endpoint", "running:check_server", "test a server and report what works")
     model_options(check, of_run=False)
-    json_option(check)
 
 
 BENCH_METHODS = """\
@@ -233,17 +246,17 @@ def _bench(commands: Commands) -> None:
     _number(parser, "--jobs", "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)")
     about = "run the cells on a Ray cluster at this address; auto = this machine's, local = one started for this sweep"
     parser.add_argument("--ray", metavar="ADDRESS", help=about)
-    _number(parser, "--train-size", "training rows (100)")
-    _number(parser, "--test-size", "test rows (60)")
-    _number(parser, "--epochs", "passes over the training rows (2)")
+    _number(parser, "--train-size", "training rows (100)", dest="setting.train")
+    _number(parser, "--test-size", "test rows (60)", dest="setting.test")
+    _number(parser, "--epochs", "passes over the training rows (2)", dest="setting.epochs")
     about = "how hypotheses are read: row by row as in the paper, as programs, or auto (rows)"
-    parser.add_argument("--reading", choices=choices("reading"), help=about)
+    parser.add_argument("--reading", dest="setting.reading", choices=choices("reading"), help=about)
     about = "prompts (paper); auto = worked examples, which a small language model needs"
-    parser.add_argument("--templates", choices=TEMPLATES, help=about)
+    parser.add_argument("--templates", dest="setting.templates", choices=TEMPLATES, help=about)
     model_options(parser, of_run=False)
     about = "the sweep's folder: new, empty, or to be continued (bench-demo or bench-MODEL in VPP_RUNS_DIR)"
     _file(parser, "DIR", about)
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    quiet_option(parser)
 
 
 # Groups of options
@@ -269,9 +282,9 @@ def file_options(parser: Options) -> None:
         "sheet=NAME (of a workbook), decimal=comma, quotes=plain (they are part of the text), as-is=yes (cuts no "
         "totals, units or footnotes, fills no merged cells)"
     )
-    _repeated(parser, "--read", "NAME=VALUE", about, _read_choice)
+    _fields(parser, "--read", "NAME=VALUE", f"{about}; repeatable", _read_choice)
     about = "words for a missing cell, with commas, in place of NA, ?, null and so on; COLUMN=WORDS for one; repeatable"
-    parser.add_argument("--missing", action="append", metavar="WORDS", help=about)
+    parser.add_argument("--missing", dest="read.missing", action="append", metavar="WORDS", help=about)
 
 
 def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
@@ -279,21 +292,21 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     group = parser.add_argument_group("model")
     group.add_argument("--demo", action="store_true", help="use the built-in demo model, which is no language model")
     group.add_argument("--gguf", metavar="FILE", help="a model file on this machine; the run serves it itself")
-    group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
-    group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
-    group.add_argument("--optimizer-model", metavar="NAME[@URL]", help="the optimizer's model and server, if others")
-    _number(group, "--concurrency", SERVER_DOCS["concurrency"], default=0)
-    group.add_argument("--structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
-    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=SERVER_DOCS["reasoning_effort"])
+    _field(group, "base_url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
+    _field(group, "model", metavar="NAME", help="model for both roles (VPP_MODEL)")
+    _fields(group, "--optimizer-model", "NAME[@URL]", "the optimizer's model and server, if others", _optimizer)
+    _field(group, "concurrency", type=int, metavar="N", help=SERVER_DOCS["concurrency"])
+    _field(group, "structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
+    _field(group, "reasoning_effort", choices=EFFORTS, help=SERVER_DOCS["reasoning_effort"])
     header_option(group)
     about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
-    group.add_argument("--body", metavar="JSON", default="", help=about)
-    limit_option(group, [name for name in LIMITS if of_run or name not in OF_RUN])
+    _field(group, "body", metavar="JSON", help=about)
+    limit_option(group, *(("cap", "config", "endpoint", "spec") if of_run else ("endpoint",)))
     if not of_run:  # a check asks anew, and the methods of a sweep ask the same questions, which would be timed wrongly
-        parser.set_defaults(cache=False)
+        parser.set_defaults(**{"endpoint.cache": False})
         return
-    about = "neither read nor write the response cache"
-    group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
+    cache: dict[str, Any] = {"dest": "endpoint.cache", "action": "store_false", "default": None}
+    group.add_argument("--no-cache", **cache, help="neither read nor write the response cache")
     about = (
         f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt or prior.txt; "
         f"{AUTO} = worked examples for a language model (auto)"
@@ -306,10 +319,11 @@ def header_option(parser: Options) -> None:
     _repeated(parser, "--header", "NAME=VALUE", about)
 
 
-def limit_option(parser: Options, names: Collection[str]) -> None:
+def limit_option(parser: Options, *parts: str) -> None:
     docs = {**SERVER_DOCS, **{name: f"{doc} ({getattr(Config(), name)})" for name, doc in option_docs().items()}}
-    about = f"upper limits: {'; '.join(f'{name}=N {docs[LIMITS[name]]}' for name in names)}"
-    _repeated(parser, "--limit", "NAME=N", about, _limit(names))
+    names = [name for name, field in LIMITS.items() if field.partition(".")[0] in parts]
+    meanings = (f"{name}=N {docs[LIMITS[name].partition('.')[2]]}" for name in names)
+    _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_limit, names))
 
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
@@ -328,7 +342,7 @@ def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
 
 def _value_of(option: Field[Any]) -> dict[str, Any]:
     if option.name == "likelihood":
-        return {"type": _likelihood, "metavar": "labels|logprobs|N"}
+        return {"action": _Fields, "type": _likelihood, "metavar": "labels|logprobs|N"}
     allowed = choices(option.name)
     return {"choices": allowed} if allowed else {"type": option.type, "metavar": option.name.upper()}
 
@@ -347,21 +361,27 @@ def new_run_options(parser: Options) -> None:
     parser.add_argument("--name", default="", help="the run's name")
     about = "the run's directory, of several seeds the folder of their runs (a new one in VPP_RUNS_DIR)"
     parser.add_argument("--run-dir", dest="to", metavar="DIR", help=about)
-    output_options(parser)
+    quiet_option(parser)
 
 
-def output_options(parser: Options) -> None:
+def quiet_option(parser: Options) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    json_option(parser)
-
-
-def json_option(parser: Options) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def _number(parser: Options, name: str, about: str, default: int | None = None, **more: Any) -> None:
     words = f"{about} ({default})" if default else about
-    parser.add_argument(name, **{"type": int, "default": default, "metavar": "N", "help": words, **more})
+    usual = None if "dest" in more else default
+    parser.add_argument(name, **{"type": int, "default": usual, "metavar": "N", "help": words, **more})
+
+
+def _field(parser: Options, name: str, **more: Any) -> None:
+    """Add a field of the endpoint."""
+    parser.add_argument(f"--{name.replace('_', '-')}", dest=f"endpoint.{name}", **more)
+
+
+def _fields(parser: Options, name: str, metavar: str, about: str, read: Callable[[str], dict[str, Any]]) -> None:
+    """Add an option that sets the fields that `read` returns."""
+    parser.add_argument(name, action=_Fields, default=argparse.SUPPRESS, type=read, metavar=metavar, help=about)
 
 
 def _file(parser: Options, metavar: str, about: str | None = None, **more: Any) -> None:
@@ -376,22 +396,24 @@ def _repeated(parser: Options, name: str, metavar: str, about: str, read: Callab
 # Values of options
 
 
-def _read_choice(text: str) -> tuple[str, Any]:
+def _read_choice(text: str) -> dict[str, Any]:
     name, _, value = text.partition("=")
     with suppress(ValueError, KeyError):
         if value:
-            return name.replace("-", "_"), READ_AS[name](value)
+            return {f"read.{name.replace('-', '_')}": READ_AS[name](value)}
     raise ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}, as the help shows them")
 
 
-def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
-    def read(text: str) -> tuple[str, float]:
-        name, _, value = text.partition("=")
-        if name not in names or not value.replace(".", "", name in DECIMAL).isdecimal():
-            raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
-        return LIMITS[name], float(value) if "." in value else int(value)
+def _limit(names: Collection[str], text: str) -> dict[str, float]:
+    name, _, value = text.partition("=")
+    if name not in names or not value.replace(".", "", name in DECIMAL).isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
+    return {LIMITS[name]: float(value) if "." in value else int(value)}
 
-    return read
+
+def _optimizer(text: str) -> dict[str, str]:
+    model, at, address = text.partition("@http")
+    return {"endpoint.optimizer_model": model, "endpoint.optimizer_base_url": at[1:] + address}
 
 
 def _kind(text: str) -> tuple[str, str]:
@@ -411,20 +433,17 @@ def _train_size(text: str) -> int:
     return ALL_ROWS if text == "all" else int(text)
 
 
-def _likelihood(text: str) -> tuple[str, int]:
-    """Return the likelihood, and the number of answers for each row."""
-    if text.isdecimal() and int(text):
-        return "labels", int(text)
-    if text not in choices("likelihood"):
+def _likelihood(text: str) -> dict[str, Any]:
+    samples = int(text) if text.isdecimal() else 0
+    if not samples and text not in choices("likelihood"):
         raise ArgumentTypeError(f"{text!r} is not labels, logprobs or a number of answers")
-    return text, 1
+    return {"config.likelihood": "labels" if samples else text, "config.learner_samples": samples or 1}
 
 
-def _calibration(text: str) -> tuple[int, float | None]:
-    """Return the number of calibration rows, and the coverage, None for the usual one."""
+def _calibration(text: str) -> dict[str, Any]:
     size, _, share = text.partition("@")
     try:
-        return int(size), float(share) if share else None
+        return {"split.calibration_size": int(size), "config.coverage": float(share) if share else None}
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not N or N@COVERAGE, such as 40@0.95") from None
 

@@ -6,13 +6,11 @@ from contextlib import suppress
 from typing import TextIO, TypeVar
 
 from vpp.cli.system import environment, keys
-from vpp.events import RunPaused, RunResumed, StepFinished, Usage
 from vpp.findings.progress import activity_words
-from vpp.findings.status import faults_named, loading_words, retry_words, steps_text, wait_words
+from vpp.findings.status import faults_named, loading_words, retry_words, steps_done, steps_text, wait_words
 from vpp.runs.asking import Background, Questions
 from vpp.runs.budget import seconds_left
 from vpp.runs.directory import Heartbeat
-from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.show.words import seconds
@@ -48,68 +46,52 @@ class StatusLine:
 
 
 class Progress:
-    """Progress of a run; called with each event. Without a stream nothing is shown."""
+    """Progress of a run, called with each heartbeat: on a terminal a line that changes, else a line for each news."""
 
     def __init__(self, stream: TextIO | None, spec: RunSpec, *, max_running: int) -> None:
         self._line, self._spec, self._max_running = StatusLine(stream), spec, max_running
-        self._is_paused = False
-        self._once: set[str] = set()
-        """Lines that are printed once."""
-        self._event_at = time.monotonic()
+        self._news: object = None
+        """What the last line was printed for."""
 
-    def __call__(self, view: RunView, record: Record) -> None:
-        event = record.event
-        self._event_at = time.monotonic()
-        if self._line.is_terminal:
-            self._line.draw(self._text(view, view.usage))
-        elif isinstance(event, StepFinished) and event.step >= 0:
-            self._line.print(self._text(view, view.usage))
-        if isinstance(event, RunPaused):
-            why = [] if event.reason == "user" else [event.detail, retry_words(view, now=time.time())]
-            self._line.print(f"paused{': ' if why else ''}{'. '.join(filter(None, why))}")
-        elif isinstance(event, RunResumed) and self._is_paused:
-            self._line.print("going on")
-        self._is_paused = isinstance(event, RunPaused)
-
-    def beat(self, view: RunView, beat: Heartbeat) -> None:
-        """Show the calls since the last event; in a file or pipe, print once what delays the first hypotheses."""
-        if beat.waits:
-            self._print_once(f"queued: {self._max_running} running, the most allowed (VPP_MAX_RUNNING)")
-        elif beat.loading_s is not None and self._line.is_terminal:
-            self._line.draw(loading_words(beat.loading_s))
-        elif beat.loading_s is not None:
-            self._print_once(loading_words(0))
-        elif view.phase == "running" and not beat.queued and self._line.is_terminal:
-            self._line.draw(self._text(view, beat.usage))
-        elif view.phase == "running" and not beat.queued and _has_only_faults(view, beat.usage):
-            self._print_once(self._text(view, beat.usage), of="faults")
+    def __call__(self, view: RunView, beat: Heartbeat) -> None:
+        news, words = self._say(view, beat)
+        if self._line.is_terminal and view.phase != "paused":
+            self._line.draw(words)
+        elif news is not None and news != self._news:
+            self._line.print(words)
+        self._news = self._news if news is None else news
 
     def close(self) -> None:
         self._line.clear()
 
-    def _print_once(self, words: str, *, of: str = "") -> None:
-        """Print a line once. of: what it is about, if its words change."""
-        if (of or words) not in self._once:
-            self._once.add(of or words)
-            self._line.print(words)
+    def _say(self, view: RunView, beat: Heartbeat) -> tuple[object, str]:
+        """Return what is new, None if nothing worth a line of its own, and the line."""
+        if beat.waits:
+            return "queued", f"queued: {self._max_running} running, the most allowed (VPP_MAX_RUNNING)"
+        if beat.loading_s is not None:
+            return "loading", loading_words(beat.loading_s if self._line.is_terminal else 0)
+        if view.phase == "paused":
+            why = "" if view.paused_for == "user" else f": {view.detail}. {retry_words(view, now=time.time())}"
+            return (view.detail, view.retry_at), f"paused{why.strip()}"
+        if beat.queued:
+            return None, ""
+        has_only_faults = view.last_step is None and bool(beat.usage.faults)
+        news = view.last_step if steps_done(view) else "faults" if has_only_faults else None
+        return news, self._text(view, beat, faults_named(beat.usage) if has_only_faults else "")
 
-    def _text(self, view: RunView, usage: Usage) -> str:
-        left = seconds_left(self._spec, view, usage)
+    def _text(self, view: RunView, beat: Heartbeat, faults: str) -> str:
+        left = seconds_left(self._spec, view, beat.usage)
         steps = "" if view.last_step is None else steps_text(view)
         parts = (
             steps,
             activity_words(view, self._spec.config) if self._line.is_terminal or not steps else "",
-            f"{usage.calls:,} calls",
-            seconds(view.wall_s + time.monotonic() - self._event_at),
+            f"{beat.usage.calls:,} calls",
+            seconds(view.wall_s + max(0.0, beat.at - (view.last_at or beat.at))),
             "" if left is None else f"about {seconds(left)} left",
-            wait_words(usage, now=time.time()),
-            f"failed or odd: {faults_named(usage)}" if _has_only_faults(view, usage) else "",
+            wait_words(beat.usage, now=time.time()),
+            f"failed or odd: {faults}" if faults else "",
         )
         return ", ".join(filter(None, parts))
-
-
-def _has_only_faults(view: RunView, usage: Usage) -> bool:
-    return view.last_step is None and bool(usage.faults)
 
 
 def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:

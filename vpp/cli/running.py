@@ -1,21 +1,21 @@
 """Commands that begin work: `run`, `weigh`, `continue`, `resume`, `bench`; and those on servers."""
 
-import json
 import logging
 import os
 import shlex
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from vpp.cli.parser import INSTEAD, OF_CONFIG
+from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain
+from vpp.cli.parser import INSTEAD, part
 from vpp.cli.progress import Progress, StatusLine
 from vpp.cli.system import (
     descriptions_beside,
@@ -24,10 +24,9 @@ from vpp.cli.system import (
     find_run,
     format_text,
     keys,
-    print_json,
     read_table,
     read_text,
-    recorded,
+    without_secrets,
 )
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
@@ -37,12 +36,12 @@ from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
 from vpp.data.tasks import TASKS
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
-from vpp.findings.cost import cost, demo_pace
+from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
-from vpp.llm.limits import NO_CAP, Cap, Price
+from vpp.llm.limits import Cap, Price
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES
-from vpp.runs.asking import Checked, checking
+from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
@@ -69,17 +68,16 @@ from vpp.show.words import capitalised, in_words
 if TYPE_CHECKING:
     from vpp.bench.sweep import SweepDirectory, SweepSpec
 
-EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
+EXIT_CODES = {"finished": DONE, "paused": ENDPOINT_FAILED, "stopped": STOPPED}
 """A run paused at its cap has the exit code of a failed endpoint: both can be resumed."""
 FAILURE_CODES = {"endpoint": 3, "input": 2, "error": 1, "disk": 1}
-SHARED = ("concurrency", "cache", "structured", "reasoning_effort", "body")
-"""Options of every kind of endpoint."""
+TOKENS = ("prompt", "completion")
 NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 """Options that the environment may give."""
 
 
-def run(options: Namespace) -> int:
-    changes = options_of_config(options)
+def run(options: Namespace) -> Lines:
+    changes = part(options, "config")
     config = replace(preset(options.preset), **changes)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
@@ -91,12 +89,12 @@ def run(options: Namespace) -> int:
         endpoint=endpoint,
         name=options.name,
         **_templates(options, endpoint, dataset),
-        cell_limit=int(dict(options.limit).get("cell_limit", 0)),
+        **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
-        command=recorded(sys.argv[1:]),
+        command=without_secrets(sys.argv[1:]),
         prices=_prices(options.price),
-        cap=cap_of(options, before=NO_CAP),
+        cap=Cap(**part(options, "cap")),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
     folder, to = environment().runs_dir, Path(options.to) if options.to else None
@@ -109,16 +107,16 @@ def run(options: Namespace) -> int:
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
         print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
     if not runs:
-        _print_plan(preparation, sys.stdout, options.seeds)
-        return 0
+        yield from _plan_lines(preparation, options.seeds)
+        return Ending(plan_record(preparation, options.seeds))
     if not options.quiet:
-        _print_plan(preparation, sys.stderr, options.seeds)
+        print("\n".join(_plan_lines(preparation, options.seeds)), file=sys.stderr)
         if unused := unused_words(changes.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
-    return work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options)
+    return (yield from work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options))
 
 
-def continue_(options: Namespace) -> int:
+def continue_(options: Namespace) -> Lines:
     from vpp.reporting.predictions import filled_rows  # a run needs neither
     from vpp.runs.journal import RunReader
 
@@ -130,59 +128,38 @@ def continue_(options: Namespace) -> int:
     n_left_out = table.n_rows - len(answered)
     if n_left_out and not options.quiet:
         print(f"{n_left_out} of {table.n_rows} rows have no target and were left out", file=sys.stderr)
-    return work_on(directory, options)
+    return (yield from work_on(directory, options))
 
 
-def resume(options: Namespace) -> int:
+def resume(options: Namespace) -> Lines:
     """Continue from the last complete step, under another cap if one is given."""
     directory = find_run(options.run_dir)
     spec = directory.spec()
-    cap = cap_of(options, before=spec.cap)
+    cap = replace(spec.cap, **part(options, "cap"))
     if cap != spec.cap:
         check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
     if spec.endpoint.header_names and not keys().headers and not options.quiet:
         names = ", ".join(spec.endpoint.header_names)
         print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
-    return work_on(directory, options)
+    return (yield from work_on(directory, options))
 
 
 # What options say
 
 
-def options_of_config(options: Namespace) -> dict[str, Any]:
-    """Return the options of `Config` that were given."""
-    typed_here = ((name, value) for name, value in vars(options).items() if name.startswith("config."))
-    changes = {name.removeprefix("config."): value for name, value in typed_here if value is not None}
-    if "likelihood" in changes:
-        changes["likelihood"], changes["learner_samples"] = changes["likelihood"]
-    changes |= {name: value for name, value in options.limit if name in OF_CONFIG.values()}
-    if options.calibration_size[1] is not None:
-        changes["coverage"] = options.calibration_size[1]
-    return changes
-
-
-def cap_of(options: Namespace, *, before: Cap) -> Cap:
-    return replace(before, **{name: value for name, value in options.limit if name in ("calls", "cost")})
-
-
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
-    env, words = environment(), vars(options)
-    usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
-    others = ("calls", "cost", *OF_CONFIG.values(), "cell_limit")
-    limits = {name: value for name, value in options.limit if name not in others}
-    base = EndpointSpec(**{name: words[name] for name in SHARED}, **{**usual, **limits})
+    env, given = environment(), part(options, "endpoint")
+    server: dict[str, Any] = {name: given.pop(name, "") or getattr(env, name) or "" for name in NAMED}
+    base = EndpointSpec(**{**({"timeout_s": TIMEOUT_S} if options.gguf else {}), **given})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
         endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
-        if not words.get("quiet"):
+        if not getattr(options, "quiet", False):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
-    model, at, address = (options.optimizer_model or "").partition("@http")
-    words |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
-    server: dict[str, Any] = {name: words[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **server)
     check_gate(endpoint, keys().gate)
     return endpoint
@@ -220,6 +197,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     test = read_table(options.test, options) if options.test else None
     beside, described_in = descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
+    split = part(options, "split")
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
     dataset = build_dataset(
         table,
@@ -227,33 +205,34 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         test_table=test,
         notes=() if options.target else (guess,),
         columns=ColumnChoice(inputs=options.inputs, descriptions={**beside, **given}),
-        split=SplitPlan(
-            seed=config.seed,
-            train_size=options.train_size,
-            test_size=options.test_size,
-            calibration_size=options.calibration_size[0],
-            rule=options.split,
-            is_whole=config.is_weighing or not options.test_size,
-        ),
+        split=SplitPlan(seed=config.seed, is_whole=config.is_weighing or split.get("test_size") == 0, **split),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
     return dataset, f"{format_text(table.reading)}{source}"
 
 
-def _print_plan(preparation: Preparation, stream: TextIO, seeds: int) -> None:
+def plan_record(preparation: Preparation, seeds: int) -> dict[str, Any]:
+    """Return what a plan says: of each of the runs, if several are planned."""
+    expected = estimate(preparation.spec, preparation.dataset)
+    whole, tokens = expected.plan, {name: sum(getattr(line, name) for line in expected.lines) for name in TOKENS}
+    calls = {"expected": whole.expected_calls, "most": whole.calls}
+    times = {"rounds": whole.rounds, "seconds": expected.seconds}
+    return {"runs": seeds, "calls": calls, **times, "tokens": tokens, "cost": expected.cost, "work": expected.lines}
+
+
+def _plan_lines(preparation: Preparation, seeds: int) -> Iterator[str]:
     from vpp.show.markup import lines  # a quiet run does not need it
 
     spec, dataset = preparation.spec, preparation.dataset
-    pace = demo_pace(spec.endpoint) if spec.endpoint.demo else None
     several = [Note(f"{capitalised(in_words(seeds))} runs, each:")] if seeds > 1 else []
-    for line in lines([Note(rows_sentence(dataset)), *several, *cost(estimate(spec, dataset), spec, dataset, pace)]):
-        print(line if "  " in line else textwrap.fill(line, 110), file=stream)
+    for line in lines([Note(rows_sentence(dataset)), *several, *cost(estimate(spec, dataset), spec, dataset)]):
+        yield line if "  " in line else textwrap.fill(line, 110)
 
 
 # The worker
 
 
-def work_on(directory: RunDirectory, options: Namespace) -> int:
+def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     """Work on the run to its end, and print its result."""
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
@@ -261,19 +240,14 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
     env, stream = environment(), None if options.quiet else sys.stderr
     progress = Progress(stream, directory.spec(), max_running=env.max_running)
     around = Surroundings(
-        keys=keys(),
-        cache_dir=env.cache_dir,
-        slots_dir=env.runs_dir,
-        max_running=env.max_running,
-        on_event=progress,
-        on_beat=progress.beat,
+        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, on_beat=progress
     )
     view = work(directory, around)
     progress.close()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
-        _complain(view.detail)
+        complain(view.detail)
     if view.failure == "disk" and not directory.exists:
-        return FAILURE_CODES["disk"]
+        return Ending({"dir": directory.path, "status": view.phase}, FAILURE_CODES["disk"])
     # Imported late: pandas and scikit-learn would delay a worker's first call.
     from vpp.findings.result import result, summary
     from vpp.show.markup import lines
@@ -282,8 +256,8 @@ def work_on(directory: RunDirectory, options: Namespace) -> int:
         _write_results(directory, view)
         if pooled := Group(directory.path.parent, directory.spec().group).pool():
             _write_results(pooled, read_view(pooled.journal))
-    print(json.dumps(result(directory, view)) if options.json else "\n".join(lines(summary(directory, view))))
-    return _exit_code(view)
+    yield from lines(summary(directory, view))
+    return Ending(partial(result, directory, view), _exit_code(view))
 
 
 def _write_results(directory: RunDirectory, view: RunView) -> None:
@@ -295,14 +269,14 @@ def _write_results(directory: RunDirectory, view: RunView) -> None:
         write_all(directory)
     except OSError as error:
         fix = f"then `python -m vpp report {directory.path}` writes its reports"
-        _complain(f"{refusal(error, directory.path)}, {fix}")
+        complain(f"{refusal(error, directory.path)}, {fix}")
 
 
 def _exit_code(view: RunView) -> int:
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES.get(view.phase, 1)
 
 
-def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
+def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
     """Work on a group's runs, a worker each, to their ends, and print what they say together."""
     from vpp.findings.comparison import seeds, seeds_blocks, seeds_record, seeds_table
     from vpp.findings.verdict import blocks
@@ -325,30 +299,22 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> int:
     if pooled := group.pool():
         _write_results(pooled, read_view(pooled.journal))
     together = seeds(group)
-    if options.json:
-        print_json(seeds_record(together))
-    else:
-        verdict = blocks(together.pooled.verdict if together.pooled else None)
-        where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
-        print("\n".join(lines([*verdict, *seeds_blocks(together), seeds_table(together), *where])))
+    verdict = blocks(together.pooled.verdict if together.pooled else None)
+    where = [Note(f"report: {pooled.path / 'report.md'}")] if pooled else []
+    yield from lines([*verdict, *seeds_blocks(together), seeds_table(together), *where])
     views = [each.view for each in together.runs]
     for view in (view for view in views if view.phase == "failed"):
-        _complain(view.detail)
-    return max(map(_exit_code, views))
-
-
-def _complain(text: str) -> None:
-    with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
-        print(f"vpp: {text}", file=sys.stderr)
+        complain(view.detail)
+    return Ending(seeds_record(together), max(map(_exit_code, views)))
 
 
 # The paper's experiments
 
-SWEEP_CODES = {"done": 0, "failed": 1, "stopped": 130}
+SWEEP_CODES = {"done": DONE, "failed": 1, "stopped": STOPPED}
 SEEDS = 3
 
 
-def bench(options: Namespace) -> int:
+def bench(options: Namespace) -> Lines:
     """Run a sweep, with a line for each cell on standard error."""
     from vpp.bench.runner import Backend, ray_cluster, run_sweep
 
@@ -363,11 +329,14 @@ def bench(options: Namespace) -> int:
         backend: Backend = "ray" if options.ray else "threading"
         ending, progress = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, say=say)
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
-    print(f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}")
+    yield f"{len(progress.outcomes)} of {len(progress.spec.cells)} cells finished{failed}: {directory.tables}"
     if ending != "done":
         command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
-        print(f"Continue with the same command, or with every cell of this folder: {command}")
-    return SWEEP_CODES[ending]
+        yield f"Continue with the same command, or with every cell of this folder: {command}"
+    failures = {cell.name: words for cell, words in progress.failures.items()}
+    counts = {"cells": len(progress.spec.cells), "finished": len(progress.outcomes), "failures": failures}
+    files = {"tables": directory.tables, "results": directory.results}
+    return Ending({"dir": directory.path, "ending": ending, **counts, **files}, SWEEP_CODES[ending])
 
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirectory, SweepSpec]":
@@ -375,19 +344,18 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
     from vpp.bench.sweep import METHODS, Setting, SweepDirectory, SweepSpec, folder_name
 
     endpoint = endpoint_of(options)
-    directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint, options.reading or Setting().reading))
+    chosen = part(options, "setting")
+    folder = folder_name(endpoint, chosen.get("reading", Setting().reading))
+    directory = SweepDirectory(options.output or runs_dir / folder)
     stored = directory.spec() if directory.exists else None
-    if stored and not (options.demo or options.gguf or options.base_url or options.model):
+    if stored and not (options.demo or options.gguf or part(options, "endpoint").keys() & {"base_url", "model"}):
         endpoint = stored.endpoint
-    before = stored.setting if stored else Setting()
-    options_of_setting = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
-    options_of_setting |= {"reading": options.reading, "templates": options.templates}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=options.tasks or (stored.tasks if stored else tuple(TASKS)),
         methods=options.methods or (stored.methods if stored else tuple(METHODS)),
         seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
-        setting=replace(before, **{name: value for name, value in options_of_setting.items() if value is not None}),
+        setting=replace(stored.setting if stored else Setting(), **chosen),
     )
 
 
@@ -412,31 +380,27 @@ def demo_server(options: Namespace) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
 
 
-def check_server(options: Namespace) -> int:
+def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
     if not spec.is_started_here and not spec.base_url:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
     to_json(spec)
-    all_checked: list[Checked] = []
-    for checked in checking(spec, keys()):
-        if not options.json:
-            if not all_checked or all_checked[-1].roles != checked.roles:
-                print(f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}")
-            finding = checked.finding
-            print(f"  {finding.mark:<5}  {finding.name}: {finding.words}", flush=True)
+    all_checked: list[CheckResult] = []
+    for checked in check_servers(spec, keys()):
+        if not all_checked or all_checked[-1].roles != checked.roles:
+            yield f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}"
+        finding = checked.finding
+        yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
         all_checked.append(checked)
-    if options.json:
-        findings = [asdict(each) for each in all_checked]
-        print_json({"usable": _is_usable(all_checked), "verdict": verdict(all_checked)[1], "findings": findings})
-    else:
-        print(verdict(all_checked)[1])
-    if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
-        return 2
-    return 0 if _is_usable(all_checked) else 3
+    words, is_usable = verdict(all_checked)[1], _is_usable(all_checked)
+    yield words
+    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in all_checked)
+    code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
+    return Ending({"usable": is_usable, "verdict": words, "findings": all_checked}, code)
 
 
-def _is_usable(all_checked: Sequence[Checked]) -> bool:
+def _is_usable(all_checked: Sequence[CheckResult]) -> bool:
     """Return whether a run could start: no check fails, and every server's model has answered."""
     answered = {each.roles for each in all_checked if each.finding.name == "answers"}
     return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)

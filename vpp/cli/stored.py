@@ -5,11 +5,13 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vpp.cli.system import environment, find_run, print_json, write_bytes
+from vpp.cli import Ending, Lines
+from vpp.cli.system import environment, find_run, write_bytes
 from vpp.data.tasks import generate
 from vpp.errors import RunError
 from vpp.findings.status import metric_text, pending_words, steps_done
@@ -23,9 +25,9 @@ from vpp.show.words import counted, cut, integer
 from vpp.verification import BEYOND, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
 
-OBEYED_WITHIN_S = 20.0
-ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
-OBEYED: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
+PATIENCE_S = 20.0
+END_STATES: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
+STATES_AFTER: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
 MLFLOW_DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
@@ -36,32 +38,29 @@ MOST_FAULTS = 40
 LONGEST_VALUE = 60
 
 
-def send(options: Namespace) -> int:
+def send(options: Namespace) -> Lines:
     """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     directory, command = find_run(options.run_dir), options.sent
     if not (directory.is_held() or directory.is_starting()):
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
-    reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
-    deadline = time.monotonic() + OBEYED_WITHIN_S
+    reader, until = RunReader(directory), (*STATES_AFTER[command], *END_STATES)
+    deadline = time.monotonic() + PATIENCE_S
     while (state := reader.refresh().state) not in until and time.monotonic() < deadline:
         time.sleep(0.1)
     words = pending_words(command, state) or "The command is pending: the worker has not read it yet."
-    print(f"{directory.id}: {state}{'' if state in until else f'. {words}'}")
-    return 0
+    yield f"{directory.id}: {state}{'' if state in until else f'. {words}'}"
+    return Ending({"run": directory.id, "status": state, "is_pending": state not in until})
 
 
-def list_runs(options: Namespace) -> int:
+def list_runs(_: Namespace) -> Lines:
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
-    if options.json:
-        print_json(rows)
-        return 0
     for row in rows:
         problem = f" · {row['problem']}" if row["problem"] else ""
-        print(f"{row['run']}  {row['status']:<11}  {_result(row):<14}  {one_line(str(row['name']))}{problem}")
+        yield f"{row['run']}  {row['status']:<11}  {_result(row):<14}  {one_line(str(row['name']))}{problem}"
     if not rows:
-        print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
-    return 0
+        yield "no runs yet: python -m vpp run DATA.csv --target COLUMN --demo"
+    return Ending(rows)
 
 
 def _row(directory: RunDirectory) -> dict[str, Any]:
@@ -93,39 +92,40 @@ def _result(row: dict[str, Any]) -> str:
     return f"accuracy {words}" if metric["name"] == "accuracy" else words
 
 
-def rename(options: Namespace) -> int:
-    store.rename(find_run(options.run_dir), options.name)
-    return 0
+def rename(options: Namespace) -> Lines:
+    directory = find_run(options.run_dir)
+    store.rename(directory, options.name)
+    yield f"{directory.id}: {directory.spec().name}"
+    return Ending({"run": directory.id, "name": directory.spec().name})
 
 
-def delete(options: Namespace) -> int:
+def delete(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
     store.delete(directory)
-    print(f"{directory.id}: deleted")
-    return 0
+    yield f"{directory.id}: deleted"
+    return Ending({"run": directory.id, "status": "deleted"})
 
 
-def cache(options: Namespace) -> int:
-    responses = ResponseCache(environment().cache_dir)
-    try:
-        if options.action == "clear":
-            print(f"{responses.clear():,} answers deleted")
-        else:
-            entries, size = responses.info()
-            print(f"{entries:,} answers, {size / 2**20:.1f} MiB, in {environment().cache_dir}")
-    finally:
-        responses.close()
-    return 0
+def cache(options: Namespace) -> Lines:
+    folder = environment().cache_dir
+    with closing(ResponseCache(folder)) as responses:
+        deleted = responses.clear() if options.action == "clear" else 0
+        entries, size = responses.info()
+    if options.action == "clear":
+        yield f"{deleted:,} answers deleted"
+    else:
+        yield f"{entries:,} answers, {size / 2**20:.1f} MiB, in {folder}"
+    return Ending({"dir": folder, "answers": entries, "bytes": size, "deleted": deleted})
 
 
-def task(options: Namespace) -> int:
+def task(options: Namespace) -> Lines:
     content = generate(options.name, seed=options.seed, train_size=options.train_size, test_size=options.test_size)
     write_bytes(Path(options.output), content)
-    print(options.output)
-    return 0
+    yield options.output
+    return Ending({"file": options.output})
 
 
-def report(options: Namespace) -> int:
+def report(options: Namespace) -> Lines:
     from vpp.reporting.document import write_all, write_html
     from vpp.reporting.exports import posterior_nc
 
@@ -134,11 +134,11 @@ def report(options: Namespace) -> int:
     if options.nc:
         written.append(directory.path / "posterior.nc")
         write_bytes(written[-1], posterior_nc(RunReader(directory)))
-    print("\n".join(map(str, written)))
-    return 0
+    yield from map(str, written)
+    return Ending({"run": directory.id, "files": written})
 
 
-def export(options: Namespace) -> int:
+def export(options: Namespace) -> Lines:
     from vpp.reporting.exports import log_run
     from vpp.reporting.standalone import left_out_words, standalone
 
@@ -147,23 +147,21 @@ def export(options: Namespace) -> int:
         write_bytes(Path(options.python), program.content)
         for words in filter(None, (*(each.words for each in program.left_out), left_out_words(program.left_out))):
             print(words, file=sys.stderr)
-        print(options.python)
-        return 0
+        yield options.python
+        return Ending({"file": options.python, "left_out": program.left_out})
     for name, value in MLFLOW_DEFAULTS.items():
         os.environ.setdefault(name, value)
-    print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
-    return 0
+    logged = log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment)
+    yield logged
+    return Ending({"mlflow_run": logged})
 
 
-def verify(options: Namespace) -> int:
+def verify(options: Namespace) -> Lines:
     directory = find_run(options.run_dir)
     result = verification(directory)
-    if options.json:
-        facts = {**asdict(result), "holds": result.holds, "tolerance": TOLERANCE, "unchecked": BEYOND}
-        print_json({"run": directory.id, **facts})
-    else:
-        print("\n".join(verification_lines(result)))
-    return 0 if result.holds else 1
+    yield from verification_lines(result)
+    facts = {**asdict(result), "holds": result.holds, "tolerance": TOLERANCE, "unchecked": BEYOND}
+    return Ending({"run": directory.id, **facts}, 0 if result.holds else 1)
 
 
 def verification_lines(result: Verification) -> Iterator[str]:

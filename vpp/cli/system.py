@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic_core import to_json
 
+from vpp.cli.parser import part
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.descriptions import ENDING, checked
 from vpp.data.table import MAX_BYTES, Table
@@ -39,7 +40,7 @@ def keys() -> Keys:
     return Keys.read({**dotenv(), **os.environ})
 
 
-def recorded(words: Sequence[str]) -> tuple[str, ...]:
+def without_secrets(words: Sequence[str]) -> tuple[str, ...]:
     """Return a command's words, without the values of headers."""
     plain = list(words)
     for at, word in enumerate(words):
@@ -77,7 +78,7 @@ def read_text(name: str | Path) -> str:
 
 def read_table(path: str, options: Namespace) -> Table:
     """Read the table in a file, or in standard input for `-`, with the options of reading. Raises InputError."""
-    read_as = ReadAs(**dict(options.read), missing=options.missing)
+    read_as = ReadAs(**part(options, "read"))
     name = "standard input" if path == "-" else Path(path).name
     return Table.read(read_bytes(path), name=name, read_as=read_as)
 

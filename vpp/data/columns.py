@@ -375,8 +375,23 @@ _TIME = (
     r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_MONTHS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "january jan januar jänner", "february feb februar", "march mar märz mär mrz", "april apr", "may mai",
+            "june jun juni", "july jul juli", "august aug", "september sept sep", "october oct oktober okt",
+            "november nov", "december dec dezember dez",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}  # fmt: skip
+"""English and German names of months."""
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_NAMED = rf"(?P<named>{_MONTH})\.?"
+_NO_YEAR = re.compile(rf"\d\d?[-. ]+(?:{_MONTH})\.?|(?:{_MONTH})\.?[- ]\d\d?", re.ASCII)
+"""A day and a month, or a month and a number: spreadsheets make them of texts such as 1-10."""
 _YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
 _FORMS = {
     "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
@@ -436,7 +451,7 @@ def find_form(present: Sequence[str]) -> DateForm | None:
 
 
 def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
-    match = pattern.fullmatch(text) if len(text) <= 60 else None
+    match = pattern.fullmatch(text.lower()) if len(text) <= 60 else None
     parts = match.groupdict() if match else {}
     try:
         year, day, named = int(parts["year"]), int(parts.get("day") or 1), parts.get("named")
@@ -445,7 +460,7 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         if unit := parts.get("unit"):  # a period is its first day
             number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
             return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
-        month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
+        month = _MONTHS[named] if named else int(parts["month"])
         hour, half, zone = parts.get("hour") or "0", parts.get("half"), parts.get("zone")
         if half:  # a half of a day has the hours 1 to 12
             hour = f"{datetime.strptime(f'{hour}{half}m', '%I%p').hour}"
@@ -516,7 +531,7 @@ class _Draft:
         if words is None and is_typed:
             others = [text for text in counts if text.lower() not in MISSING]
             own = {text for text in counts if text and text.lower() in MISSING - ERRORS}
-            if own and (choice in WORDS or not all(map(is_quantity, others))):
+            if own and (choice in WORDS or not others or not all(map(is_quantity, others))):
                 words, labels = (), frozenset(own)
         self.name, self.choice, self.is_typed = name, choice, is_typed
         self.texts, self.words, self.kept_words = texts, words, tuple(sorted(labels))
@@ -613,6 +628,9 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     elif draft.kind in WORDS and draft.are_numbers:
         if draft.given and (draft.kind == "text" or are_codes(draft.given, name=draft.name)):
             yield f"{name} holds codes of digits, not numbers; the kind number reads them as numbers"
+    elif altered := [cell for cell in draft.given if _NO_YEAR.fullmatch(cell.lower())]:
+        about = f"row {draft.cells.index(altered[0])} holds {quoted(altered[0])}, a date without its year or its day"
+        yield f"{name}: {about}, read as text; if a spreadsheet made it of a text such as 1-10, correct it there"
     elif draft.kind in (*WORDS, "sequence"):
         if draft.kind != "sequence" and not is_code_name(draft.name):
             yield from _mostly_notes(draft, "numbers", is_written_number)
@@ -647,6 +665,11 @@ def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     for draft in drafts:
         counts.update(draft.absent)
     words = [(text, n) for text, n in counts.most_common() if text]
+    chosen = [draft for draft in drafts if draft.words is not None and not draft.kept_words]
+    kept = [(text, draft.name) for draft in chosen for text in draft.given if text.lower() in MISSING]
+    if kept:
+        listed = ", ".join(f"{text!r} in {name!r}" for text, name in kept[:5]) + (", …" if len(kept) > 5 else "")
+        yield f"read as values, since --missing names other words: {listed}"
     if not words:
         return
     listed = ", ".join(f"{text!r} ({n:,})" for text, n in words[:5]) + (", …" if len(words) > 5 else "")

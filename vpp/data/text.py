@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, count, islice, pairwise, repeat
 from typing import Literal, NamedTuple
 
-from vpp.data.columns import MISSING, is_date, is_number, is_quantity, is_sequence, is_written_number
+from vpp.data.columns import MISSING, find_form, is_date, is_number, is_quantity, is_sequence, is_written_number
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.errors import DataError
 
@@ -78,9 +78,15 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> tuple[s
         what = "a NUL byte" if wrong[0] == "\0" else "half a character"
         raise DataError(
             f"{name} holds {what} in line {text.count(chr(10), 0, wrong.start()) + 1}, which is no text: remove it, or "
-            "choose the file's encoding (utf-16-le if every other byte is NUL)"
+            f"choose the file's encoding{_two_bytes(content)}"
         )
     return text.lstrip("\ufeff"), codec, notes
+
+
+def _two_bytes(content: bytes) -> str:
+    if 3 * content.count(0) < len(content):
+        return ""
+    return ", utf-16-be" if content[::2].count(0) > content[1::2].count(0) else ", utf-16-le"
 
 
 def encoding_name(encoding: str) -> str:
@@ -126,6 +132,9 @@ NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 _UNUSED = "\x1f"
 PLAIN_QUOTES = "--read quotes=plain"
+_BY_BLANKS = "if blanks set the columns apart, choose that (--read delimiter=space)"
+_RULE = re.compile(r"[\s|+:=-]+")
+"""A line that sets the header apart, as in Markdown and in the output of a database."""
 
 
 class Record(NamedTuple):
@@ -160,19 +169,32 @@ def read_records(
             if any(map(str.strip, cells)):
                 yield Record(start, cells, line - start)
     except csv.Error as error:
-        raise DataError(
-            f"{name}: line {line} cannot be split into cells ({error}): quote cells as CSV does, each quote in a cell "
-            f"doubled, or read quotes as text ({PLAIN_QUOTES})"
-        ) from None
+        why, remedy = (
+            str(error),
+            f"quote cells as CSV does, each quote in a cell doubled, or read quotes as text ({PLAIN_QUOTES})",
+        )
+        if delimiter == NO_DELIMITER:
+            why, remedy = "no delimiter detected", f"{_BY_BLANKS}, else {remedy}"
+        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy}") from None
 
 
 def _sample(text: str, delimiter: str, *, has_quotes: bool) -> list[Record]:
-    """Return the first records, at most SAMPLE_RECORDS, without one that the end of the sample cuts."""
+    """Return the first records, at most SAMPLE_RECORDS, without rules and one that the end of the sample cuts."""
     cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
     with suppress(DataError):
         lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
-        records.extend(islice(lenient, SAMPLE_RECORDS))
+        records.extend(islice(_without_rules(lenient, []), SAMPLE_RECORDS))
     return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
+
+
+def _without_rules(records: Iterable[Record], lines: list[int]) -> Iterator[Record]:
+    """Yield the records but the rules, whose lines are appended to `lines`."""
+    for record in records:
+        text = "".join(record.cells)
+        if _RULE.fullmatch(text) and ("--" in text or "==" in text):
+            lines.append(record.line)
+        else:
+            yield record
 
 
 def _holds_records(record: Record, delimiter: str) -> bool:
@@ -225,6 +247,7 @@ def _titles(records: Sequence[Record], usual: int) -> int:
         follows_gap = table[0].line > before.line + 1
         follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
         is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
+        is_even = is_even and bool(before.cells[0].strip())
         if follows_gap or follows_padding or is_even or _is_plain_header(table):
             return n
     n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
@@ -233,8 +256,8 @@ def _titles(records: Sequence[Record], usual: int) -> int:
 
 
 def _is_alone(record: Record, usual: int) -> bool:
-    first, *rest = record.cells
-    return bool(first.strip()) and (not rest or (usual > 2 and not "".join(rest).strip()))
+    """True for a line of one cell, wherever it stands in a table of more than two columns."""
+    return sum(map(bool, map(str.strip, record.cells))) == 1 and (len(record.cells) == 1 or usual > 2)
 
 
 def _is_plain_header(records: Sequence[Record]) -> bool:
@@ -285,9 +308,45 @@ def _are_names(cells: Sequence[str]) -> bool:
     numbers = [cell for cell in cells if _is_like_data(cell)]
     if not numbers or not all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers):
         return False
-    values = list(map(int, numbers))
-    are_counted = len(values) > 2 and all(b == a + 1 for a, b in pairwise(values))
-    return are_counted or all(value in _YEARS for value in values)
+    are_counted = len(numbers) > 2 and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
+    return are_counted or all(map(_is_year, numbers))
+
+
+def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
+    """Return the names of the columns and the number of lines they take: two if members stand below their groups.
+
+    So are pivot tables written. A third line may name the first columns, which have no group.
+    """
+    first, *below = ([cell.strip() for cell in record.cells] for record in records[: 3 + ROWS_COMPARED])
+    if len(below) > 1 and len(below[0]) == len(first):
+        members = below.pop(0)
+        n_first = next((at for at, cell in enumerate(first) if cell), 0)
+        if has_third := len(below) > 1 and n_first > 0 and all(below[0][:n_first]) and not any(below[0][n_first:]):
+            members[:n_first] = below.pop(0)[:n_first]
+        groups = [next(filter(None, reversed(first[: at + 1])), "") for at in range(len(first))]
+        names = [f"{group} {member}".strip() for group, member in zip(groups, members, strict=True)]
+        columns = [[cells[at] for cells in below if at < len(cells)] for at in range(len(first))]
+        grouped = [at for at, group in enumerate(groups) if group and groups.count(group) > 1 and any(columns[at])]
+        are_members = all(_is_no_row(members[at], columns[at]) for at in grouped)
+        if len(grouped) > 1 and are_members and len(set(names)) == len(names):
+            return names, 2 + has_third
+    return records[0].cells, 1
+
+
+def _is_no_row(cell: str, column: Sequence[str]) -> bool:
+    """True for a word above numbers or dates, and for a time above numbers alone."""
+    others = [other for other in column if not _is_missing(other)]
+    if _is_missing(cell) or not all(map(_is_like_data, others)):
+        return False
+    return not any(map(_is_time, others)) if _is_time(cell) else not _is_like_data(cell)
+
+
+def _is_time(cell: str) -> bool:
+    return _is_year(cell) or find_form([cell]) is not None
+
+
+def _is_year(cell: str) -> bool:
+    return re.fullmatch(r"\d{4}", cell, re.ASCII) is not None and int(cell) in _YEARS
 
 
 # --- the delimiter ----------------------------------------------------------------------------------------------------
@@ -307,6 +366,12 @@ def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
     if not evenness[best][0]:
         return NO_DELIMITER, NO_DELIMITER
     return best, other if evenness[other][:-1] == evenness[best][:-1] else NO_DELIMITER
+
+
+def _is_even_by_blanks(text: str) -> bool:
+    """True if blanks part every line alike, the first perhaps without a name for the row names of R."""
+    widths = [len(record.cells) for record in _sample(text, " ", has_quotes=True)]
+    return len(set(widths[1:])) == 1 < widths[-1] and widths[0] in (widths[-1], widths[-1] - 1)
 
 
 def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
@@ -345,8 +410,8 @@ class Grid:
 
     @classmethod
     def of(cls, names: Sequence[str], columns: list[list[str]], *, file: str, reading: Reading) -> "Grid":
-        """Build the grid of a format that names its columns. Raises DataError if no cell has a text."""
-        if not any(map(any, columns)):
+        """Build the grid of a format that names its columns. Raises DataError for a table without rows."""
+        if not any(columns):
             raise DataError(f"{file} has no rows: rows are needed")
         own_names, notes = unique_names(dict(enumerate(names)))
         return cls(names=own_names, columns=columns, notes=tuple(notes), reading=reading)
@@ -541,6 +606,8 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
     records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
     note = "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else ""
+    if note and _is_even_by_blanks(body):
+        note += f"; {_BY_BLANKS}"
     if other != NO_DELIMITER:
         called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
         note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if "
@@ -550,6 +617,8 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
 
 def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
     """Read the table below titles and comments. Raises DataError for a table without rows, or beyond the limits."""
+    rules: list[int] = []
+    records = records if read_as.as_is else _without_rules(records, rules)
     seen = list(islice(records, SAMPLE_RECORDS))
     if not seen:
         raise DataError(f"{name} is empty: a header line and rows are needed")
@@ -557,20 +626,26 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     top, notes = seen[start:], []
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
-    heads = list(top[0].cells) if header else [""] * max(len(record.cells) for record in top)
+    heads, n_heads = ([""] * max(len(record.cells) for record in top), 0) if not header else (top[0].cells, 1)
+    if header and not read_as.as_is:
+        heads, n_heads = read_header(top)
     if start:
         first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
         more = f" and {start - 1} more" if start > 1 else ""
         notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
         reading = replace(reading, skipped_lines=seen[start].line - 1)
+    if n_heads > 1:
+        about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
+        notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    rows = _Rows(chain(top[header:], records), heads, header=repeated, delimiter=reading.delimiter, name=name)
+    rows = _Rows(chain(top[n_heads:], records), heads, header=repeated, delimiter=reading.delimiter, name=name)
     if not rows.lines:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
     notes += rows.notes()
+    notes += [f"{_counted(rules)} nothing but a rule: left out; {AS_IS} reads every line"] if rules else []
     notes += () if read_as.as_is else _cut_ends(rows, has_header=header)
     own = {at: head for at, head in enumerate(heads) if head.strip() or any(rows.columns[at])}
     names, name_notes = unique_names(own)

@@ -3,5 +3,5 @@
 It is not a language model. It imports nothing else from vpp.
 """
 
-VERSION = "8"
+VERSION = "9"
 """Changes with every change of an answer."""

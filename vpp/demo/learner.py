@@ -11,7 +11,6 @@ from vpp.demo.rules import IS, IS_NOT, Case, Part, Row, Rule, Value, node
 
 SURE = 0.98
 """Probability of the label that a rule gives."""
-REFUSAL = "no program"
 
 
 class Answer(NamedTuple):
@@ -25,11 +24,9 @@ def answer(question: LearnerQuestion) -> Answer:
     """Apply the rule to the input; make a constant guess, and say so, if the rule cannot be applied."""
     row = rules.read_row(question.input)
     reading = read_rule(question.rule, rules.columns_of([row]), question.labels)
-    if reading.rule is None:
-        why, value = "The rule says nothing that I can read", None
-    else:
-        value = reading.rule.answer(row)
-        why = _explanation(reading.rule, row, value) + (" Part of the rule I could not read." if reading.unread else "")
+    value = reading.rule.answer(row) if reading.rule else None
+    why = _explanation(reading.rule, row, value) if reading.rule else "The rule says nothing that I can read."
+    why += " Part of the rule I could not read." if reading.rule and reading.unread else ""
     if isinstance(value, str | float):
         return Answer(why, value if isinstance(value, str) else rules.say_number(float(f"{value:.10g}")))
     output = question.labels[0] if question.labels else "0"
@@ -38,8 +35,7 @@ def answer(question: LearnerQuestion) -> Answer:
 
 def letter_shares(question: LearnerQuestion) -> dict[str, float]:
     """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
-    reply = answer(question)
-    n = len(question.labels)
+    reply, n = answer(question), len(question.labels)
     sure, others = (1 / n, 1 / n) if reply.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
     pairs = zip(ascii_uppercase, question.labels, strict=False)
     return {letter: sure if label == reply.output else others for letter, label in pairs}
@@ -58,7 +54,7 @@ def write_program(question: ProgramQuestion) -> str:
     """Write the rule as a program; `no program` if a part of it cannot be read."""
     reading = read_rule(question.rule, question.columns, question.labels)
     if reading.rule is None or reading.unread:
-        return REFUSAL
+        return "no program"
     return reading.rule.program(rules.quoted(question.labels[0]) if question.labels else "0")
 
 
@@ -66,21 +62,19 @@ def _explanation(rule: Rule, row: Row, value: Value) -> str:
     """Name what the conditions of the deciding case are about; without one, of every case."""
 
     def give(part: Part, condition: Part | None = None) -> Value:
-        return rule._replace(cases=(Case(condition, part),)).answer(row)
-
-    def holds(condition: Part) -> bool:
-        return give(rules.number(1), condition) == 1
+        return Rule(rule.columns, (Case(condition, part),)).answer(row)
 
     def fact(one: Part) -> str:
+        is_so = give(rules.number(1), one) == 1
         if one.phrase not in (IS, IS_NOT):
-            return f"{'' if holds(one) else 'it is not so that '}{one.words}"
+            return f"{'' if is_so else 'it is not so that '}{one.words}"
         term = one.parts[0]
-        verdict = node(IS if holds(one) is (one.phrase == IS) else IS_NOT, *one.parts).words
+        verdict = node(IS if is_so is (one.phrase == IS) else IS_NOT, *one.parts).words
         return f"{term.words} is {_say(give(term))}, which {verdict.removeprefix(f'{term.words} ')}"
 
     conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = [one for one in conditions if holds(one)][:1] or conditions
-    facts = [fact(one) for condition in deciding for one in rules.conditions_in(condition)][:4]
+    deciding = [one for one in conditions if give(rules.number(1), one) == 1][:1] or conditions
+    facts = [fact(one) for condition in deciding for one in rules.leaves(condition)][:4]
     result = "the rule gives nothing" if value is None else f"the rule gives {_say(value)}"
     text = f"{'; '.join(facts)}, so {result}." if facts else f"{result}."
     return text[0].upper() + text[1:]

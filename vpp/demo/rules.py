@@ -1,13 +1,16 @@
-"""What a rule is: a table of phrasings, each with its English and its Python, and rules that are made of them.
+"""What a rule is: a table of phrases, each with its English and its Python, and the rules that are made of them.
 
-A phrase is written by its format, read by an expression made from the format (`reading.py`), and run as its Python. So
-a rule's program and its answers cannot differ. A test of a missing cell, or of one of another kind, fails.
+A phrase is written by its format, read by an expression made from the format (`reading.py`), and answers rows by an
+interpreter of its Python. So a rule's program and its answers cannot differ. A test of a missing cell, or of one of
+another kind, fails.
 """
 
+import ast
 import json
 import math
+import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,8 +25,7 @@ Row = dict[str, Value]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _SEQUENCE = re.compile(rf"[\[(]?\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]?")
-_WITH_UNIT = re.compile(rf"({_NUMBER}) [^\s\d]{{1,12}}")
-_LONGEST_SEQUENCE = 2000
+_WITH_UNIT = re.compile(rf"({_NUMBER})(?: [^\s\d]{{1,12}})?")
 
 
 def read_number(text: str) -> float | None:
@@ -37,13 +39,11 @@ def read_value(text: str) -> Value:
     text = text.strip()
     if text in ("missing", ""):
         return None
-    with_unit = _WITH_UNIT.fullmatch(text)
-    number = read_number(with_unit[1] if with_unit else text.replace("−", "-"))
-    if number is not None:
-        return text if re.fullmatch(r"0\d+", text) else number
-    if len(text) <= _LONGEST_SEQUENCE and _SEQUENCE.fullmatch(text):
+    if _SEQUENCE.fullmatch(text):
         return tuple(map(float, re.findall(_NUMBER, text)))
-    return text
+    match = _WITH_UNIT.fullmatch(text.replace("−", "-"))
+    number = read_number(match[1]) if match and not re.fullmatch(r"0\d+", text) else None
+    return text if number is None else number
 
 
 @lru_cache(maxsize=8192)
@@ -64,8 +64,9 @@ def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
 
 
 def _column(alias: str, name: str, cells: list[Value]) -> Column:
-    kinds = {type(cell) for cell in cells if cell is not None}
-    return Column(alias, name, "text" if str in kinds else "numbers" if tuple in kinds else "number", (), None in cells)
+    texts, kinds = {cell for cell in cells if isinstance(cell, str)}, set(map(type, cells))
+    kind = "text" if texts else "numbers" if tuple in kinds else "number"
+    return Column(alias, name, kind, tuple(sorted(texts)), None in cells)  # type: ignore[arg-type]
 
 
 # --- phrases -------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ class Phrase(NamedTuple):
     """A way to say something. A slot is the kind of its part, as in `{V} is {K}`."""
 
     gives: str
-    """Kind of what it says: V a value, K a check of a value, P a point, C a condition."""
+    """Kind of what it says: V a value, K a check of a value, C a condition."""
     words: str
     """Format in English."""
     code: str
@@ -87,62 +88,62 @@ class Phrase(NamedTuple):
 
 
 SOME = "len({0}) > 0"
-SUM, PRODUCT = Phrase("V", "the sum of {L}", "sum({0})"), Phrase("V", "the product of {L}", "math.prod({0})")
-LARGEST = Phrase("V", "the largest number among {L}", "max({0})", SOME)
-SMALLEST = Phrase("V", "the smallest number among {L}", "min({0})", SOME)
-RANGE = Phrase("V", "the range of {L}", "(max({0}) - min({0}))", SOME)
-DISTINCT = Phrase("V", "the number of distinct numbers among {L}", "len({{x_ for x_ in {0}}})")
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last")
 ITEMS = tuple(
     Phrase("V", f"the {word} number among {{L}}", f"{{0}}[{at}]", f"len({{0}}) > {max(at, 0)}")
     for word, at in zip(PLACES, (*range(7), -1), strict=True)
 )
+SUM, PRODUCT = Phrase("V", "the sum of {L}", "sum({0})"), Phrase("V", "the product of {L}", "math.prod({0})")
+LARGEST = Phrase("V", "the largest number among {L}", "max({0})", SOME)
+SMALLEST = Phrase("V", "the smallest number among {L}", "min({0})", SOME)
 COUNT = Phrase("V", "the number of {D}s among {L}", "sum(x_ == {0} for x_ in {1})")
 EVENS = Phrase("V", "the number of even numbers among {L}", "sum(x_ % 2 == 0 for x_ in {0})")
-ODDS = Phrase("V", "the number of odd numbers among {L}", "sum(x_ % 2 == 1 for x_ in {0})")
 PASSING = Phrase("V", "the number of numbers that are {K} among {L}", "sum({0} for x_ in {1})")
-POINT = Phrase("P", "({V}, {V})", "[{0}, {1}]")
-RADIUS = Phrase("V", "the distance from the origin to the point {P}", "math.dist([0, 0], {0})")
-DISTANCE = Phrase("V", "the distance from {P} to the point {P}", "math.dist({0}, {1})")
+RADIUS = Phrase("V", "the distance from the origin to the point ({V}, {V})", "math.dist([0, 0], [{0}, {1}])")
+DISTANCE = Phrase("V", "the distance from ({V}, {V}) to the point ({V}, {V})", "math.dist([{0}, {1}], [{2}, {3}])")
 SIN, COS = Phrase("V", "sin({V})", "math.sin({0})"), Phrase("V", "cos({V})", "math.cos({0})")
 POWER = Phrase("V", "{V}^{D}", "{0} ** {1}", binds=1)
 NEGATIVE = Phrase("V", "-{V}", "-{0}", binds=2)
 TIMES, OVER = Phrase("V", "{V} * {V}", "{0} * {1}", "", 3), Phrase("V", "{V} / {V}", "{0} / {1}", "{1} != 0", 3)
 PLUS, MINUS = Phrase("V", "{V} + {V}", "{0} + {1}", "", 4), Phrase("V", "{V} - {V}", "{0} - {1}", "", 4)
 TERMS = (
-    SUM, PRODUCT, LARGEST, SMALLEST, RANGE, DISTINCT, *ITEMS, RADIUS, DISTANCE, SIN, COS,
-    Phrase("V", "the average of {L}", "(sum({0}) / len({0}))", SOME), Phrase("V", "the length of {L}", "len({0})"),
+    SUM, PRODUCT, LARGEST, SMALLEST, *ITEMS, RADIUS, DISTANCE, SIN, COS, COUNT, EVENS, PASSING, POWER, NEGATIVE,
+    Phrase("V", "the range of {L}", "(max({0}) - min({0}))", SOME),
+    Phrase("V", "the average of {L}", "(sum({0}) / len({0}))", SOME),
+    Phrase("V", "the length of {L}", "len({0})"),
+    Phrase("V", "the number of distinct numbers among {L}", "len(set({0}))"),
+    Phrase("V", "the number of odd numbers among {L}", "sum(x_ % 2 == 1 for x_ in {0})"),
+    Phrase("V", "the number of numbers that are not {K} among {L}", "sum(not {0} for x_ in {1})"),
     Phrase("V", "sqrt({V})", "math.sqrt({0})", "{0} >= 0"), Phrase("V", "log({V})", "math.log({0})", "{0} > 0"),
     Phrase("V", "exp({V})", "math.exp({0})", "{0} <= 709"), Phrase("V", "abs({V})", "abs({0})"),
-    COUNT, EVENS, ODDS, PASSING, POWER, NEGATIVE,
-    Phrase("V", "the number of numbers that are not {K} among {L}", "sum(not {0} for x_ in {1})"),
 )  # fmt: skip
 
 ABOVE, BELOW = Phrase("K", "greater than {V}", "{it} > {0}"), Phrase("K", "less than {V}", "{it} < {0}")
 AT_LEAST, AT_MOST = Phrase("K", "at least {V}", "{it} >= {0}"), Phrase("K", "at most {V}", "{it} <= {0}")
-EQUAL = Phrase("K", "equal to {V}", "{it} == {0}")
+BOUNDS, EQUAL = (ABOVE, BELOW, AT_LEAST, AT_MOST), Phrase("K", "equal to {V}", "{it} == {0}")
 EVEN, ODD = Phrase("K", "even", "{it} % 2 == 0"), Phrase("K", "odd", "{it} % 2 == 1")
 DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", "{0} != 0")
 CONTAIN = Phrase("K", "contain the text {W}", "{0} in {it}.casefold()")
-ABSENT = Phrase("K", "missing", "{it} is None")
-ONE_OF = Phrase("K", "{W}", "")
-CHECKS = (
-    Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}"),
-    ABOVE, BELOW, AT_LEAST, AT_MOST, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL,
-)  # fmt: skip
+ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "{it} in {0}")
+BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}")
+CHECKS = (BETWEEN, *BOUNDS, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL)
 
-IS, IS_NOT = Phrase("C", "{V} is {K}", "", binds=5), Phrase("C", "{V} is not {K}", "", binds=6)
+IS, IS_NOT = Phrase("C", "{V} is {K}", "", binds=5), Phrase("C", "{V} is not {K}", "not ({0})", binds=5)
 ARRANGEMENTS = (
     Phrase("C", "{L} are in ascending order", "{0} == sorted({0})", binds=5),
-    Phrase("C", "{L} are in descending order", "{0} == sorted({0}, reverse=True)", binds=5),
-    Phrase("C", "{L} are all different", "len({{x_ for x_ in {0}}}) == len({0})", binds=5),
+    Phrase("C", "{L} are in descending order", "{0} == sorted({0})[::-1]", binds=5),
+    Phrase("C", "{L} are all different", "len(set({0})) == len({0})", binds=5),
     Phrase("C", "{L} are a palindrome", "{0} == {0}[::-1]", binds=5),
     Phrase("C", "{L} have equal neighbours", "any({0}[x_] == {0}[x_ + 1] for x_ in range(len({0}) - 1))", binds=5),
 )
-NOT = Phrase("C", "not ({C})", "not ({0})", binds=6)
+NOT = Phrase("C", "not ({C})", "not ({0})", binds=5)
 AND, OR = Phrase("C", "{C} and {C}", "and", binds=7), Phrase("C", "{C} or {C}", "or", binds=7)
 
 SLOT = re.compile(r"\{([A-Z])\}")
+_PHRASES = (*TERMS, *CHECKS, IS, IS_NOT, *ARRANGEMENTS, NOT, AND, OR)
+_CLAUSES = "if output otherwise always one of the numbers last"
+WORDS_OF_RULES = frozenset(re.findall("[a-z]+", " ".join([_CLAUSES, *(phrase.words for phrase in _PHRASES)])))
+"""A name or a label that holds one is written in quotes, and is read as such only there."""
 
 # --- parts of a rule -----------------------------------------------------------------------------------------
 
@@ -151,25 +152,30 @@ class Part(NamedTuple):
     """A part of a rule, in English and in Python."""
 
     kind: str
-    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S a label, categories or a piece of text."""
+    """As `Phrase.gives`; or D a number, X a cell, L a list of numbers, S a label, W texts or numbers to choose from."""
     words: str
-    code: str
+    code: str = ""
     """Empty for a check, which is about a value."""
     needs: tuple[str, ...] = ()
-    """Tests in Python without which it has no value."""
+    """Tests in Python without which it has no value, or does not hold."""
     binds: int = 0
-    """Of its Python, as `Phrase.binds`."""
+    """As `Phrase.binds`."""
     value: Any = None
-    """The number; the cell's column; the label; texts and numbers of a choice; the fewest numbers of a list."""
+    """The number; the cell's column; the label; what to choose from; the fewest numbers of a list."""
     phrase: Phrase | None = None
     parts: "tuple[Part, ...]" = ()
 
+    @property
+    def type(self) -> str:
+        return self.value.kind if self.kind == "X" else "number"
+
+    @property
+    def test(self) -> str:
+        """A condition in Python, with what it needs."""
+        return " and ".join((*self.needs, self.code))
+
 
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
-_CLAUSES = "if output otherwise always one of the numbers last"
-_PHRASES = (*TERMS, *CHECKS, IS, IS_NOT, *ARRANGEMENTS, NOT, AND, OR)
-WORDS_OF_RULES = frozenset(re.findall("[a-z]+", " ".join([_CLAUSES, *(phrase.words for phrase in _PHRASES)])))
-"""A name or a label that holds one is written in quotes, and is read as such only there."""
 
 
 def quoted(text: str) -> str:
@@ -200,20 +206,20 @@ def number(value: float) -> Part:
 
 def cell(column: Column) -> Part:
     is_plainly_said = column.name in ("a", "y") or (is_plain(column.name) and _PLAIN_NAME.fullmatch(column.name))
-    words = column.name if is_plainly_said else quoted(column.name)
-    return Part("X", words, column.alias, (f"{column.alias} is not None",) if column.may_miss else (), value=column)
+    needs = (f"{column.alias} is not None",) if column.may_miss else ()
+    return Part("X", column.name if is_plainly_said else quoted(column.name), column.alias, needs, value=column)
 
 
 def label(text: str) -> Part:
     """Return a label, or another text in quotes."""
-    is_plainly_said = re.fullmatch(r"\w+", text) and WORDS_OF_RULES.isdisjoint([text.lower()])
+    is_plainly_said = re.fullmatch(r"\w+", text) and text.lower() not in WORDS_OF_RULES
     return Part("S", text if is_plainly_said else quoted(text), quoted(text), value=text)
 
 
 def choice(*values: str | float) -> Part:
     """Return categories, of which a value is one, or a piece of text."""
     words = [quoted(value) if isinstance(value, str) else say_number(value) for value in values]
-    return Part("S", ("one of " if len(words) > 1 else "") + _listed(words, "or"), "", value=values)
+    return Part("W", ("one of " if len(words) > 1 else "") + _listed(words, "or"), value=values)
 
 
 def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, stop: int = 0) -> Part:
@@ -234,83 +240,72 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
     return Part("L", words, code, value=least)
 
 
+_ITEM = Part("V", "it", "x_")
+_PLAIN = ((" among the numbers", ""), ("is not contain", "does not contain"), ("is contain", "contains"))
+"""What is said in other words."""
+
+
 def node(phrase: Phrase, *parts: Part | float) -> Part:
     """Make a part of a phrase and its parts."""
-    some = tuple(one if isinstance(one, Part) else number(one) for one in parts)
-    binds = [one.phrase.binds if one.phrase else one.binds for one in some]
-    texts = [
-        _in_brackets(one.words, inner, phrase, at) for at, (one, inner) in enumerate(zip(some, binds, strict=True))
-    ]
-    words = SLOT.sub("{}", phrase.words).format(*texts).replace(" among the numbers", "")
-    words = words.replace("is not contain ", "does not contain ").replace("is contain ", "contains ")
-    if phrase in (IS, IS_NOT):
+    some = [one if isinstance(one, Part) else number(one) for one in parts]
+    words = SLOT.sub("{}", phrase.words).format(*_in_brackets(phrase, [one.words for one in some], some))
+    for clumsy, plain in _PLAIN:
+        words = words.replace(clumsy, plain)
+    code, needs = "", tuple[str, ...]()
+    if phrase == IS:
         code, needs = _test(some[1], some[0])
-        every = " and ".join((*needs, code))
-        code = every if phrase == IS else f"not ({every})" if needs else f"not {every}"
-        return Part("C", words, code, (), 7 if phrase == IS and needs else 5, None, phrase, some)
-    if phrase.gives == "K":
-        return Part("K", words, "", phrase=phrase, parts=some)
-    # In a number of numbers that pass a check, the check is about each of them.
-    code, needs = _python(phrase, tuple(node(IS, _ITEM, one) if one.kind == "K" else one for one in some))
-    return Part(phrase.gives, words, code, needs, phrase.binds, None, phrase, some)
+    elif phrase in (IS_NOT, NOT):
+        code = phrase.code.format(some[0].test if phrase == NOT else node(IS, *some).test)
+    elif phrase.gives != "K":
+        # In a number of numbers that pass a check, the check is about each of them.
+        code, needs = _python(phrase, [node(IS, _ITEM, one) if one.kind == "K" else one for one in some])
+    return Part(phrase.gives, words, code, needs, phrase.binds, None, phrase, tuple(some))
 
 
-_ITEM = Part("V", "it", "x_")
-
-
-def _in_brackets(text: str, inner: int, phrase: Phrase, at: int) -> str:
-    """Put a part of a phrase in brackets if it binds more loosely, or as loosely and is not the first of a sum."""
-    is_loose = inner >= phrase.binds if at or phrase.binds in (1, 2, 7) else inner > phrase.binds
-    return f"({text})" if phrase.binds and inner and is_loose else text
-
-
-def _kind(part: Part) -> str:
-    return part.value.kind if part.kind == "X" else "number"
-
-
-def _python(phrase: Phrase, parts: tuple[Part, ...], it: Part | None = None) -> tuple[str, tuple[str, ...]]:
-    """Fill a phrase's Python. it: the value that a check is about. Returns what it needs as well."""
-    values = parts if it is None else (*parts, it)
-    texts = [one.code for one in values]
-    if phrase == EQUAL and {_kind(one) for one in values} == {"text"}:
-        texts = [f"{text}.casefold()" for text in texts]
-    elif any(_kind(one) != "number" for one in values):
-        return "False", ("False",)
-    texts = [
-        _in_brackets(text, one.binds, phrase, at) for at, (text, one) in enumerate(zip(texts, values, strict=True))
+def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
+    """Put parts in brackets that bind more loosely than the phrase, or as loosely and are not the first of a sum."""
+    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2)) for at in range(len(texts))]
+    return [
+        f"({text})" if phrase.binds and part.binds > most else text
+        for text, part, most in zip(texts, parts, firm, strict=True)
     ]
+
+
+def _python(phrase: Phrase, parts: Sequence[Part], *it: Part) -> tuple[str, tuple[str, ...]]:
+    """Fill a phrase's Python. it: the value that a check is about. Returns what it needs as well."""
+    values = [*parts, *it]
+    texts = _in_brackets(phrase, [one.code for one in values], values)
+    if phrase == EQUAL and all(one.type == "text" for one in values):
+        texts = [f"{text}.casefold()" for text in texts]
+    elif any(one.type != "number" for one in values):
+        return "False", ("False",)
     known = [f"len({one.code}) > {at}" for one in parts if one.kind == "L" for at in range(one.value)]
-    needs = [need for one in values for need in one.needs] + [phrase.needs.format(*texts)]
-    about = "" if it is None else f"({it.code})" if it.binds > 3 else texts[-1]
-    code = phrase.code.format(*texts, it=about)
-    needs = list(dict.fromkeys(need for need in needs if need and need not in known))
-    item = re.fullmatch(r"\[(\w+(?:, \w+)*)\]\[(-?\d+)\]", code)
-    return code if needs or item is None else item[1].split(", ")[int(item[2])], tuple(needs)
+    needs = dict.fromkeys([*(need for one in values for need in one.needs), phrase.needs.format(*texts)])
+    code = phrase.code.format(*texts, it=f"({it[0].code})" if it and it[0].binds > 3 else texts[-1])
+    return code, tuple(need for need in needs if need and need not in known)
 
 
 def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
-    """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as stated."""
+    """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as a column states."""
     if check.phrase == ABSENT:
-        return " or ".join(need.replace("is not None", "is None") for need in it.needs) or "False", ()
+        return it.needs[0].replace("is not None", "is None") if it.needs else "False", ()
     if check.phrase not in (ONE_OF, CONTAIN):
         return _python(check.phrase or EQUAL, check.parts, it)
-    texts = [say_number(one) if isinstance(one, float) else one for one in check.parts[0].value]
-    folded, is_text, code = [text.casefold() for text in texts], _kind(it) == "text", it.code
-    if check.phrase == CONTAIN:
-        return (CONTAIN.code.format(quoted(folded[0]), it=code), it.needs) if is_text else ("False", ())
-    spelled = [one for one in it.value.values if one.casefold() in folded] if is_text else []
-    if not is_text:
-        found = map(read_number, texts) if _kind(it) == "number" else ()
-        values = [say_number(one) for one in found if one is not None]
-    elif {one.casefold() for one in spelled} == set(folded):
-        values = list(map(quoted, spelled))
-    else:
-        values, code = list(map(quoted, folded)), f"{code}.casefold()"
-    if not values:
-        return "False", ()
-    # None equals nothing, so a cell that is compared as it is needs no other test.
-    test = f"== {values[0]}" if len(values) == 1 else f"in ({', '.join(values)})"
-    return f"{code} {test}", () if code.isidentifier() else it.needs
+    texts = [say_number(one) if isinstance(one, float) else one.casefold() for one in check.parts[0].value]
+    if it.type == "text" and check.phrase == CONTAIN:
+        return f"{quoted(texts[0])} in {it.code}.casefold()", it.needs
+    spelled = {one.casefold(): one for one in it.value.values} if it.type == "text" else {}
+    if spelled:
+        # None equals nothing, so a cell that is compared as it is needs no other test.
+        return _is_among(it.code, [quoted(spelled.get(text, text)) for text in texts]), ()
+    if it.type == "text":
+        return _is_among(f"{it.code}.casefold()", list(map(quoted, texts))), it.needs
+    numbers = list(map(read_number, texts)) if it.type == "number" and check.phrase == ONE_OF else []
+    return _is_among(it.code, [say_number(one) for one in numbers if one is not None]), it.needs
+
+
+def _is_among(code: str, values: Sequence[str]) -> str:
+    return f"{code} in ({', '.join(values)})" if values[1:] else f"{code} == {values[0]}" if values else "False"
 
 
 def check(term: Part, phrase: Phrase, *parts: Part | float) -> Part:
@@ -323,41 +318,34 @@ def joined(word: Phrase, parts: Sequence[Part]) -> Part:
     flat = tuple(dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,))))
     if len(flat) == 1:
         return flat[0]
-    texts = [
-        f"({one.code})" if one.binds == 7 and (word == OR or one.phrase in (AND, OR)) else one.code for one in flat
+    needs = tuple(dict.fromkeys(need for one in flat for need in one.needs)) if word == AND else ()
+    codes = [one.code if word == AND else one.test for one in flat]
+    joint, is_open = f" {word.code} ", [one.binds == word.binds for one in flat]
+    codes = [
+        f"({code})" if loose or (word == OR and " and " in code) else code
+        for code, loose in zip(codes, is_open, strict=True)
     ]
-    words = [f"({one.words})" if one.phrase in (AND, OR) else one.words for one in flat]
-    joint = f" {word.code} "
-    return Part("C", joint.join(words), joint.join(dict.fromkeys(texts)), (), 7, None, word, flat)
+    words = [f"({one.words})" if loose else one.words for one, loose in zip(flat, is_open, strict=True)]
+    return Part("C", joint.join(words), joint.join(dict.fromkeys(codes)), needs, word.binds, None, word, flat)
 
 
-def conditions_in(part: Part) -> list[Part]:
+def leaves(condition: Part) -> list[Part]:
     """List the conditions that are joined in a condition, also under a `not`."""
-    if part.phrase not in (AND, OR, NOT):
-        return [part]
-    return [one for each in part.parts for one in conditions_in(each)]
-
-
-def terms_in(formula: Part) -> list[Part]:
-    """List the terms of a sum without their coefficients; a constant is a term of its own."""
-    if formula.phrase in (PLUS, MINUS, NEGATIVE):
-        return [term for part in formula.parts for term in terms_in(part)]
-    if formula.phrase == TIMES and formula.parts[0].kind == "D":
-        return terms_in(formula.parts[1])
-    return [formula]
+    if condition.phrase not in (AND, OR, NOT):
+        return [condition]
+    return [one for each in condition.parts for one in leaves(each)]
 
 
 def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
-    """Return the sum of coefficient times term; None stands for 1."""
+    """Return the sum of coefficient times term, None for 1, from the first positive one on if there is one."""
+    some = [(weight, term) for weight, term in parts if weight]
+    first = next((at for at, (weight, _) in enumerate(some) if weight > 0), 0)
     whole: Part | None = None
-    for weight, term in parts:
-        size = weight if whole is None else abs(weight)
-        if term is None or size not in (1, -1):
-            scaled = number(size) if term is None else node(TIMES, size, term)
-        else:
-            scaled = term if size == 1 else node(NEGATIVE, term)
-        if weight or term is None:
-            whole = scaled if whole is None else node(MINUS if weight < 0 else PLUS, whole, scaled)
+    for weight, term in (*some[first : first + 1], *some[:first], *some[first + 1 :]):
+        size = abs(weight) if whole else weight
+        scaled = number(size) if term is None else term if abs(size) == 1 else node(TIMES, size, term)
+        scaled = node(NEGATIVE, scaled) if size == -1 and term else scaled
+        whole = node(MINUS if weight < 0 else PLUS, whole, scaled) if whole else scaled
     return whole or number(0)
 
 
@@ -390,11 +378,11 @@ class Rule(NamedTuple):
     def program(self, guess: str) -> str:
         """Write the rule as a function `predict`. guess: in Python, where the rule gives nothing."""
         lines = list[str]()
-        for condition, outcome in self.cases:
+        for condition, outcome in (*self.cases, Case(None, Part("S", "", guess))):
             value = f"{outcome.code} if {' and '.join(outcome.needs)} else {guess}" if outcome.needs else outcome.code
-            lines += [f"    if {condition.code}:", f"        return {value}"] if condition else [f"    return {value}"]
-        if not self.cases or self.cases[-1].condition:
-            lines.append(f"    return {guess}")
+            lines += [f"    if {condition.test}:", f"        return {value}"] if condition else [f"    return {value}"]
+            if condition is None:
+                break
         body = "\n".join(lines)
         words = set(re.findall(r'"(?:[^"\\]|\\.)*"|[^\W\d]\w*', body))  # a text is one word
         names = ", ".join(column.alias for column in self.columns if column.alias in words)
@@ -403,24 +391,92 @@ class Rule(NamedTuple):
 
     def answer(self, row: Row) -> Value:
         """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
-        return compiled(self)(row)
-
-
-@lru_cache(maxsize=4096)
-def compiled(rule: Rule) -> Callable[[Row], Value]:
-    """Return the rule's program as a function of a row; None where the rule gives nothing."""
-    variables: dict[str, Any] = {}
-    exec(rule.program("None"), variables)  # noqa: S102, its text is made here
-    predict = variables["predict"]
-    wanted = predict.__code__.co_varnames[: predict.__code__.co_argcount]
-    names = [column.name for column in rule.columns if column.alias in wanted]
-
-    def answer(row: Row) -> Value:
+        names = {column.alias: row.get(column.name) for column in self.columns}
+        cells = {alias: list(cell) if isinstance(cell, tuple) else cell for alias, cell in names.items()}
         try:
-            cells = (row.get(name) for name in names)
-            value = predict(*(list(cell) if isinstance(cell, tuple) else cell for cell in cells))
+            decided = (outcome for condition, outcome in self.cases if not condition or function(condition.test)(cells))
+            outcome = next(decided, None)
+            if outcome and all(function(need)(cells) for need in outcome.needs):
+                value = function(outcome.code)(cells)
+                is_number = isinstance(value, int | float) and math.isfinite(value)
+                return float(value) if is_number else value if isinstance(value, str) else None
         except (ArithmeticError, AttributeError, TypeError, ValueError):
-            return None
-        return value if isinstance(value, str | None) else float(value) if math.isfinite(value) else None
+            pass
+        return None
 
-    return answer
+
+# --- an interpreter of the Python of phrases -----------------------------------------------------------------
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow, ast.Mod: operator.mod, ast.USub: operator.neg, ast.Not: operator.not_, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda one, some: one in some,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs, "any": any, "cos": math.cos, "dist": math.dist, "exp": math.exp, "len": len, "log": math.log,
+    "max": max, "min": min, "prod": math.prod, "range": range, "set": set, "sin": math.sin, "sorted": sorted,
+    "sqrt": math.sqrt, "sum": sum,
+}  # fmt: skip
+Function = Callable[[dict[str, Any]], Any]
+"""Value of an expression, given those of its names."""
+
+
+@lru_cache(maxsize=8192)
+def function(code: str) -> Function:
+    """Read an expression of phrases' Python."""
+    return _function(ast.parse(code, mode="eval").body)
+
+
+def _function(node: ast.expr) -> Function:
+    apply: Callable[..., Any]
+    match node:
+        case ast.Constant(value=value):
+            return lambda _: value
+        case ast.Name(id=name):
+            return operator.itemgetter(name)
+        case ast.GeneratorExp(elt=each, generators=[loop]) | ast.ListComp(elt=each, generators=[loop]):
+            return _loop(_function(each), loop)
+        case ast.BoolOp(op=sign, values=some):
+            parts, choose = list(map(_function, some)), all if isinstance(sign, ast.And) else _first
+            return lambda names: choose(part(names) for part in parts)
+        case ast.Compare(left=first, ops=signs, comparators=others):
+            tests = [_OPERATORS[type(sign)] for sign in signs]
+            apply, some = lambda *values: all(map(_call, tests, values, values[1:])), [first, *others]
+        case ast.Call(func=ast.Attribute(value=text, attr="casefold")):
+            apply, some = str.casefold, [text]
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=some):
+            apply = _FUNCTIONS[name]
+        case ast.UnaryOp(op=sign, operand=one):
+            apply, some = _OPERATORS[type(sign)], [one]
+        case ast.BinOp(left=one, op=sign, right=other):
+            apply, some = _OPERATORS[type(sign)], [one, other]
+        case ast.Subscript(value=one, slice=at):
+            apply, some = operator.getitem, [one, at]
+        case ast.Slice(lower=low, upper=high, step=step):
+            apply, some = slice, [end or ast.Constant(None) for end in (low, high, step)]
+        case ast.List(elts=some) | ast.Tuple(elts=some):
+            apply, some = lambda *values: list(values), some
+        case _:
+            raise ValueError(ast.unparse(node))
+    parts = list(map(_function, some))
+    return lambda names: apply(*[part(names) for part in parts])
+
+
+def _call(apply: Callable[..., Any], *values: Any) -> Any:
+    return apply(*values)
+
+
+def _first(values: Iterable[Any]) -> Any:
+    """Return the first value that is true, as `or` does."""
+    return next(filter(None, values), [])
+
+
+def _loop(value: Function, loop: ast.comprehension) -> Function:
+    name, some, tests = ast.unparse(loop.target), _function(loop.iter), list(map(_function, loop.ifs))
+
+    def run(names: dict[str, Any]) -> list[Any]:
+        every = ({**names, name: one} for one in some(names))
+        return [value(inner) for inner in every if all(test(inner) for test in tests)]
+
+    return run

@@ -29,8 +29,6 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
 _TOKENS_PER_WORD = 4 / 3
-FILES = 4_096 + 200
-"""Open files for the most calls in flight of a run, and the process's other files."""
 
 
 class Message(BaseModel):
@@ -160,11 +158,10 @@ def main() -> None:
     options = parser.parse_args()
     # A shell starts background processes with interrupts ignored; this server ends at an interrupt all the same.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    # A run may have thousands of calls in flight, each an open file.
     with suppress(OSError, ValueError):
-        resource.setrlimit(
-            resource.RLIMIT_NOFILE, (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard), hard)
-        )
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
         listener = listen(options.host, options.port)
     except (OSError, OverflowError) as error:

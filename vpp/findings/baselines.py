@@ -16,7 +16,6 @@ from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind
 from vpp.events import Votes
 from vpp.findings.scores import Score, score
-from vpp.runs.asking import read_prompted
 from vpp.runs.directory import RunDirectory
 
 MOST_VALUES = 30
@@ -150,10 +149,29 @@ def _items(cell: str | None, kind: Kind) -> tuple[float, ...]:
 
 # Prompted baselines: the learner without a rule, and with examples instead
 
+PROMPTED = "prompted.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompted:
+    name: Literal["zero-shot", "few-shot", "few-shot vote"]
+    calls: int
+    """Learner calls needed, repetitions after unreadable answers included."""
+    examples: int = 0
+    """Training rows in a prompt, at least."""
+    answers: Votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptedBaselines:
+    rows: tuple[int, ...]
+    run_calls: int
+    models: tuple[Prompted, ...]
+
 
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
-    found = read_prompted(directory)
+    found = directory.read(PROMPTED, PromptedBaselines)
     if found is None or found.rows != tuple(row.id for row in dataset.test):
         return simple
     models = [

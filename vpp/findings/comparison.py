@@ -8,7 +8,7 @@ Runs go by a letter. Losses are 0 or 1 for labels, squared errors in squared uni
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from string import ascii_uppercase
 from typing import Any
 
@@ -372,7 +372,8 @@ def seeds_blocks(found: Seeds) -> Iterator[object]:
     if pooled := found.pooled:
         yield Heading("Hypotheses of all runs", "weighed together, each different sentence once")
         every = hypotheses_of(pooled.view, pooled.dataset)
-        yield from weight_cards(every, pooled.view, pooled.dataset, lambda each: _returns(each, found.members))
+        more = partial(_returns, runs=found.members)
+        yield from weight_cards(every, pooled.view, pooled.config, pooled.dataset, more)
 
 
 def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:

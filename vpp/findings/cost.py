@@ -1,33 +1,17 @@
 """The expected cost of a run: calls, tokens, money and time with their upper bounds, on New run and by --plan."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
-from vpp.inference.plan import plan
 from vpp.programs.columns import Columns
-from vpp.runs.budget import (
-    BYTES_A_TOKEN,
-    HYPOTHESIS,
-    LEARNER_ANSWER,
-    OPTIMIZER_ANSWER,
-    Estimate,
-    Pace,
-    cap_words,
-    money,
-    time_s,
-)
-from vpp.runs.preparation import fitted_to
-from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import Config
+from vpp.runs.budget import BYTES_A_TOKEN, HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER, Estimate, cap_words, money
+from vpp.runs.preparation import fit_cells_to
+from vpp.runs.spec import RunSpec
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
 
-DEMO_CALLS_A_SECOND = 350.0
-"""Rough rate of the demo model with a page open."""
-DEMO_ROUND_S = 0.1
-"""Seconds of a round beside the demo model's delay, on two cores."""
+MINUTE_S = 60.0
 ASSUMED = (
     "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
     "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
@@ -43,12 +27,13 @@ def roughly(count: float) -> str:
     return integer(round(count / 10**digits) * 10**digits)
 
 
-def cost_line(expected: Estimate, spec: RunSpec, pace: Pace | None) -> str:
+def cost_line(expected: Estimate, spec: RunSpec) -> str:
     """`about 190 calls · about 47 s · a cost of about 0.40 · pauses at 300 calls`; exact without `about`."""
     whole = expected.plan
     is_exact = whole.least_calls == whole.calls
     calls = counted(whole.calls, "call") if is_exact else f"about {roughly(whole.expected_calls)} calls"
-    parts = [calls, f"about {seconds(time_s(whole, pace))}" if pace else "time unknown"]
+    speed = " at readable speed" if spec.endpoint.is_demo and spec.endpoint.demo_latency_ms else ""
+    parts = [calls, "time unknown" if expected.seconds is None else f"{time_words(expected.seconds)}{speed}"]
     if spec.config.is_weighing and not spec.start:
         parts[0] += " for each hypothesis"
     if expected.cost is not None:
@@ -62,7 +47,7 @@ def bound_words(expected: Estimate) -> str:
     return f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
 
 
-def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Sequence[Block]:
+def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]:
     whole, lines = expected.plan, expected.lines
     rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]
     rows.append(("All calls", roughly(whole.expected_calls), integer(whole.calls)))
@@ -70,14 +55,14 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None)
     rows.append(("Tokens out", roughly(sum(line.completion for line in lines)), NO_BOUND))
     if expected.cost is not None:
         rows.append(("Money", money(expected.cost), NO_BOUND))
-    if pace is not None:
-        rows.append(("Time", seconds(time_s(whole, pace)), NO_BOUND))
+    if expected.seconds is not None:
+        rows.append(("Time", time_words(expected.seconds).removeprefix("about "), NO_BOUND))
     table = Table(head=("work", "about", "at most"), rows=rows, right=(1, 2), name="Cost")
-    return [table, *map(Note, _notes(expected, spec, dataset, pace))]
+    return [table, *map(Note, _notes(expected, spec, dataset))]
 
 
-def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> Iterator[str]:
-    limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
+def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    limit = fit_cells_to(spec, dataset, spec.endpoint.context_length).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
     if spec.config.has_programs:
@@ -90,22 +75,16 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | Non
         yield f"{'; '.join(words)}."
     yield ASSUMED
     rounds = counted(expected.plan.rounds, "sequential round")
-    if pace is None:
+    if expected.pace is None or expected.seconds is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
     else:
-        yield f"{rounds}. Estimated time: about {seconds(time_s(expected.plan, pace))}, {pace.source}."
+        yield f"{rounds}. Estimated time: {time_words(expected.seconds)}, {expected.pace.source}."
     if 0 < spec.cap.calls < expected.plan.least_calls:
         least = integer(expected.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 
-def demo_pace(endpoint: EndpointSpec) -> Pace:
-    source = "as the demo model usually does on two cores"
-    wait_s = endpoint.demo_latency_ms / 1000 + DEMO_ROUND_S
-    return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, source=source)
-
-
-def demo_time_words(config: Config, *, latency_ms: int, n_train: int, n_test: int) -> str:
-    """`about 45 s`: a run of the demo model, by the same estimate as every other."""
-    endpoint = replace(EndpointSpec(), demo=True, demo_latency_ms=latency_ms)
-    return f"about {seconds(time_s(plan(config, n_train=n_train, n_test=n_test), demo_pace(endpoint)))}"
+def time_words(whole_s: float) -> str:
+    """`about 45 s`: to five seconds, from a minute on to ten."""
+    step = 10 if whole_s >= MINUTE_S else 5 if whole_s > 10 else 1
+    return f"about {seconds(max(1, step * round(whole_s / step)))}"

@@ -7,10 +7,10 @@ from functools import partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored
+from vpp.findings.hypotheses import hypotheses_of
 from vpp.findings.scores import rows_by_id, score, totals
 from vpp.findings.step import Names, particles_of
-from vpp.posterior.weights import ess
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, ess_of_sentences
 from vpp.settings import ESS_SHARE
 from vpp.show.figures import HUES, Curve
 from vpp.show.words import EQUAL, counted, fixed, integer, number, percent, shortest
@@ -82,22 +82,22 @@ def accuracy_curve(view: RunView, dataset: Dataset, *, at: int | None) -> Curve:
 
 
 def ess_curve(view: RunView, *, at: int | None) -> Curve:
-    """Draw the effective sample size by step, with a dot where the particles were copied."""
+    """Draw the effective sample size by step, with dots where the particles were copied, and at the end."""
     past = {step: each.reweighted for step, each in sorted(view.steps.items()) if each.reweighted}
     limit = ESS_SHARE * (view.size or 1)
     dots = [(step + 1, made.ess, "copied") for step, made in past.items() if view.steps[step].resampled]
+    final = ess_of_sentences(view) if view.has_ended else None
     words = f"Copies below {shortest(round(limit, 1))}"
     if at in past:
         words = f"{fixed(past[at].ess, 1)} of {len(past[at].weights)} · copies below {shortest(round(limit, 1))}"
-    elif at is None and view.weights and view.has_ended:
-        final = view.final.ess if view.final else ess(view.weights)
-        words = f"{fixed(final, 1)} of {view.n_unique if view.final else view.size} at the end"
+    elif at is None and final is not None:
+        words = f"At the end the weight is spread over about {fixed(final, 1)} sentences"
     return Curve(
         title="Effective sample size",
         words=words,
         alt=f"Effective sample size by step: {counted(len(dots), 'step')} with copying. {words}.",
         lines={"best": [(step + 1, made.ess) for step, made in past.items()]},
-        dots=dots,
+        dots=[*dots, *([] if final is None else [(view.total_steps + 1, final, "end")])],
         low=(0.0, "0"),
         high=(float(view.size or 1), integer(view.size or 1)),
         limit=limit,
@@ -107,7 +107,7 @@ def ess_curve(view: RunView, *, at: int | None) -> Curve:
     )
 
 
-def weights_curve(view: RunView) -> Curve | None:
+def weights_curve(view: RunView, dataset: Dataset) -> Curve | None:
     """Draw the weights of the hypotheses that had most at some step, numbered as on Watch; None before two steps."""
     names, moments = Names(view), dict[int, Mapping[int, float]]()
     for step, at in sorted(view.steps.items()):
@@ -119,17 +119,18 @@ def weights_curve(view: RunView) -> Curve | None:
     if len(moments) < 2:
         return None
     if view.has_ended and view.weights:
-        numbers, pairs = names.at("end").numbers, zip(view.population, view.weights, strict=True)
-        moments[view.total_steps + 1] = totals((numbers[state.hypothesis], weight) for state, weight in pairs)
-    every = {number for shares in moments.values() for number in shares}
-    peaks = sorted(every, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
+        every = hypotheses_of(view, dataset)
+        numbers = names.end(every)
+        moments[view.total_steps + 1] = {numbers[each.id]: each.weight for each in every}
+    present = {number for shares in moments.values() for number in shares}
+    peaks = sorted(present, key=lambda n: (-max(shares.get(n, 0.0) for shares in moments.values()), n))[:HUES]
     _, last = max(moments.items())
     heaviest = max(last, key=lambda number: last[number])
     lines = {n: [(step, shares.get(n, 0.0)) for step, shares in moments.items()] for n in peaks}
     return Curve(
         title="Weight by step",
         words="Numbered as on Watch",
-        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(min(last[heaviest], 1.0))}.",
+        alt=f"Hypothesis {heaviest} ends heaviest, with {percent(last[heaviest])}.",
         lines={f"line l{place}": lines[n] for place, n in reversed([*enumerate(peaks)])},
         names=[str(n) for n in reversed(peaks)],
         low=(0.0, percent(0.0)),

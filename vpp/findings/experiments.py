@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter
-from pydantic_core import to_json
-
 from vpp.posterior.metric import CHANCE, sign_test, wilson
-from vpp.runs.directory import RunDirectory, write_atomically
+from vpp.runs.directory import RunDirectory
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.words import counted, fixed, integer, interval_text, percent
@@ -90,21 +87,10 @@ class Trial:
         return clause.rows.sign(best_of=sum(len(idea.clauses) for idea in self.ideas))
 
 
-_CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
-
-
-def keep(directory: RunDirectory, trial: Trial) -> None:
-    """Write trial.json. Raises DiskRefused."""
-    write_atomically(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
-
-
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     """Read trial.json; None if it is missing, unreadable or from an earlier step."""
-    try:
-        trial = _CONTENT.validate_json((directory.path / FILE).read_bytes())
-    except (OSError, ValueError):
-        return None
-    return trial if trial.step == view.last_step else None
+    trial = directory.read(FILE, Trial)
+    return trial if trial and trial.step == view.last_step else None
 
 
 # The trial in words

@@ -12,8 +12,8 @@ A particle's ancestors are its parent in every step since the initial population
 
 import math
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
@@ -21,18 +21,19 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.events import INITIAL_STEP, Evaluated, Votes, hypothesis_id
+from vpp.events import INITIAL_STEP, Votes, hypothesis_id
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.findings.scores import (
-    RecordedAnswers,
     Score,
     behaviour,
     grouped,
     noise,
     recorded_answers,
+    right_words,
     rows_by_id,
     score,
     totals,
+    weighed_log_likelihoods,
 )
 from vpp.posterior.disagreement import NEAR
 from vpp.posterior.likelihood import Noise
@@ -110,67 +111,25 @@ class Ideas:
     rows: tuple[int, ...] = ()
     """Ids of the rows compared, each once; empty if only equal texts were merged."""
 
-    def __iter__(self) -> Iterator[Idea]:
-        return iter(self.all)
 
-    def __len__(self) -> int:
-        return len(self.all)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.rows)
-
-    def of_slot(self, slot: int) -> int:
-        return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """The last population, and what tells its particles apart: the one rule on every page."""
-
-    population: tuple[str, ...]
-    """Hypothesis id by slot."""
-    keys: tuple[Hashable, ...]
-    """By slot: equal for the same answers to all rows compared; without such rows, for the same text."""
-    by: Basis
-    rows: tuple[int, ...]
-    evaluations: tuple[Evaluated, ...]
-    known: RecordedAnswers
-
-
-def compare(view: RunView) -> Compared | None:
-    """Tell the last population's particles apart; None before the first step is finished.
+def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
+    """Group the last population by its answers; empty before the first step is finished.
 
     Compare the answers of all evaluations that cover every text; else those to the rows that the last step, the one
     begun since, or the final weights asked every text about; else the texts.
     """
     if view.last_step is None or not view.population:
-        return None
-    population = tuple(state.hypothesis for state in view.population)
-    judged = (each for each in view.evaluated.values() if each.split != "calibration")
-    evaluations = tuple(each for each in judged if set(population) <= set(each.hypotheses))
+        return Ideas(all=())
+    population, weights = tuple(state.hypothesis for state in view.population), view.weights
+    judged = [each for each in view.evaluated.values() if each.split != "calibration"]
+    evaluations = [each for each in judged if set(population) <= set(each.hypotheses)]
     last, begun = view.steps[view.last_step], view.steps.get(view.last_step + 1, StepView(step=view.last_step + 1))
     scored = (*last.scored.values(), *last.proposals_scored.values(), *begun.scored.values())
     known = recorded_answers(evaluations or (*scored, *view.final_scored.values()))
     answered = [known.get(hypothesis, {}) for hypothesis in population]
-    rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))
-    return Compared(
-        population=population,
-        keys=tuple(behaviour(answers[row] for row in rows) for answers in answered) if rows else population,
-        by="evaluations" if evaluations else "step" if rows else "text",
-        rows=rows,
-        evaluations=evaluations,
-        known=known,
-    )
-
-
-def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
-    """Group the last population by `compare`; None before there is one."""
-    found = compare(view)
-    if found is None:
-        return None
-    population, weights = found.population, view.weights
-    rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
+    compared = tuple(row for row in answered[0] if all(row in answers for answers in answered))
+    keys = [behaviour(answers[row] for row in compared) for answers in answered] if compared else population
+    rows = {each.split: each.rows for each in evaluations} | {"compared": compared}
     by_id, before = rows_by_id(dataset), priors(view)
 
     def wording(hypothesis: str, weight: float) -> Wording:
@@ -179,21 +138,21 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
 
     def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
         ids = rows.get(name, ())
-        return tuple(found.known[hypothesis][row] for row in ids), [by_id[row] for row in ids]
+        return tuple(known[hypothesis][row] for row in ids), [by_id[row] for row in ids]
 
     def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
-        answers, scored = answers_on(name, hypothesis)
-        return score(answers, scored, dataset) if answers else None
+        answers, of = answers_on(name, hypothesis)
+        return score(answers, of, dataset) if answers else None
 
     ideas = []
-    for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values():
+    for slots in grouped(zip(keys, range(len(population)), strict=True)).values():
         shares, some = totals((population[slot], weights[slot]) for slot in slots), population[slots[0]]
         by_weight = sorted(shares.items(), key=lambda each: -each[1])
         idea = Idea(
             weight=sum(shares.values()),
             wordings=tuple(wording(each, share) for each, share in by_weight),
             slots=tuple(slots),
-            answers=tuple(found.known[some][row] for row in found.rows),
+            answers=tuple(known[some][row] for row in compared),
             test=score_on("test", some),
             train=score_on("train", some),
             noise=noise(*answers_on("train", some), dataset) if "train" in rows else None,
@@ -201,7 +160,49 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas | None:
         )
         ideas.append(idea)
     heaviest_first = tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots)))
-    return Ideas(all=heaviest_first, by=found.by, rows=found.rows)
+    return Ideas(all=heaviest_first, by="evaluations" if evaluations else "step" if compared else "text", rows=compared)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Particle:
+    """A particle of the last complete population."""
+
+    slot: int
+    weight: float
+    """Normalised."""
+    prior: float | None = None
+    """Prior probability of a sentence that is only weighed."""
+    id: str
+    """Of its hypothesis."""
+    text: str
+    """The complete hypothesis, seed sentence included."""
+    hypothesis: int
+    """Index of its idea, heaviest first."""
+    parent: int | None = None
+    """Slot at the step before."""
+    log_likelihood: float | None
+    """Natural log, summed over the rows that made the weights; None if the method has none."""
+
+
+def particles(view: RunView, dataset: Dataset) -> tuple[Particle, ...]:
+    """(K,) by slot; empty before the first population is complete."""
+    ideas = merge_ideas(view, dataset).all
+    idea_of = {slot: place for place, idea in enumerate(ideas) for slot in idea.slots}
+    log_likelihoods, before = weighed_log_likelihoods(view), priors(view)
+    return tuple(
+        Particle(
+            slot=slot,
+            weight=view.weights[slot],
+            prior=before[slot] if before else None,
+            id=state.hypothesis,
+            text=view.texts[state.hypothesis],
+            hypothesis=idea_of[slot],
+            parent=state.parent,
+            log_likelihood=log_likelihoods[slot],
+        )
+        for slot, state in enumerate(view.population)
+        if idea_of
+    )
 
 
 # Agreement between ideas
@@ -238,10 +239,13 @@ class Hypothesis:
     """Distinct texts, the shortest of the heaviest member first."""
     words: str
     """The first text without the seed sentence; a number that differs between texts of the same form is a range."""
+    weight: float
+    """Sum over the members; 1 only if no other hypothesis has any."""
 
     @property
-    def weight(self) -> float:
-        return min(1.0, sum(each.weight for each in self.members))
+    def id(self) -> str:
+        """Id of the first text."""
+        return hypothesis_id(self.texts[0].text)
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -253,26 +257,20 @@ class Hypothesis:
         return self.members[0].train or self.members[0].compared
 
 
-def hypotheses(
-    ideas: Ideas, near: Floats | None, *, seed_text: str, labels: Collection[str] = ()
-) -> tuple[Hypothesis, ...]:
-    """Return the hypotheses, heaviest first; of equally heavy ones, that with the better fit.
+def hypotheses_of(view: RunView, dataset: Dataset, *, threshold: float | None = NEAR) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of the last population, heaviest first; of equally heavy ones, that with the better fit.
 
-    near: their similarity, which merges those that nearly agree; with None only equal answers are one.
-    labels: no numbers to make a range of.
+    Empty before there is a population. threshold: similarity from which ideas are one; None keeps them apart.
     """
-    groups = () if near is None else groups_at(near)
-    alone = [(place,) for place in range(sum(map(len, groups)), len(ideas))]
-    found = (_merged([ideas.all[place] for place in group], seed_text, labels) for group in (*groups, *alone))
-    return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
-
-
-def hypotheses_of(view: RunView, dataset: Dataset) -> tuple[Hypothesis, ...]:
-    """Return the hypotheses of the last population, heaviest first; empty before there is one."""
     ideas = merge_ideas(view, dataset)
-    if ideas is None:
-        return ()
-    return hypotheses(ideas, similarity(ideas, dataset), seed_text=view.seed_text, labels=dataset.classes)
+    near = None if threshold is None else similarity(ideas, dataset)
+    groups = () if near is None else groups_at(near, threshold=threshold or 0.0)
+    alone = [(place,) for place in range(sum(map(len, groups)), len(ideas.all))]
+    members = ([ideas.all[place] for place in group] for group in (*groups, *alone))
+    found = [_merged(each, view.seed_text, dataset.classes) for each in members]
+    most = 1.0 if sum(each.weight > 0 for each in found) == 1 else 1 - EQUAL
+    found = [replace(each, weight=min(each.weight, most)) for each in found]
+    return tuple(sorted(found, key=lambda each: (-each.weight, each.fit.error if each.fit else 0.0)))
 
 
 def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) -> Hypothesis:
@@ -281,7 +279,8 @@ def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) ->
     others = (each for idea in members for each in idea.wordings if each is not shortest)
     texts = (shortest, *others)
     words = [each.text.removeprefix(seed_text).strip() or each.text for each in texts]
-    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels))
+    weight = sum(each.weight for each in members)
+    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels), weight=weight)
 
 
 def with_ranges(texts: Sequence[str], labels: Collection[str] = ()) -> str:
@@ -307,72 +306,85 @@ def _range(numbers: Sequence[str]) -> str:
 # Cards
 
 
-def deck(every: Sequence[Hypothesis], view: RunView, config: Config, readings: Mapping[str, ProgramReading]) -> Deck:
+def only_counts(view: RunView, config: Config) -> bool:
+    """True if weights only count copies: the last step copied by weight, and nothing was weighed since."""
+    return config.is_weighted and view.final is None and view.finished_steps[-1].resampled is not None
+
+
+def weight_words(each: Hypothesis, view: RunView, config: Config) -> str:
+    """`51 %`; `8 of 10 copies`, where weights only count them; `3 of 5 chains`; empty for one chain alone."""
+    copies = f"{integer(len(each.slots))} of {integer(config.size)}"
+    if not config.is_weighted:
+        return f"{copies} {'chains' if config.method == 'mh' else 'runs'}" if config.size > 1 else ""
+    return f"{copies} copies" if only_counts(view, config) else percent(each.weight)
+
+
+def deck(
+    every: Sequence[Hypothesis],
+    view: RunView,
+    config: Config,
+    readings: Mapping[str, ProgramReading],
+    numbers: Mapping[str, int],
+) -> Deck:
+    """Return the cards. readings, numbers: by the id of the first text."""
+
     def card(each: Hypothesis) -> Card:
-        first, copies = each.texts[0], len(each.slots)
-        row = "training row" if each.members[0].train else "row"
-        value, facts = percent(each.weight), [right_words(each.fit, row)]
-        if not config.is_weighted:
-            value = f"{copies} of {config.size}" if config.size > 1 else ""
-        elif not config.is_weighing and copies > 1:
-            facts.append(f"× {copies} copies")
+        first = each.texts[0]
         own = (slot for slot in each.slots if view.texts[view.population[slot].hypothesis] == first.text)
         past = history(ancestry(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
-        return Card(
-            key=each.members[0].slots[0],
-            words=each.words,
+        return replace(
+            _card(each, view, config, [right_words(each.fit, "training row" if each.members[0].train else "row")]),
+            key=numbers[each.id],
+            name=f"hypothesis {numbers[each.id]}",
+            id=each.id,
             whole=first.text,
-            value=value,
-            bar=each.weight,
-            facts=tuple(filter(None, facts)),
-            folds=(*program_folds(readings.get(hypothesis_id(first.text))), *past, details),
+            folds=(*program_folds(readings.get(each.id)), *past, details),
         )
 
     return Deck(tuple(map(card, every)))
 
 
+def _card(each: Hypothesis, view: RunView, config: Config, facts: Iterable[str]) -> Card:
+    # Final weights count each text once; elsewhere copies are weighed, unless they are the value.
+    has_copies = config.is_weighted and not (view.final or config.is_weighing or only_counts(view, config))
+    value = weight_words(each, view, config)
+    return Card(
+        key=each.slots[0],
+        words=each.words,
+        measure="weight" if value.endswith("%") else "",
+        value=value,
+        bar=each.weight,
+        copies=len(each.slots) if has_copies else 1,
+        facts=tuple(filter(None, facts)),
+    )
+
+
 def weight_cards(
-    every: Sequence[Hypothesis], view: RunView, dataset: Dataset, more: Callable[[Hypothesis], str] | None = None
+    every: Sequence[Hypothesis],
+    view: RunView,
+    config: Config,
+    dataset: Dataset,
+    more: Callable[[Hypothesis], str] | None = None,
 ) -> Iterator[object]:
-    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a fact in place of the copies."""
+    """Yield the hypotheses and the constant answer as cards, heaviest first. more: a further fact."""
     if not every:
         yield Note("No population is complete yet.")
         return
-    shares = [(each.weight, each.words, tuple(_facts(each, more))) for each in every[:MOST_CARDS]]
+    cards = [_card(each, view, config, _facts(each, more)) for each in every[:MOST_CARDS]]
     if (constant := constant_weight(view)) >= NOTICEABLE:
-        shares.append((constant, f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)))
-    shares.sort(key=lambda share: -share[0])
-    yield Deck(
-        tuple(
-            Card(key=place, words=words, value=percent(weight), bar=weight, facts=facts)
-            for place, (weight, words, facts) in enumerate(shares)
-        )
-    )
+        words, facts = f"Always {value_text(dataset.constant)}", ("the constant answer, without a rule",)
+        cards.append(Card(key=view.size, words=words, value=percent(constant), bar=constant, facts=facts))
+    yield Deck(sorted(cards, key=lambda card: -card.bar))
     if rest := every[MOST_CARDS:]:
         others, share = in_words(len(rest)), percent(math.fsum(each.weight for each in rest))
         yield Note(f"{capitalised(others)} more {'holds' if len(rest) == 1 else 'hold'} {share} of the weight.")
 
 
 def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
-    first, copies = each.members[0], len(each.slots)
-    yield from filter(None, (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"])))
-    if more:
-        yield more(each)
-    elif first.prior is not None:
-        yield f"prior {percent(first.prior)}"
-    elif copies > 1:
-        yield f"{integer(copies)} copies"
-
-
-def right_words(score: Score | None, row: str) -> str:
-    """`right on 47 of 50 training rows`, or `off by 1.2 on 50 training rows`: root mean squared error."""
-    if score is None:
-        return ""
-    rows = counted(score.n, row)
-    if score.n_correct is not None:
-        return f"right on {integer(score.n_correct)} of {rows}"
-    return f"off by {number(math.sqrt(score.mse or 0.0), 3)} on {rows}"
+    first = each.members[0]
+    yield from (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"]))
+    yield more(each) if more else "" if first.prior is None else f"prior {percent(first.prior)}"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
@@ -446,7 +458,7 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
     happened: Happened = "not rewritten"
     if parent is None:
-        happened = "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
+        happened = "yours" if slot in view.draws and view.draws[slot].origin == "yours" else "first"
     elif proposed:
         decided: Happened = "accepted" if proposed.accepted else "rejected"
         happened = decided if proposed.why == "likelihood" else proposed.why
@@ -505,11 +517,16 @@ def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> 
         chain, found = "chain" if config.method == "mh" else "run", f"{in_words(n)} hypothes{'is' if n == 1 else 'es'}"
         ended = f"{capitalised(in_words(config.size))} {chain}s end in {found}; each {chain} counts alike."
         return ended if config.size > 1 else "There is one hypothesis."
+    if only_counts(view, config):
+        of, copies = f"{in_words(config.size)} copies hold one hypothesis", len(every[0].slots)
+        share = f"All {of}" if copies == config.size else f"{capitalised(in_words(copies))} of {of}"
+        tenths = "in tenths, " if config.size == 10 else ""
+        return f"{share}. The last step copied by weight, so a share counts copies, {tenths}not odds."
     if (constant := constant_weight(view)) >= NOTICEABLE:
         others = "the one hypothesis has" if n == 1 else f"{in_words(n)} hypotheses share"
         return f"A constant answer has {percent(constant)} of the weight; {others} the rest."
     if n == 1 or every[1].weight == 0:
         return "One hypothesis has all of the weight."
     if first > MAJORITY:
-        return f"One hypothesis has {percent(min(first, 1 - EQUAL))} of the weight; {others} the rest."
+        return f"One hypothesis has {percent(first)} of the weight; {others} the rest."
     return f"No hypothesis has a majority: the heaviest of {in_words(n)} has {percent(first)} of the weight."

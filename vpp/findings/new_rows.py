@@ -15,7 +15,7 @@ from vpp.findings.rows import (
     rivals_of,
     vote_of,
 )
-from vpp.inference.plan import Plan
+from vpp.inference.plan import plan
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
@@ -68,10 +68,11 @@ def outside_words(fields: Sequence[Field], row: Row) -> str:
 
 
 def table_words(votes: Sequence[Point]) -> str:
-    """`On 3 of 60 rows the hypotheses are split, on 1 the answer is “I don’t know”.`"""
-    split, unknown = sum(vote.is_split for vote in votes), sum(map(is_unknown, votes))
-    of = f"On {integer(split)} of {counted(len(votes), 'row')} the hypotheses are split"
-    return f"{of}, on {integer(unknown)} the answer is “I don’t know”."
+    """`3 of 60 rows are in doubt: on 1 of them the answer is “I don’t know”.`"""
+    unknown = sum(map(is_unknown, votes))
+    doubt = sum(vote.is_split or is_unknown(vote) for vote in votes)
+    of = f"{integer(doubt)} of {counted(len(votes), 'row')} {'is' if doubt == 1 else 'are'} in doubt"
+    return f"{of}: on {integer(unknown)} of them the answer is “I don’t know”." if doubt else f"{of}."
 
 
 def answers_table(votes: Sequence[Point], dataset: Dataset) -> Table:
@@ -126,9 +127,5 @@ def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     start = "this hypothesis" if n == 1 else f"these {integer(n)} hypotheses"
     begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more, {integer(n_train)} in all"
     goes_on = "It weighs them anew" if config.is_weighing or config.method == "smc" else "Its chains go on from there"
-    return f"{begins}. {goes_on}."
-
-
-def plan_blocks(plan: Plan) -> tuple[Table, Note]:
-    rows = [*((what, integer(calls)) for what, calls in plan.items), ("At most", integer(plan.calls))]
-    return Table(head=("work", "calls"), rows=rows, right=(1,)), Note("Repeated and cached questions cost nothing.")
+    whole = plan(config, **preparation.dataset.sizes, given=n)
+    return f"{begins}. {goes_on}. It takes {counted(whole.calls, 'call')} at most."

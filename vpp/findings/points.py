@@ -20,11 +20,13 @@ from vpp.posterior.disagreement import (
     weighted_spread,
 )
 from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood
+from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import Answer, Mixture, Value, decide, leader, silent_weight, vote_shares
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, average_answers
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.show.words import counted, integer, percent
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
@@ -39,6 +41,7 @@ CLOSE = 0.1
 """The same for numbers: the largest spread, in standard deviations of the training targets."""
 APART = 0.5
 """Spread in the same unit from which the answer to a new row is “I don't know”."""
+FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +148,18 @@ class Point:
     def is_wrong(self) -> bool:
         """True if the vote decides for another label; an undecided row is neither right nor wrong."""
         return self.decision is not None and self.decision != self.row.target
+
+
+def figures(point: Point) -> dict[str, Any]:
+    """Return the answer in numbers for other programs; None is unknown, or “I don’t know”."""
+    doubt = point.doubt if math.isfinite(point.doubt) else None
+    low, high = point.interval or (None, None)
+    own: dict[str, Any] = {"spread": doubt, "low": low, "high": high}
+    if point.is_label:
+        share = dict(point.shares).get(str(point.prediction), 0.0)
+        own = {"decision": point.decision, "share": share, "entropy_bits": doubt}
+    possible = {"possible": possible_labels(point) or possible_range(point)} if point.reject.conformal else {}
+    return {"prediction": point.prediction, **own, "abstained": point.abstained, **possible}
 
 
 def voices(point: Point) -> tuple[int, ...]:
@@ -289,6 +304,44 @@ def holds_truth(point: Point) -> bool:
         return point.row.target in possible_labels(point)
     low, high = possible_range(point) or point.interval or (-math.inf, math.inf)
     return low <= float(point.row.target or 0.0) <= high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """How sure the answers to n rows are, beside how often they are right: the likeliest labels, or the ranges."""
+
+    judgement: str
+    sure: float
+    """Mean probability of the likeliest label, or the level of the ranges."""
+    n: int
+    n_right: int
+    wrong: float | None = None
+    """Mean probability of the answers that are wrong; None without one, and for numbers."""
+    words: str
+
+
+def confidence(points: Sequence[Point]) -> Confidence | None:
+    """Judge the answers to the test rows; None if no row has one. points: at least one."""
+    n, wrong = len(points), list[float]()
+    if points[0].is_label:
+        led = [(point, share) for point in points if (share := point.confidence) is not None]
+        if not led:
+            return None
+        n, n_right = len(led), sum(point.shares[0][0] == point.row.target for point, _ in led)
+        sure, wrong = math.fsum(share for _, share in led) / n, [share for point, share in led if point.is_wrong]
+        words = f"{percent(sure)} sure on average and right on {percent(n_right / n)}"
+        if any(point.is_undecided for point in points):
+            right = f"right on {percent(n_right / n)} of all {counted(n, 'row')}"
+            words = f"{percent(sure)} sure on average of its likeliest label, which is {right}"
+    else:
+        conformal, n_right = points[0].reject.conformal, sum(map(holds_truth, points))
+        sure = conformal.level if conformal else RANGE
+        words = f"{percent(sure)} ranges hold the truth on {integer(n_right)} of {counted(n, 'row')}"
+    low, high = wilson(n_right, n)
+    # Rule of three: n rows without a mistake still allow an error of 3 / n.
+    surer = min(sure, max(SURE, 1 - 3 / n)) > high
+    judgement, mean = SURER if surer else LESS if sure < low else FITS, math.fsum(wrong) / max(1, len(wrong))
+    return Confidence(judgement=judgement, sure=sure, n=n, n_right=n_right, wrong=mean if wrong else None, words=words)
 
 
 def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.runs.journal import RecordedAnswers, scores_of
+from vpp.runs.journal import JournalAnswers, scores_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Code, Fold, Note, Table
@@ -92,7 +92,7 @@ class ProgramReading:
 
 
 def program_readings(
-    view: RunView, answers: RecordedAnswers, dataset: Dataset, hypotheses: Iterable[str] | None = None
+    view: RunView, answers: JournalAnswers, dataset: Dataset, hypotheses: Iterable[str] | None = None
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
@@ -191,7 +191,7 @@ def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool
     return one == other
 
 
-def _yes_counts(answers: RecordedAnswers) -> Mapping[str, Counter[bool]]:
+def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:
     """By question, the texts answered with yes (True) and no. A copy, since the reader's thread may add answers."""
     counts: dict[str, Counter[bool]] = {}
     for each in tuple(answers.texts.values()):
@@ -249,22 +249,19 @@ def _answer(value: Value | None) -> str:
     return number(value) if isinstance(value, float) else value_text(value)
 
 
-def program_folds(reading: ProgramReading | None, within: str = "") -> tuple[Fold, ...]:
-    """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet.
-
-    within: begins the name of the fold.
-    """
+def program_folds(reading: ProgramReading | None) -> tuple[Fold, ...]:
+    """Return a card's fold with the program, or why there is none; empty for a hypothesis that is not read yet."""
     if reading is None or (reading.program is None and not reading.reason):
         return ()
     title, blocks = "program", tuple(program_blocks(reading, reading.program)) if reading.program else ()
     if not blocks:
         how = "Read row by row" if reading.by == "rows" else "No answers"
         title, blocks = "no program", (Note(f"{how}: {reading.reason}."),)
-    return (Fold(name=f"{within}program", title=title, blocks=blocks),)
+    return (Fold(name="program", title=title, blocks=blocks),)
 
 
 def program_blocks(reading: ProgramReading, program: Program) -> Iterator[object]:
-    yield Code(program.code)
+    yield Code(program.code, is_program=True)
     yield Table(head=("branch", "training rows"), rows=[(each.words, branch_rows(each)) for each in reading.branches])
     if n := reading.n_unanswered:
         yield Note(f"No answer on {counted(n, 'training row')}.")

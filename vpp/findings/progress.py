@@ -3,18 +3,20 @@
 from collections import Counter
 from statistics import mean, pstdev
 
+import numpy as np
+
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP
 from vpp.findings.curves import Accuracy, accuracies
-from vpp.findings.status import loading_words, model_name, server_sentences, steps_text
+from vpp.findings.status import loading_words, model_name, server_sentences, steps_text, wait_words
 from vpp.findings.step import Names
-from vpp.runs.budget import cap_words, ending_share, money, seconds_left
+from vpp.runs.budget import cap_words, demo_pace, ending_share, money, plan_of, seconds_left, time_s
 from vpp.runs.directory import State
 from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView, StepView, settling_of
 from vpp.settings import Config
 from vpp.show.blocks import Metric
-from vpp.show.words import capitalised, counted, in_words, integer, number, percent, seconds
+from vpp.show.words import EQUAL, capitalised, counted, in_words, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
@@ -30,7 +32,7 @@ def phase(snapshot: Snapshot) -> str:
         return capitalised(activity_words(view, snapshot.spec.config))
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if state == "stopped" and not view.drawn:
+    if state == "stopped" and not view.draws:
         return "Stopped before it began"
     if not view.began_at or state in GOING_ON:
         return state.capitalize()
@@ -43,7 +45,7 @@ def activity_words(view: RunView, config: Config) -> str:
     """`writing programs: 4 of 10`: what a run does now, with the hypotheses done."""
     last, size = view.last_step, config.size
     if last is None:
-        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
+        return f"writing the first hypotheses: {len(view.draws)} of {size}"
     at = view.steps.get(last + 1, StepView(step=last + 1))
     if last == view.total_steps - 1 or view.final_scored:
         return "final weights and evaluation"
@@ -71,17 +73,27 @@ def pace(snapshot: Snapshot, *, now: float, rows: dict[str, int]) -> str:
     view = snapshot.view
     if view.began_at is None or snapshot.state not in GOING_ON:
         return ""
-    is_running = snapshot.state == "running" and view.last_at is not None
-    spent_s = view.wall_s + (max(0.0, now - (view.last_at or now)) if is_running else 0.0)
-    if not is_running:
+    # A run that starts has only begun: its server is being opened.
+    is_starting = snapshot.state == "queued" and not view.draws
+    since = view.last_at if is_starting or snapshot.state == "running" else None
+    spent_s = view.wall_s + (0.0 if since is None else max(0.0, now - since))
+    if snapshot.state != "running":
         return f"{seconds(spent_s)} so far"
     left = seconds_left(snapshot.spec, view, snapshot.usage, rows=rows, spent_s=spent_s)
-    return seconds(spent_s) if left is None else f"{seconds(spent_s)}, about {seconds(left)} to go"
+    if left is None:
+        return seconds(spent_s)
+    spec = snapshot.spec
+    if spec.endpoint.is_demo and (view.last_step or 0) < LEAST_STEPS - 1:
+        left = max(1.0, time_s(plan_of(spec), demo_pace(spec.endpoint)) - spent_s)
+    most = "at most " if spec.config.patience and spec.config.can_settle else ""
+    return f"{seconds(spent_s)}, {most}about {seconds(left)} to go"
 
 
 def flight_words(snapshot: Snapshot, *, now: float) -> str:
-    """`8 calls in flight, the oldest for 41 s`; empty unless calls are slow. now: Unix time."""
+    """`8 calls in flight, the oldest for 41 s`, or that a server has asked to wait; else empty. now: Unix time."""
     beat = snapshot.beat
+    if snapshot.state == "running" and (words := wait_words(snapshot.usage, now=now)):
+        return capitalised(words)
     if snapshot.state != "running" or beat is None or not beat.in_flight or now - beat.oldest_at < SLOW_S:
         return ""
     return f"{counted(beat.in_flight, 'call')} in flight, the oldest for {seconds(now - beat.oldest_at)}"
@@ -125,23 +137,27 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 ALL_WEIGHT = 0.99
 """Share from which one hypothesis has all the weight."""
 LEAST_STEPS = 2
-"""Steps before which there is nothing to say."""
+"""Steps before which there is nothing to say, and no pace to measure."""
 SETTLED = 2
 """Steps in a row without a change from which a run is called settled."""
 
 
-def health(view: RunView, dataset: Dataset, names: Names) -> str:
-    """Return `Settled for 5 steps`, or what is wrong; else empty: the curves say how it goes."""
+def health(view: RunView, dataset: Dataset) -> str:
+    """Return what is wrong, `Settled for 5 steps`, or whether it improves."""
     scores = accuracies(view, dataset)
     if len(scores) < LEAST_STEPS:
-        return ""
+        return "Too early to say how it does"
     if words := _no_better(scores[-1], dataset):
         return words
-    _, share = names.heaviest(scores[-1].step)
-    if share > ALL_WEIGHT and len(set(names.at((scores[-1].step, "weigh")).numbers.values())) > 1:
+    if view.size > 1 and Names(view).heaviest(scores[-1].step)[1] > ALL_WEIGHT:
         return "One hypothesis has all the weight"
     n = settling_of(view, dataset).n
-    return f"Settled for {counted(n, 'step')}" if n >= SETTLED else ""
+    if n >= SETTLED:
+        return f"Settled for {counted(n, 'step')}"
+    rises = np.diff([(each.best, each.mean) for each in scores], axis=0) * (-1 if dataset.task == "regression" else 1)
+    gains = np.flatnonzero(rises.max(axis=1) > EQUAL)
+    n = len(rises) - 1 - int(gains[-1]) if len(gains) else len(rises)
+    return "Improving" if len(gains) and n < SETTLED else f"No gain for {counted(n, 'step')}"
 
 
 def _no_better(last: Accuracy, dataset: Dataset) -> str:

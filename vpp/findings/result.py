@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_json
 
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Constant, Evaluated, Usage
+from vpp.findings.hypotheses import hypotheses_of, weight_words
 from vpp.findings.points import calibration_result, undecided_result
 from vpp.findings.programs import program_readings
 from vpp.findings.rows import evaluated_rows
@@ -29,7 +30,7 @@ from vpp.findings.scores import (
 )
 from vpp.findings.slices import slices, slices_result
 from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text
-from vpp.findings.verdict import blocks, run_verdict
+from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
@@ -41,24 +42,14 @@ from vpp.runs.directory import RunDirectory, readable_rows
 from vpp.runs.journal import JournalReader, Snapshot
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampled_at
+from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampling_steps
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
-from vpp.show.words import (
-    EQUAL,
-    MAJORITY,
-    capitalised,
-    counted,
-    fixed,
-    in_words,
-    integer,
-    number,
-    percent,
-    seconds,
-    target_text,
-)
+from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
 
 MILLION = 1e6
+CLEAR_ODDS = 20.0
+"""Odds over a constant answer from which a run has found something, however good."""
 
 # The numbers
 
@@ -76,6 +67,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "run": directory.id,
         "verdict": str(ending) if ending else None,
         "grade": ending.grade if ending else None,
+        "confidence": ending.confidence if ending else None,
         "dir": str(directory.path),
         "status": directory.state(view),
         "finish_reason": view.finish_reason,
@@ -110,7 +102,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
         "ess_by_step": view.ess_by_step,
-        "resampled_at": resampled_at(view),
+        "resampled_at": resampling_steps(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
@@ -124,7 +116,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
         **(sentence_weights(spec, view) if spec.config.is_weighing else {}),
     }
-    return cast(dict[str, Any], finite(to_jsonable_python(found)))
+    # JSON has no infinity: infinite and undefined numbers are strings.
+    return cast(dict[str, Any], from_json(to_json(found, inf_nan_mode="strings")))
 
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
@@ -148,17 +141,6 @@ def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> li
     return [score(answers, rows, dataset).value for answers in evaluated.predictions]
 
 
-def finite(value: Any) -> Any:
-    """Return a value for JSON, which has no infinity, with infinite and undefined numbers as strings."""
-    if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
-
-
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     """Return the log evidence: exact if it is a plain sum over given sentences with a likelihood fixed in advance."""
     value = log_evidence(view)
@@ -169,10 +151,10 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because = [*why_nominal(spec.config, source=source)]
     because += ["the sentences were written from these rows"] if spec.pooled else []
     label = "exact" if spec.config.is_weighing and not because else "nominal"
-    bare = sum(drawn.reason is not None for drawn in view.drawn.values())
+    bare = sum(drawn.reason is not None for drawn in view.draws.values())
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
-    return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
+    return {"value": value, "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
 def sentence_weights(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -215,6 +197,10 @@ class ConstantAnswer:
     log_odds: float
     """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
 
+    @property
+    def is_beaten(self) -> bool:
+        return (self.weight or 0.0) <= MAJORITY and self.log_odds >= math.log(CLEAR_ODDS)
+
     def as_json(self) -> dict[str, Any]:
         numbers = {"log_likelihood": self.constant.log_likelihood, "log_odds": self.log_odds}
         return {"answer": self.constant.answer, "weight": self.weight, **numbers}
@@ -234,15 +220,15 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
     return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
 
 
-def odds_words(constant: ConstantAnswer | None, dataset: Dataset) -> str:
-    """`The data are about 40 times more probable under the heaviest hypothesis than under always answering “no”.`"""
-    if constant is None:
-        return ""
+def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
+    """`The data are about 4 times more probable under the heaviest hypothesis than under always answering “no”.`"""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
     times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    answer = constant.constant.answer
-    words = f"“{answer}”" if isinstance(answer, str) else target_text(answer, dataset.target_decimals)
-    two = ("the heaviest hypothesis", f"always answering {words}")
+    flat = constant_words(dataset)
+    if constant.is_beaten:
+        rows = f"Beside {flat}, the training rows are {times} times more probable"
+        return f"{rows} under the heaviest hypothesis: it found something. How good that is, the verdict says."
+    two = ("the heaviest hypothesis", flat)
     likely, other = two if constant.log_odds >= 0 else two[::-1]
     nothing = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
     return f"The data are {times} times more probable under {likely} than under {other}.{nothing}"
@@ -371,8 +357,8 @@ def _faults(usage: Usage, view: RunView) -> Iterator[str]:
     if n := usage.refused:
         refused = f"{counted(n, 'answer')} {'was' if n == 1 else 'were'} refused as no rule for this table"
         yield f"{refused}. The model was asked again, up to twice a proposal."
-    if bare := sum(each.reason is not None for each in view.drawn.values()):
-        first = f"{in_words(bare)} of {in_words(len(view.drawn))} hypotheses began as the bare seed sentence"
+    if bare := sum(each.reason is not None for each in view.draws.values()):
+        first = f"{in_words(bare)} of {in_words(len(view.draws))} hypotheses began as the bare seed sentence"
         yield f"{capitalised(first)}: the optimizer's first answer could not be read, or was refused."
 
 
@@ -387,7 +373,7 @@ def _cuts(dataset: Dataset, spec: RunSpec) -> Iterator[str]:
 def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     """Yield the end of a run for a terminal: the verdict first, and last how to go on."""
     resume = f"continue with: python -m vpp resume {directory.path}"
-    if view.phase == "stopped" and not (view.drawn or view.usage.sent):
+    if view.phase == "stopped" and not (view.draws or view.usage.sent):
         yield Say("stopped before it began: no call was sent")
         yield Note(resume)
         return
@@ -404,8 +390,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     yield from map(Note, (*_faults(usage, view), *(_cuts(dataset, spec) if dataset else ()), *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
-    elif view.population:
-        yield heaviest(view, spec.config)
+    elif view.population and dataset:
+        yield heaviest(view, spec.config, dataset)
     if view.phase in ("failed", "stopped"):
         yield Note(f"{resume}{' (reads OPENAI_API_KEY again)' if is_key_refused(view) else ''}")
     if view.phase == "paused":
@@ -425,13 +411,7 @@ def _weight_table(view: RunView) -> Table:
     return Table(head=("weight", "prior", "log-likelihood", "hypothesis"), rows=rows, right=(0, 1, 2))
 
 
-def heaviest(view: RunView, config: Config) -> Quote:
-    """Return the hypothesis with the largest total weight, or one of equals."""
-    ids = [state.hypothesis for state in view.population]
-    if not config.is_weighted:
-        alike = "one hypothesis" if view.size == 1 else f"one of {view.size} hypotheses that count alike"
-        return Quote(view.texts[ids[0]], (alike,))
-    weights = totals(zip(ids, view.weights, strict=True))
-    first = max(weights, key=lambda hypothesis: weights[hypothesis])
-    copies = [f"{n} copies"] if (n := ids.count(first)) > 1 else []
-    return Quote(view.texts[first], ("heaviest hypothesis", f"{percent(weights[first])} of the weight", *copies))
+def heaviest(view: RunView, config: Config, dataset: Dataset) -> Quote:
+    """Return the first hypothesis of Posterior."""
+    first, what = hypotheses_of(view, dataset)[0], "heaviest" if config.is_weighted else "most frequent"
+    return Quote(first.words, tuple(filter(None, (f"{what} hypothesis", weight_words(first, view, config)))))

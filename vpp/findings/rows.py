@@ -13,8 +13,8 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
 from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
-    RANGE,
     SURE,
+    Confidence,
     Point,
     holds_truth,
     is_unknown,
@@ -29,7 +29,7 @@ from vpp.findings.programs import ProgramReading, branch_of
 from vpp.findings.scores import Score, averaged_score
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
-from vpp.posterior.metric import CHANCE, wilson
+from vpp.posterior.metric import CHANCE
 from vpp.posterior.prediction import Value, leaders
 from vpp.problem import Prediction
 from vpp.runs.journal import Snapshot
@@ -43,7 +43,6 @@ from vpp.show.words import (
     capitalised,
     counted,
     fixed,
-    in_words,
     integer,
     interval_text,
     listed,
@@ -58,7 +57,7 @@ from vpp.show.words import (
 MOST_COLUMNS = 3
 """Inputs in a line of the table."""
 MOST_GRADES = 4
-Which = Literal["Split", "Wrong", "All"]
+Which = Literal["In doubt", "Wrong", "All"]
 Reasons = Mapping[tuple[str, int], Prediction]
 """Recorded answers, by hypothesis id and row id."""
 
@@ -126,33 +125,34 @@ def columns_by_use(texts: Sequence[str], weights: Sequence[float], inputs: Seque
 def cells_of(row: Row, columns: Sequence[str]) -> Cells:
     """Return the inputs in this order; a single one has no name."""
     cells = dict(row.inputs)
-    return tuple((name if len(cells) > 1 else "", cell_words(cells[name])) for name in columns)
-
-
-def cell_words(cell: str | None) -> str:
-    return "missing" if cell is None else cell
+    return tuple((name if len(cells) > 1 else "", cells[name] or "missing") for name in columns)
 
 
 # The headline
 
 
+ALONE = "There is one hypothesis: it says nothing of how sure it is."
+
+
 def headline(rows: Rows) -> tuple[Say | Note, ...]:
-    """Say on how many rows the hypotheses are split, and on how many the answer is “I don't know”."""
-    of, reject = counted(len(rows.points), ROW_OF[rows.test.split]), rows.points[0].reject
-    split, is_label = sum(point.is_split for point in rows.points), rows.points[0].is_label
-    unknown = ""
-    if n := sum(point.is_undecided for point in rows.points):
-        why = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
-        unknown = f" On {in_words(n)} the answer is “I don’t know”: {why}."
-    if rows.is_alone:
-        alone = "" if rows.test.shares or unknown else ": it cannot be split, and says nothing of how sure it is"
-        return (Say(f"There is one hypothesis{alone}.{unknown}"),)
-    whole = f"{percent(SURE)} of {'their weight' if rows.is_weighted else 'them'}"
-    if not split:
-        agreed = f", with at least {whole}" if is_label else ", nearly"
-        return (Say(f"The hypotheses agree on all {of}{agreed}.{unknown}"),)
-    rule = f"no label has {whole}" if is_label else "their answers spread by more than a tenth of the target’s spread"
-    return (Say(f"On {integer(split)} of {of} the hypotheses are split: {rule}.{unknown}"),)
+    """Say on how many rows the answer is “I don't know”, and on how many others the hypotheses are split."""
+    of, is_label = counted(len(rows.points), ROW_OF[rows.test.split]), rows.points[0].is_label
+    if rows.is_alone and not (is_label and rows.test.shares):
+        return (Say(ALONE),)
+    split = sum(point.is_split and not point.is_undecided for point in rows.points)
+    if not is_label:
+        rule = "the hypotheses’ answers spread by more than a tenth of the target’s spread."
+        return (Say(f"On {integer(split)} of {of} {rule}"),)
+    reject, unknown = rows.points[0].reject, sum(point.is_undecided for point in rows.points)
+    weight, s = ("weight", "s") if rows.is_weighted else ("hypotheses", "")
+    despite = f"although more than {percent(1 - SURE)} of the {weight} say{s} otherwise."
+    if not unknown:
+        agree = f"; on each, at least {percent(SURE)} of the {weight} agree{s}."
+        return (Say(f"It answers all {of}{f', on {integer(split)} {despite}' if split else agree}"),)
+    why = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
+    why += "" if reject.conformal else " of the probability"
+    others = f" On {counted(split, 'other')} it answers {despite}" if split else ""
+    return (Say(f"On {integer(unknown)} of {of} the answer is “I don’t know”: {why}.{others}"),)
 
 
 def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
@@ -181,10 +181,9 @@ def row_table(
 
 
 def _line(point: Point, columns: Sequence[str], decimals: int | None) -> RowLine:
-    cells = dict(point.row.inputs)
     return RowLine(
         row=point.row.id,
-        inputs=tuple(cell_words(cells[name]) for name in columns),
+        inputs=tuple(cell for _, cell in cells_of(point.row, columns)),
         vote=vote_of(point, decimals),
         truth=value_of(point.row.target, decimals),
         mark="wrong" if point.is_wrong else "I don’t know" if point.is_undecided else "",
@@ -352,16 +351,9 @@ def promise_sentence(conformal: Conformal) -> str:
 
 # When to trust the answers
 
-FITS, SURER, LESS = "fits", "surer than right", "less sure than right"
 MOST_LABELS = 8
 """Most labels of a confusion matrix; of more, the commonest mistakes are listed."""
 DONT_KNOW = "“I don’t know”"
-
-
-def _judged(n_right: int, n: int, sure: float) -> str:
-    """Compare a claimed share with Wilson's 95 % interval of how often it is right."""
-    low, high = wilson(n_right, n)
-    return SURER if sure > high else LESS if sure < low else FITS
 
 
 def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | Note]:
@@ -371,8 +363,8 @@ def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | No
         yield Note("The weights were made from these rows: new rows may differ.")
     elif found and found.rows == "test":
         tiles = _answer_tiles(found) if rows.points[0].is_label else [_error_tile(found, rows.points)]
-        calibration = [_calibration_tile(rows.points)] if is_graded else []
-        yield Metrics((*tiles, *filter(None, calibration), *_simple_tile(found)))
+        calibration = [_calibration_tile(found.confidence)] if found.confidence else []
+        yield Metrics((*tiles, *calibration, *_simple_tile(found)))
     if rows.test.split == "test" and rows.points[0].is_label and is_graded:
         yield _sure_and_right(rows.points)
 
@@ -402,24 +394,9 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
     yield Metric(name="Best simple model", value=show(found.model_value), words=words)
 
 
-def _calibration_tile(points: Sequence[Point]) -> Metric | None:
-    """Set claimed shares beside how often they are right; None if no row has one."""
-    few = " Few rows: this tells little." if len(points) < FEW_ROWS else ""
-    if not points[0].is_label:
-        conformal = points[0].reject.conformal
-        n_inside, level = sum(map(holds_truth, points)), conformal.level if conformal else RANGE
-        words = (
-            f"The range of {percent(level)} holds the truth on {integer(n_inside)} of {counted(len(points), 'row')}."
-        )
-        judged = _judged(n_inside, len(points), level)
-        return Metric(name="Calibration", value=judged, words=words + few) if any(p.doubt for p in points) else None
-    led = [(point, share) for point in points if point.leader is not None and (share := point.confidence) is not None]
-    if not led:
-        return None
-    n, n_right = len(led), sum(point.leader == point.row.target for point, _ in led)
-    sure = math.fsum(share for _, share in led) / n
-    words = f"{percent(sure)} sure on average, right on {percent(n_right / n)}.{few}"
-    return Metric(name="Calibration", value=_judged(n_right, n, sure), words=words)
+def _calibration_tile(found: Confidence) -> Metric:
+    few = " Few rows: this tells little." if found.n < FEW_ROWS else ""
+    return Metric(name="Calibration", value=found.judgement, words=f"{found.words}.{few}")
 
 
 def _sure_and_right(points: Sequence[Point]) -> PartsBar:

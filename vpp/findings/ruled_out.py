@@ -3,7 +3,6 @@
 The rows that contradict a text are found on demand, so that long lists stay cheap.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import ParticleDrawn, Proposed, Scored
+from vpp.findings.rows import cells_of, columns_by_use
 from vpp.findings.scores import answers_of, grouped, rows_by_id
 from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
@@ -131,7 +131,7 @@ def _dropped(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
 
 
 def _unread(view: RunView, dataset: Dataset) -> Iterator[RuledOut]:
-    unread: list[ParticleDrawn | Proposed] = [each for each in view.drawn.values() if each.reason is not None]
+    unread: list[ParticleDrawn | Proposed] = [each for each in view.draws.values() if each.reason is not None]
     unread += [each for each in view.proposals if each.why == "unparsable"]
     for each in unread:
         yield RuledOut(
@@ -209,6 +209,5 @@ def _row(against: Contradiction, hypothesis: str) -> tuple[str, ...]:
 
 def inputs_words(row: Row, hypothesis: str) -> str:
     """Return a few cells of a row in a line: those that the hypothesis names come first."""
-    named = [cell for cell in row.inputs if re.search(rf"(?<!\w){re.escape(cell[0])}(?!\w)", hypothesis)]
-    cells = (named or row.inputs)[:MOST_INPUTS]
-    return " · ".join(f"{name} {'missing' if cell is None else cell}" for name, cell in cells)
+    columns = columns_by_use([hypothesis], [1.0], [name for name, _ in row.inputs])
+    return " · ".join(f"{name} {cell}".strip() for name, cell in cells_of(row, columns[:MOST_INPUTS]))

@@ -17,6 +17,7 @@ from vpp.data.dataset import Column
 from vpp.findings.points import Point, heaviest_first, holds_truth
 from vpp.findings.rows import Rows
 from vpp.findings.scores import grouped, same_answer
+from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import ROW_OF, counted, cut, integer, interval_text, number, percent
@@ -161,26 +162,32 @@ def _range_name(cells: Sequence[str], keys: Mapping[str, float], column: Column)
 # In words
 
 
-def title(found: Slices) -> str:
-    """Return the title of a fold: `By column: the worst slice is island = Biscoe`."""
+def title(found: Slices, verdict: Verdict | None) -> str:
+    """Return the title of a fold: `By column: the worst slice is island = Biscoe`. verdict: of a run that has ended."""
     if found.worst and found.stands_out:
         return f"By column: the worst slice is {found.worst.column} = {found.worst.name}"
-    return "By column: no slice stands out"
+    if found.n_right == found.n_answered:
+        return f"By column: all {counted(found.n_answered, 'answer')} are right" if found.n_answered else "By column"
+    if verdict and verdict.grade in ("worse", "nothing"):
+        return "By column: the mistakes are spread over all values"
+    right = "right" if found.rows.dataset.classes else "in range"
+    return f"By column: {percent(found.n_right / found.n_answered)} {right} overall, no value clearly worse"
 
 
 def worst_words(found: Slices) -> str:
-    """`The worst of 14 slices: island = Biscoe, right on 12 of 20 (32 % to 84 %, corrected for 14). All rows: 95 %.`"""
+    """`All rows: 95 %. The worst of 14 slices: island = Biscoe, right on 12 of 20 (32 % to 84 %, corrected for 14).`"""
     worst, m = found.worst, len(found.candidates)
     if worst is None:
         return f"No column parts the rows into slices of at least {LEAST} answers."
     if found.n_right == found.n_answered:
         return f"No slice stands out: all {counted(found.n_answered, 'answer')} are right."
-    lead = f"{'' if found.stands_out else 'No slice stands out. '}The worst of {counted(m, 'slice')}"
+    lead = (
+        f"All rows: {percent(found.n_right / found.n_answered)}.{'' if found.stands_out else ' No slice stands out.'}"
+    )
     right = "right on" if found.rows.dataset.classes else "the truth in the range on"
     share = f"{integer(worst.n_right)} of {integer(worst.n_answered)}"
     corrected = f"{interval_text(worst.n_right, worst.n_answered, best_of=m)}, corrected for {integer(m)}"
-    every = percent(found.n_right / found.n_answered)
-    return f"{lead}: {worst.column} = {worst.name}, {right} {share} ({corrected}). All rows: {every}."
+    return f"{lead} The worst of {counted(m, 'slice')}: {worst.column} = {worst.name}, {right} {share} ({corrected})."
 
 
 def _heads(rows: Rows) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from math import ceil
 from pathlib import Path
+from typing import get_args
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
@@ -15,11 +16,12 @@ from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
-from vpp.runs.asking import Checked
+from vpp.runs.asking import CheckResult
 from vpp.runs.directory import Command, State
 from vpp.runs.journal import Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
+from vpp.settings import Preset, preset
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
 from vpp.show.words import capitalised, counted, integer, number, percent, seconds
 from vpp.show.words import listed as named
@@ -43,18 +45,25 @@ class Listed:
     name: str
     mark: Mark
     note: str
+    facts: tuple[str, ...] = ()
+    """Settings that tell runs of one name apart, the most telling first."""
 
 
 def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -> Listed:
     """Return the line of a readable run. when: when it was made, or a word instead."""
     where: str = state
-    if state == "finished" and summary.metric and summary.test is not None:
-        score = metric_text(summary.metric, summary.test)
-        where = f"finished · {beside_text(summary.verdict) or score}"
+    if state == "finished" and (numbers := beside_text(summary.verdict)):
+        where = f"finished · {numbers}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
     note = f"{method_word(spec)} · {where} · {when}"
-    return Listed(id=run, name=spec.name, mark=MARKS[state], note=note)
+    return Listed(id=run, name=spec.name, mark=MARKS[state], note=note, facts=facts(spec))
+
+
+def facts(spec: RunSpec) -> tuple[str, ...]:
+    presets = (name for name in get_args(Preset) if replace(preset(name), seed=spec.config.seed) == spec.config)
+    rows = counted(spec.dataset["n_train"], "row")
+    return (next(presets, ""), method_word(spec), f"seed {spec.config.seed}", rows)
 
 
 def method_word(spec: RunSpec) -> str:
@@ -67,7 +76,7 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
     runs: by id, settings and when the run was made; None if unreadable.
     """
     rows = [
-        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}")
+        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}", facts=facts(known[0]))
         if known
         else unreadable(run)
         for run, known in runs.items()
@@ -80,10 +89,17 @@ def unreadable(run: str) -> Listed:
 
 
 def distinguished(rows: Sequence[Listed]) -> list[Listed]:
-    """Add the end of the id to lines that read alike."""
+    """Add to lines of one name what differs first, and the end of the id to those that still read alike."""
+    rows = [replace(row, note=row.note + _difference(row, rows)) for row in rows]
     alike = Counter((row.name, row.note) for row in rows)
     ends = {row.id: f" · {row.id.rpartition('-')[2]}" if alike[row.name, row.note] > 1 else "" for row in rows}
     return [replace(row, note=row.note + ends[row.id]) for row in rows]
+
+
+def _difference(row: Listed, rows: Sequence[Listed]) -> str:
+    named = [each.facts for each in rows if each.name == row.name]
+    fact = next((own for own, *every in zip(row.facts, *named, strict=False) if {*every} != {own}), "")
+    return f" · {fact}" if fact and fact not in row.note else ""
 
 
 def metric_text(metric: str, value: float) -> str:
@@ -240,12 +256,12 @@ FAILURES = {
 }
 
 
-def failure(checks: Sequence[Checked]) -> str:
+def failure(checks: Sequence[CheckResult]) -> str:
     failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
     return FAILURES.get(failing, failing)
 
 
-def check_blocks(checks: Sequence[Checked]) -> list[Block]:
+def check_blocks(checks: Sequence[CheckResult]) -> list[Block]:
     """Return a table of findings for each server, and its failure."""
     blocks: list[Block] = []
     for roles, of_roles in groupby(checks, lambda one: one.roles):
@@ -261,7 +277,7 @@ def check_blocks(checks: Sequence[Checked]) -> list[Block]:
     return blocks
 
 
-def verdict(checks: Sequence[Checked]) -> tuple[Result, str]:
+def verdict(checks: Sequence[CheckResult]) -> tuple[Result, str]:
     """Say whether a run can begin."""
     for one in checks:
         if one.finding.mark == "fails":

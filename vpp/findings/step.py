@@ -14,20 +14,22 @@ from functools import partial
 from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, Votes
-from vpp.findings.hypotheses import compare
-from vpp.findings.scores import answers_of, grouped, scored_rows, totals
+from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
+from vpp.findings.hypotheses import Hypothesis
+from vpp.findings.scores import Score, answers_of, grouped, right_words, totals
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
 from vpp.show.blocks import Code, Fold, Mark, Note, Quote
-from vpp.show.cards import StepCard
+from vpp.show.cards import Card
 from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
+ROWS = {"train": "training row", "buffer": "last row", "batch": "new row"}
+"""Name of a row on which a step scores, by `Config.scored_on`."""
 GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
@@ -35,7 +37,7 @@ GIVEN = {"continued": "from the earlier run", "yours": "yours"}
 # The particles in each phase of a step, and the number that every hypothesis keeps for the whole run
 
 Phase = Literal["weigh", "copy", "rewrite"]
-Moment = tuple[int, Phase] | Literal["first", "end"]
+Moment = tuple[int, Phase] | Literal["first"]
 Groups = Sequence[Sequence[str]]
 """Hypothesis ids with the same answers."""
 
@@ -99,7 +101,7 @@ class Names:
         self._view = view
         self._own: dict[str, int] = {}
         self._faces: dict[int, str] = {}
-        first = dict.fromkeys(each.hypothesis for each in view.drawn.values())
+        first = dict.fromkeys(each.hypothesis for each in view.draws.values())
         self._moments: dict[Moment, Named] = {"first": self._take([[text] for text in first])}
         for step, at in sorted(view.steps.items()):
             for phase in phases(at):
@@ -107,11 +109,13 @@ class Names:
                     self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(_groups, at, phase)))
 
     def at(self, moment: Moment) -> Named:
-        if moment == "end" and moment not in self._moments:
-            found = compare(self._view)
-            keyed = zip(found.population, found.keys, strict=True) if found else ()
-            self._moments["end"] = self._take(_grouped(keyed))
         return self._moments[(moment[0], "weigh") if not isinstance(moment, str) and moment[1] == "copy" else moment]
+
+    def end(self, every: Sequence[Hypothesis]) -> Mapping[str, int]:
+        """Return the numbers at the end by text: each hypothesis has that of its heaviest member."""
+        ideas = [idea for each in every for idea in each.members]
+        own = self._take([[hypothesis_id(each.text) for each in idea.wordings] for idea in ideas]).numbers
+        return {hypothesis_id(text.text): own[each.id] for each in every for text in each.texts}
 
     def before(self, step: int) -> Named:
         """Return the names at the end of the step before, or of the first hypotheses."""
@@ -191,33 +195,16 @@ class Cards:
         self._targets = {row.id: row.target for row in dataset.train}
         self._names = names or Names(view)
 
-    def first(self) -> list[StepCard]:
+    def first(self) -> list[Card]:
         """Cards of the first hypotheses so far, in order of appearance."""
-        named = self._names.at("first")
-        drawn = grouped((named.numbers[each.hypothesis], each) for each in self._view.drawn.values())
-        return [self._drawn(number, each) for number, each in drawn.items()]
-
-    def end(self) -> list[StepCard]:
-        """Cards of the last population with the weights that predictions use."""
-        view, found, named = self._view, compare(self._view), self._names.at("end")
-        last = view.steps.get(view.last_step or 0, StepView(step=0))
-        events = (*last.scored.values(), *last.proposals_scored.values(), *view.final_scored.values())
-        scores, train = {each.hypothesis: each for each in events}, view.evaluated.get("train")
-        weights = view.weights if self._config.is_weighted else (None,) * view.size
+        named, drawn = self._names.at("first"), self._view.draws
         particles = [
-            Particle(slot=slot, hypothesis=text, parent=text, scored=scores.get(text), weight=weights[slot])
-            for slot, text in enumerate(found.population if found else ())
+            Particle(slot=slot, hypothesis=each.hypothesis, parent=each.hypothesis, scored=None, weight=None)
+            for slot, each in drawn.items()
         ]
-        cards = []
-        for card, _ in self._pairs(particles, named, self._names.before(last.step + 1)):
-            if train and card.id in train.hypotheses:
-                answers = train.predictions[train.hypotheses.index(card.id)]
-                card = self._scored(card, train.rows, answers, "training rows")
-            # Final weights count each text once, however many copies it has.
-            cards.append(replace(card, copies=1 if view.final else card.copies))
-        return _sorted(cards)
+        return [self._drawn(card, drawn[own[0].slot]) for card, own in self._pairs(particles, named, named)]
 
-    def at(self, step: int, phase: Phase | None = None) -> list[StepCard]:
+    def at(self, step: int, phase: Phase | None = None) -> list[Card]:
         """Cards of a step in a phase; without one, in the last that it has begun."""
         at = self._view.steps.get(step, StepView(step=step))
         phase = phase or (phases(at) or ("weigh",))[-1]
@@ -235,26 +222,26 @@ class Cards:
 
     def _pairs(
         self, particles: Sequence[Particle], named: Named, before: Named
-    ) -> Iterator[tuple[StepCard, list[Particle]]]:
+    ) -> Iterator[tuple[Card, list[Particle]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
             front = next(each for each in own if each.hypothesis == face)
             origins = dict.fromkeys(before.numbers[each.parent] for each in own if each.parent in before.numbers)
-            card = StepCard(
+            card = Card(
                 key=hypothesis,
+                name=f"hypothesis {hypothesis}",
                 id=face,
                 words=self._text(face),
                 copies=len(own),
-                is_chain=not self._config.is_weighted,
+                measure="weight" if self._config.is_weighted else "log-likelihood",
                 origins=tuple(origins),
             )
-            if scored := front.scored:
-                card = self._scored(card, scored.rows, scored.predictions, scored_rows(self._config))
-            yield _valued(card, own, front), own
+            found = self._score(front.scored) if front.scored else None
+            yield _valued(_scored(card, found, ROWS[self._config.scored_on]), own, front), own
 
     def _with_fate(
-        self, card: StepCard, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
-    ) -> StepCard:
+        self, card: Card, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
+    ) -> Card:
         if copies is not None:
             more = card.copies - copies[card.key]
             fate: Marks = (("copy", "copied"),) if more > 0 else (("same", "fewer copies"),) if more < 0 else ()
@@ -272,33 +259,24 @@ class Cards:
             folds=self._folds(made),
         )
 
-    def _drawn(self, number: int, drawn: Sequence[ParticleDrawn]) -> StepCard:
-        first = drawn[0]
+    def _drawn(self, card: Card, first: ParticleDrawn) -> Card:
         marks: Marks = (("", GIVEN[first.origin]),) if first.origin in GIVEN else ()
         marks += (("abs", "no readable answer: the seed sentence stands"),) if first.reason else ()
         answer = Fold(name="raw", title="the optimizer’s answer", blocks=tuple(_answered(first, "raw")))
-        return StepCard(
-            key=number,
-            id=first.hypothesis,
-            words=self._text(first.hypothesis),
-            copies=len(drawn),
-            is_chain=not self._config.is_weighted,
-            marks=marks,
-            folds=(answer,) if first.raw else (),
-        )
+        return replace(card, marks=marks, folds=(answer,) if first.raw else ())
 
     def _text(self, hypothesis: str) -> str:
         text = self._view.texts[hypothesis]
         return text.removeprefix(self._view.seed_text).strip() or text
 
-    def _scored(self, card: StepCard, rows: Sequence[int], answers: Votes, where: str) -> StepCard:
-        """Add how many rows it has right, or how far off it is. where: the name of the rows."""
-        truth, of = [self._targets[row] for row in rows], integer(len(rows))
+    def _score(self, scored: Scored) -> Score:
+        truth, answers = [self._targets[row] for row in scored.rows], scored.predictions
         if self._dataset.task == "regression":
-            error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
-            return replace(card, score=f"off by {number(math.sqrt(error), 3)}", rows=f"on {of} {where}")
-        n = integer(sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)))
-        return replace(card, score=f"{n}/{of}", rows=f"{n} of {of} {where} right")
+            return Score(
+                n=len(truth), mse=mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
+            )
+        n_correct = sum(p is not None and p == y for p, y in zip(answers, truth, strict=True))
+        return Score(n=len(truth), n_correct=n_correct)
 
     # Folds
 
@@ -319,9 +297,19 @@ class Cards:
         return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
 
 
-def _valued(card: StepCard, own: Sequence[Particle], front: Particle) -> StepCard:
+def _scored(card: Card, found: Score | None, row: str) -> Card:
+    """Add how many rows it has right, or how far off it is. row: the name of one."""
+    if found is None:
+        return card
+    score = f"off by {number(math.sqrt(found.mse or 0.0), 3)}"
+    if found.n_correct is not None:
+        score = f"{integer(found.n_correct)}/{integer(found.n)}"
+    return replace(card, facts=(score,), title=right_words(found, row))
+
+
+def _valued(card: Card, own: Sequence[Particle], front: Particle) -> Card:
     """Add the number and the bar of a card: its weight, or a chain's likelihood."""
-    if not card.is_chain:
+    if card.measure == "weight":
         known = [each.weight for each in own if each.weight is not None]
         if len(known) < len(own):
             return card
@@ -340,7 +328,7 @@ def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Mar
     return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
 
 
-def _sorted(cards: Iterable[StepCard]) -> list[StepCard]:
+def _sorted(cards: Iterable[Card]) -> list[Card]:
     return sorted(cards, key=lambda card: (-card.bar, card.key))
 
 
@@ -391,7 +379,7 @@ def happened(view: RunView, step: int | None, config: Config, names: Names) -> s
 
 
 def _beginning(view: RunView, config: Config) -> str:
-    drawn = list(view.drawn.values())
+    drawn = list(view.draws.values())
     if not drawn:
         return ""
     if config.method in CHAINS_OF_VML:

@@ -5,7 +5,7 @@ the fact: that makes it harder to be called better, and easier to be called wors
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -14,12 +14,12 @@ from pydantic import TypeAdapter
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import RANGE, Point, holds_truth, points, reject_option
+from vpp.findings.points import SURER, Confidence, confidence, points, reject_option
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import recorded_verdict, unread, write_summary
+from vpp.runs.journal import summary_verdict, unreadable_counts, write_summary
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, constant_weight
 from vpp.settings import Config
@@ -28,8 +28,6 @@ from vpp.show.words import MAJORITY, capitalised, counted, integer, number, p_te
 
 Grade = Literal["better", "equal", "worse", "nothing", "unknown"]
 """Beside the best simple model. `nothing`: no better than one answer for every row."""
-CERTAIN = 0.95
-"""Least probability of a label that the run is certain of."""
 FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 DIGITS = 3
@@ -53,20 +51,20 @@ class Verdict:
     """The best simple model on the same rows."""
     model_value: float | None = None
     """Its accuracy on all test rows, or its mean absolute error."""
+    n_model_right: int | None = None
+    """Its right answers of a classification, among the rows that the run answered."""
     p: float | None = None
     """Sign test of the two."""
-    n_certain: int = 0
-    """Rows on which one label has at least 95 % of the probability."""
-    n_certain_wrong: int = 0
-    is_overconfident: bool = False
-    """True if it was wrong more often than its confidence allows, beyond chance."""
+    confidence: Confidence | None = None
+    """On the test rows; None for one hypothesis without noise."""
 
     def __str__(self) -> str:
         return " ".join(self.sentences)
 
     @property
     def is_success(self) -> bool:
-        return self.grade in ("better", "equal") and not self.is_overconfident
+        is_surer = self.confidence is not None and self.confidence.judgement == SURER
+        return self.grade in ("better", "equal") and not is_surer
 
 
 _VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
@@ -77,15 +75,18 @@ def blocks(found: Verdict | None) -> tuple[Say, ...]:
 
 
 def beside_text(record: dict[str, Any] | None) -> str:
-    """`83.3 %, linear model 98.3 %`: a recorded verdict's numbers in a list of runs; empty without a model beside."""
+    """`98.2 % of 55, linear model 98.2 %`: a recorded verdict's numbers in a list of runs, on the rows answered.
+
+    Empty without a model beside.
+    """
     found = _VERDICT.validate_python(record) if record else None
     if found is None or found.model is None or found.model_value is None:
         return ""
     if found.error is not None:
         return f"off by {number(found.error, DIGITS)}, {MODEL_NAMES[found.model]} {number(found.model_value, DIGITS)}"
-    own = percent((found.n_right or 0) / max(1, found.n - found.n_unknown), decimals=1)
-    share = f" of {integer(found.n - found.n_unknown)}" if found.n_unknown else ""
-    return f"{own}{share}, {MODEL_NAMES[found.model]} {percent(found.model_value, decimals=1)}"
+    n = found.n - found.n_unknown
+    own, model = (percent((right or 0) / max(1, n), decimals=1) for right in (found.n_right, found.n_model_right))
+    return f"{own}{f' of {integer(n)}' if found.n_unknown else ''}, {MODEL_NAMES[found.model]} {model}"
 
 
 # From the run, or from its summary
@@ -95,7 +96,7 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     """Return the recorded verdict, or make it; None until the run has ended with a population."""
     if not view.has_ended or not view.population:
         return None
-    record = recorded_verdict(directory)
+    record = summary_verdict(directory)
     dataset = None if record else readable_rows(directory)
     if dataset:
         return verdict(view, directory.spec(), dataset)
@@ -132,7 +133,7 @@ def unread_alert(view: RunView) -> tuple[Alert, ...]:
 
 
 def _unread_words(view: RunView) -> str:
-    counts = unread(view)
+    counts = unreadable_counts(view)
     if counts is None:
         return ""
     if not counts.answers:
@@ -158,7 +159,7 @@ def _without_test_rows(view: RunView, dataset: Dataset) -> Verdict:
     n_right = own.count(0) if is_label else None
     grade: Grade = "unknown"
     if any(own) and sum(own) >= sum(constant):
-        words, grade = f"On the training rows it is no better than {_constant_words(dataset)}. {words}", "nothing"
+        words, grade = f"On the training rows it is no better than {constant_words(dataset)}. {words}", "nothing"
     elif n_right is not None:
         words = f"{_share_sentence(n_right, len(rows), 'training row')} {words}"
     return Verdict(grade=grade, sentences=(words,), rows="train", n=len(rows), n_right=n_right)
@@ -174,16 +175,13 @@ class _Case:
     """Losses of the run, of the best simple model and of one answer, row by row: 0 or 1, or absolute errors."""
 
     dataset: Dataset
-    points: list[Point]
-    """Sorted by doubt, not as the losses."""
+    confidence: Confidence | None
     unknown: tuple[bool, ...]
     """(N,) whether the answer to a row is “I don’t know”."""
     model: SimpleModel
     own: list[float]
     theirs: list[float]
     constant: list[float]
-    is_alone: bool
-    """True for one hypothesis without noise, all of whose answers have probability 1."""
 
     @property
     def n(self) -> int:
@@ -202,15 +200,16 @@ def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simp
 
     by_model = [(losses(tuple(model.answers[place[row.id]] for row in rows)), model) for model in simple.models]
     theirs, model = min(by_model, key=lambda each: math.fsum(each[0]))
+    # One hypothesis without noise gives each of its answers probability 1.
+    is_alone = view.size == 1 and not (test.noise or test.shares or test.constant)
     return _Case(
         dataset=dataset,
-        points=every,
+        confidence=None if is_alone else confidence(every),
         unknown=tuple(row.id in unknown for row in rows),
         model=model,
         own=losses(test.averaged),
         theirs=theirs,
         constant=losses((dataset.constant,) * len(rows)),
-        is_alone=view.size == 1 and not test.noise and test.constant is None,
     )
 
 
@@ -221,7 +220,7 @@ def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float
 def _labels(case: _Case) -> Verdict:
     answered = [i for i, is_unknown in enumerate(case.unknown) if not is_unknown]
     n_unknown = case.n - len(answered)
-    n_right = sum(case.own[i] == 0 for i in answered)
+    n_right, n_model_right = (sum(losses[i] == 0 for i in answered) for losses in (case.own, case.theirs))
     facts = Verdict(
         grade="nothing",
         sentences=(f"“I don’t know” on all {counted(case.n, 'test row')}.",),
@@ -231,45 +230,39 @@ def _labels(case: _Case) -> Verdict:
         n_unknown=n_unknown,
         model=case.model.name,
         model_value=case.theirs.count(0) / case.n,
+        n_model_right=n_model_right,
+        confidence=case.confidence,
     )
     if not answered:
         return facts
     difference = paired_difference([case.own[i] for i in answered], [case.theirs[i] for i in answered])
     every = paired_difference(case.own, case.theirs)
-    lead, value, part = "", sum(case.theirs[i] == 0 for i in answered), " of these" if n_unknown else ""
+    lead, value, part = "", n_model_right, " of these" if n_unknown else ""
     if n_unknown and _grade(every) == "worse":
         # What it withholds does not hide that the simple model is better where both answer every row.
         lead = f"If it had to answer all {integer(case.n)} rows, it would be right on {integer(case.own.count(0))}. "
         difference, value, part = every, case.theirs.count(0), ""
     grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
-    n_certain, n_certain_wrong, is_overconfident, sure = _confidence(case)
     first = _share_sentence(n_right, len(answered), "test row", n_unknown)
-    return replace(
-        facts,
-        grade=grade,
-        sentences=(first, lead + beside, *filter(None, [sure])),
-        p=difference.p,
-        n_certain=n_certain,
-        n_certain_wrong=n_certain_wrong,
-        is_overconfident=is_overconfident,
-    )
+    sentences = (first, lead + beside, *_confidence(case.confidence, "It was", "its confidence"))
+    return replace(facts, grade=grade, sentences=sentences, p=difference.p)
 
 
 def _numbers(case: _Case) -> Verdict:
     own, other = (math.fsum(errors) / case.n for errors in (case.own, case.theirs))
-    difference, missed = paired_difference(case.own, case.theirs), _missed(case)
+    difference = paired_difference(case.own, case.theirs)
     grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
     first = f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}."
     return Verdict(
         grade=grade,
-        sentences=(first, beside, *filter(None, [ALONE if case.is_alone else missed])),
+        sentences=(first, beside, *_confidence(case.confidence, "Its", "them")),
         rows="test",
         n=case.n,
         error=own,
         model=case.model.name,
         model_value=other,
         p=difference.p,
-        is_overconfident=bool(missed),
+        confidence=case.confidence,
     )
 
 
@@ -280,7 +273,8 @@ def _share_sentence(n_right: int, n: int, row: str, n_unknown: int = 0) -> str:
     return f"Right on {share}."
 
 
-def _constant_words(dataset: Dataset) -> str:
+def constant_words(dataset: Dataset) -> str:
+    """`always answering “no”`."""
     constant = dataset.constant
     return f"always answering {f'“{constant}”' if isinstance(constant, str) else number(constant, DIGITS)}"
 
@@ -299,7 +293,7 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
 
     value: what the model reaches. relation: words for a better and for a worse one.
     """
-    grade, is_flat, flat = _grade(difference), case.model.name == "constant", _constant_words(case.dataset)
+    grade, is_flat, flat = _grade(difference), case.model.name == "constant", constant_words(case.dataset)
     lead = f"{capitalised(flat) if is_flat else f'A {MODEL_NAMES[case.model.name]}'} is {value}"
     words = f"{lead}: no clear difference."
     if grade in ("better", "worse"):
@@ -314,34 +308,11 @@ def _beside(case: _Case, difference: PairedDifference, value: str, relation: tup
     return grade, words
 
 
-# Confidence
-
-
-def _confidence(case: _Case) -> tuple[int, int, bool, str]:
-    """Return the rows it was certain of, those of them that are wrong, whether these are too many, and a sentence."""
-    certain = [point for point in case.points if point.shares and point.shares[0][1] >= CERTAIN]
-    n, wrong = len(certain), sum(point.shares[0][0] != point.row.target for point in certain)
-    if case.is_alone:
-        return n, wrong, False, ALONE
-    if wrong and tail(wrong, n, 1 - CERTAIN) < CHANCE:
-        return n, wrong, True, f"It was certain and wrong on {counted(wrong, 'row')}: do not trust its confidence."
-    if wrong:
-        return n, wrong, False, f"It was certain on {counted(n, 'row')}, and wrong on {integer(wrong)} of them."
-    return n, wrong, False, "It was never certain and wrong." if n else ""
-
-
-def tail(k: int, n: int, p: float) -> float:
-    """P(X >= k) of a binomial X of n draws of probability p, strictly between 0 and 1."""
-    from scipy.special import bdtrc  # imported late: it takes a moment
-
-    return float(bdtrc(k - 1, n, p))
-
-
-def _missed(case: _Case) -> str:
-    """Say that more truths are outside the ranges than these allow; empty if they hold."""
-    conformal = case.points[0].reject.conformal
-    level, missed = conformal.level if conformal else RANGE, sum(not holds_truth(point) for point in case.points)
-    if case.is_alone or not missed or tail(missed, case.n, 1 - level) >= CHANCE:
-        return ""
-    inside = f"{integer(case.n - missed)} of {counted(case.n, 'row')}"
-    return f"Its {percent(level)} ranges hold the truth on {inside}: do not trust them."
+def _confidence(found: Confidence | None, it: str, what: str) -> Iterator[str]:
+    """Yield a warning of wrong confidence, or how sure the run was where it was wrong. it, what: words for it."""
+    if found is None:
+        yield ALONE
+    elif found.judgement == SURER:
+        yield f"{it} {found.words}: do not trust {what}."
+    elif found.wrong is not None:
+        yield f"Where it was wrong it was {percent(found.wrong)} sure on average."

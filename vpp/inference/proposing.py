@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from vpp.data.dataset import Row
-from vpp.events import Proposed, Scored, hypothesis_id
+from vpp.events import Proposed, Scored, hypothesis_id, writing_fields
 from vpp.inference.population import Chain, Outcome, Particle
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import accepts, log_acceptance
@@ -76,16 +76,11 @@ class Candidate:
             parent=self.chain.particle.id,
             proposal=None if text is None else hypothesis_id(text),
             text=text,
-            raw=self.proposal.raw,
-            temperature=self.proposal.temperature,
             accepted=accepted,
             why=why,
-            reason=self.proposal.reason,
             origin=self.origin,
             rows=self.rows,
-            shown=self.proposal.shown,
-            thoughts=self.proposal.thoughts,
-            refused=self.proposal.refused,
+            **writing_fields(self.proposal),
         )
 
 

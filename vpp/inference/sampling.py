@@ -10,7 +10,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from vpp.data.dataset import Part, Row
-from vpp.events import INITIAL_STEP, Certified, Constant, Evaluated, Event, ParticleDrawn, hypothesis_id, mixture_of
+from vpp.events import (
+    INITIAL_STEP,
+    Certified,
+    Constant,
+    Evaluated,
+    Event,
+    ParticleDrawn,
+    hypothesis_id,
+    mixture_of,
+    writing_fields,
+)
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered
 from vpp.inference.ahead import Ahead, Chains, Round, completed, together
 from vpp.inference.population import (
@@ -269,15 +279,5 @@ async def _from_prior(problem: Problem, seed: int) -> Proposal:
 async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Proposal]) -> Outcome:
     proposal = await asking
     text = problem.seed_text if proposal.text is None else proposal.text
-    event = ParticleDrawn(
-        particle=slot,
-        hypothesis=hypothesis_id(text),
-        text=text,
-        temperature=proposal.temperature,
-        raw=proposal.raw,
-        reason=proposal.reason,
-        shown=proposal.shown,
-        thoughts=proposal.thoughts,
-        refused=proposal.refused,
-    )
+    event = ParticleDrawn(particle=slot, hypothesis=hypothesis_id(text), text=text, **writing_fields(proposal))
     return Outcome(slot=slot, particle=Particle(text=text, parent=slot), events=(event,))

@@ -45,7 +45,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _fitted(self, frame: "pd.DataFrame", targets: Sequence[Any], *, task: str) -> None:
+    def _learn(self, frame: "pd.DataFrame", targets: Sequence[Any], *, task: str) -> None:
         """Learn the posterior on all rows. Raises ValueError for an unsuitable table, EndpointError or RunError."""
         target = next(name for name in (f"target{'_' * n}" for n in range(len(frame.columns) + 1)) if name not in frame)
         options = {**self.get_params(deep=False), **(self.options or {})}
@@ -93,7 +93,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError(f"y has one class only ({self.classes_[0]!r}): give at least two")
         self._labels = _labels_read(self.classes_.tolist())
         self._shares = np.bincount(codes) / len(y)
-        self._fitted(frame, [self._labels[code] for code in codes], task="classification")
+        self._learn(frame, [self._labels[code] for code in codes], task="classification")
         return self
 
     def predict_proba(self, X: Any) -> Any:
@@ -135,7 +135,7 @@ class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(X, y)
         self._mean = float(np.mean(y))
-        self._fitted(frame, y.tolist(), task="regression")
+        self._learn(frame, y.tolist(), task="regression")
         return self
 
     def predict(self, X: Any) -> Any:

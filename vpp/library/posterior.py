@@ -1,10 +1,9 @@
 """Posterior: a run's weighted hypotheses, from Python; and `vpp.fit` and the other calls that return one."""
 
 import io
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,11 +19,11 @@ from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.curves import weights_curve
 from vpp.findings.experiments import Trial
-from vpp.findings.hypotheses import Idea, Node, ancestry, merge_ideas
-from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option, votes_on
+from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles
+from vpp.findings.points import Point, figures, points, reject_option, votes_on
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
-from vpp.findings.scores import score_text, weighed_log_likelihoods
+from vpp.findings.scores import score_text
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.llm.templates import AUTO
 from vpp.posterior.calibration import RejectOption
@@ -40,11 +39,10 @@ from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.show.figures import plotly_figure
 from vpp.show.markup import markdown_table, markdown_text, one_line
-from vpp.show.words import NBSP, counted, percent, prior_text
+from vpp.show.words import NBSP, counted, percent
 from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
@@ -56,24 +54,7 @@ FILE = "file:"  # prefix of an endpoint that is a model file on this machine
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Particle:
-    """One hypothesis of the last complete population."""
-
-    slot: int
-    weight: float
-    """Normalised."""
-    text: str
-    """The complete hypothesis, seed sentence included."""
-    idea: int
-    """Index of its idea in `Posterior.ideas`."""
-    log_likelihood: float | None
-    """Natural log, summed over the rows that made the weights; None if the method has none."""
-    prior: float | None = None
-    """Prior probability of a sentence that is only weighed."""
-
-
-class _Recorded:
+class _RunFiles:
     """What a run's files say: nothing here asks a model."""
 
     def __init__(self, directory: RunDirectory) -> None:
@@ -94,26 +75,12 @@ class _Recorded:
     @property
     def particles(self) -> tuple[Particle, ...]:
         """(K,) by slot; empty before the first population is complete."""
-        merged = merge_ideas(self.view, self._reader.dataset())
-        if merged is None:
-            return ()
-        log_likelihoods, before = weighed_log_likelihoods(self.view), priors(self.view)
-        return tuple(
-            Particle(
-                slot=slot,
-                weight=self.weights[slot],
-                text=text,
-                prior=before[slot] if before else None,
-                idea=merged.of_slot(slot),
-                log_likelihood=log_likelihoods[slot],
-            )
-            for slot, text in enumerate(self.hypotheses)
-        )
+        return particles(self.view, self._reader.dataset())
 
     @property
     def ideas(self) -> tuple[Idea, ...]:
         """Particles grouped by identical predictions, the heaviest group first."""
-        return tuple(merge_ideas(self.view, self._reader.dataset()) or ())
+        return merge_ideas(self.view, self._reader.dataset()).all
 
     @property
     def ruled_out(self) -> tuple[RuledOut, ...]:
@@ -138,7 +105,7 @@ class _Recorded:
 
     def chart(self) -> "go.Figure | None":
         """Return the weights of the hypotheses by step as a Plotly figure; None with fewer than two such steps."""
-        curve = weights_curve(self.view)
+        curve = weights_curve(self.view, self._reader.dataset())
         return plotly_figure(curve, "light") if curve else None
 
     def __repr__(self) -> str:
@@ -160,7 +127,7 @@ class _Recorded:
     def _lines(self) -> list[tuple[str, ...]]:
         return [
             (
-                percent(idea.weight) + prior_text(idea.prior),
+                percent(idea.weight) + ("" if idea.prior is None else f", prior {percent(idea.prior)}"),
                 score_text(idea.test) if idea.test else "not evaluated",
                 counted(len(idea.slots), "copy", "copies"),
                 one_line(idea.text),
@@ -169,7 +136,7 @@ class _Recorded:
         ]
 
 
-class Posterior(_Recorded):
+class Posterior(_RunFiles):
     """A run's weighted hypotheses at the time it was opened.
 
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
@@ -274,21 +241,10 @@ def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
 
 
 def _line(point: Point) -> dict[str, Any]:
-    doubt = point.doubt if math.isfinite(point.doubt) else math.nan
-    if point.is_label:
-        shares = dict[Value | None, float](point.shares)
-        share = shares.get(point.prediction, 0.0)
-        figures = {"decision": point.decision, "share": share, "entropy_bits": doubt}
-    else:
-        low, high = point.interval or (math.nan, math.nan)
-        figures = {"spread": doubt, "low": low, "high": high}
     return {
         "row": point.row.id,
         "truth": point.row.target,
-        "prediction": point.prediction,
-        **figures,
-        **({"possible": possible_range(point) or possible_labels(point)} if point.reject.conformal else {}),
-        "abstained": point.abstained,
+        **figures(point),
         "uncertain": point.is_uncertain,
         **{f"particle_{slot}": vote for slot, vote in enumerate(point.votes)},
     }

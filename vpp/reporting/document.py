@@ -17,7 +17,8 @@ from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
-from vpp.findings.hypotheses import hypotheses_of, weight_cards
+from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
+from vpp.findings.programs import program_folds, program_readings
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
@@ -34,7 +35,7 @@ from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.markup import html, markdown, markdown_text, plain, text
-from vpp.show.words import capitalised, counted, cut, integer
+from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer
 
 MOST_ROWS = 5
 LONGEST_CELL = 160
@@ -62,14 +63,15 @@ def two_pages(reader: RunReader) -> Iterator[object]:
         yield from (*seeds_blocks(found), Heading("The runs"), seeds_table(found))
     else:
         yield Heading("Hypotheses by weight")
-        yield from weight_cards(hypotheses_of(view, dataset), view, dataset)
+        yield from weight_cards(hypotheses_of(view, dataset), view, snapshot.spec.config, dataset)
     if rows := evaluated_rows(view, snapshot.spec.config, dataset):
         yield Heading("Right and wrong")
         yield from mistakes(rows)
         yield Heading("Rows in doubt or wrong")
         yield from headline(rows)
         # The most divided, then those answered wrongly.
-        first = [*rows.which("Split"), *(each for each in rows.which("Wrong") if each not in rows.which("Split"))]
+        doubt = rows.which("In doubt")
+        first = [*doubt, *(each for each in rows.which("Wrong") if each not in doubt)]
         if first:
             yield replace(row_table(rows, first[:MOST_ROWS]), opens=False)
     yield Heading("Method and data")
@@ -143,6 +145,7 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     snapshot, dataset = reader.refresh(), reader.dataset()
     sections: Mapping[str, Iterable[object]] = {
+        "Programs": programs(reader, snapshot, dataset),
         "Simple models": simple_models(reader, snapshot.view, dataset),
         "Calibration and evidence": calibration(reader, snapshot, dataset),
         "Slices": by_column(snapshot, dataset),
@@ -153,6 +156,16 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     }
     every = {title: tuple(section) for title, section in sections.items()}
     return {title: section for title, section in every.items() if section}
+
+
+def programs(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
+    """Yield the hypotheses of 1 % or more, each with its program, or why it has none."""
+    every = [each for each in hypotheses_of(snapshot.view, dataset) if each.weight >= NOTICEABLE]
+    readings = program_readings(snapshot.view, reader.read_answers(), dataset, [each.id for each in every])
+    for each in every:
+        for fold in program_folds(readings[each.id]):
+            share = weight_words(each, snapshot.view, snapshot.spec.config)
+            yield from (Quote(each.words, tuple(filter(None, [share]))), *fold.blocks)
 
 
 def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterator[object]:

@@ -12,7 +12,7 @@ import numpy as np
 from vpp import __version__
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.findings.hypotheses import merge_ideas
+from vpp.findings.hypotheses import particles
 from vpp.findings.result import evidence
 from vpp.findings.scores import final_answers, log_likelihood_terms, totals
 from vpp.llm.protocol import short_reason
@@ -21,7 +21,7 @@ from vpp.reporting.document import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors
+from vpp.runs.view import RunView, ess_of_sentences, log_evidence
 from vpp.show.markup import REPLACEMENT
 
 if TYPE_CHECKING:
@@ -72,21 +72,17 @@ def data_tree(reader: RunReader) -> "DataTree":
 
 
 def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
-    view, ideas = snapshot.view, merge_ideas(snapshot.view, dataset)
-    if ideas is None:
+    every = particles(snapshot.view, dataset)
+    if not every:
         raise InputError("no population is complete yet: wait for the first one")
-    texts = [state.hypothesis for state in view.population]
-    yield "posterior", "hypothesis", ("chain", "draw"), np.array([texts])
-    yield "posterior", "text", ("chain", "draw"), np.array([[_storable(view.texts[each]) for each in texts]])
-    yield "sample_stats", "weight", ("chain", "draw"), np.array([view.weights])
-    if before := priors(view):
-        yield "sample_stats", "prior", ("chain", "draw"), np.array([before])
-    yield (
-        "sample_stats",
-        "hypothesis",
-        ("chain", "draw"),
-        np.array([[ideas.of_slot(slot) for slot in range(view.size)]]),
-    )
+    values = {
+        ("posterior", "hypothesis"): [each.id for each in every],
+        ("posterior", "text"): [_storable(each.text) for each in every],
+        ("sample_stats", "weight"): [each.weight for each in every],
+        ("sample_stats", "prior"): [each.prior for each in every if each.prior is not None],
+        ("sample_stats", "hypothesis"): [each.hypothesis for each in every],
+    }
+    yield from ((*name, ("chain", "draw"), np.array([own])) for name, own in values.items() if own)
 
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:

@@ -5,32 +5,30 @@ infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
 """
 
 import json
-import math
-from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_json
 
-from vpp.findings.hypotheses import Ideas, merge_ideas, similarity
-from vpp.findings.points import Point, points, possible_labels, possible_range, reject_option
-from vpp.findings.result import finite, result
+from vpp.findings.hypotheses import merge_ideas, particles, similarity
+from vpp.findings.points import Point, figures, points, reject_option
+from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
-from vpp.findings.scores import weighed_log_likelihoods
 from vpp.findings.verdict import run_verdict
 from vpp.runs.journal import RunReader, Snapshot
-from vpp.runs.view import RunView, priors
 
 SCHEMA_VERSION = 3
 MOST_ROWS = 10
 """Rows written that speak against a hypothesis, the worst first; the journal has all."""
 DIGITS = 9
 """Decimals of similarities."""
+FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
+"""Of labels, and of numbers."""
 Json = dict[str, Any]
 
 
 def posterior_json(reader: RunReader) -> bytes:
-    content = finite(to_jsonable_python(_content(reader, reader.refresh())))
+    content = from_json(to_json(_content(reader, reader.refresh()), inf_nan_mode="strings"))
     lines = (f"  {_text(key)}: {_field(value)}" for key, value in content.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode(errors="replace")
 
@@ -38,7 +36,7 @@ def posterior_json(reader: RunReader) -> bytes:
 def _content(reader: RunReader, snapshot: Snapshot) -> Json:
     view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
     ideas, test = merge_ideas(view, dataset), view.evaluated.get("test")
-    near = similarity(ideas, dataset) if ideas else None
+    near = similarity(ideas, dataset)
     reject = reject_option(view, spec.config, dataset, of=test)
     return {
         "schema": SCHEMA_VERSION,
@@ -46,11 +44,11 @@ def _content(reader: RunReader, snapshot: Snapshot) -> Json:
         "verdict": str(found) if (found := run_verdict(reader.directory, view)) else None,
         "step": view.last_step,
         "seed_text": started.seed_text if started else None,
-        "compared_by": ideas.by if ideas else None,
-        "rows_compared": ideas.n_rows if ideas else 0,
-        "hypotheses": [_record(each, "answers", "compared", text=each.text) for each in ideas or ()],
+        "compared_by": ideas.by if ideas.all else None,
+        "rows_compared": len(ideas.rows),
+        "hypotheses": [_record(each, "answers", "compared", text=each.text) for each in ideas.all],
         "similarity": [] if near is None else near.round(DIGITS).tolist(),
-        "particles": list(_particles(view, ideas)) if ideas else [],
+        "particles": particles(view, dataset),
         "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
         "disagreement": [_point(point) for point in points(test, dataset, reject)] if test else [],
         **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
@@ -64,21 +62,6 @@ def _record(finding: Any, *leave_out: str, **more: Any) -> Json:
     return {**own, **more}
 
 
-def _particles(view: RunView, ideas: Ideas) -> Iterator[Json]:
-    log_likelihoods, before = weighed_log_likelihoods(view), priors(view)
-    for slot, (state, weight) in enumerate(zip(view.population, view.weights, strict=True)):
-        yield {
-            "slot": slot,
-            "weight": weight,
-            "prior": before[slot] if before else None,
-            "id": state.hypothesis,
-            "text": view.texts[state.hypothesis],
-            "hypothesis": ideas.of_slot(slot),
-            "parent": state.parent,
-            "log_likelihood": log_likelihoods[slot],
-        }
-
-
 def _ruled_out(entry: RuledOut) -> Json:
     against = entry.contradictions
     rows = [_record(each, "row", row=each.row.id, true=each.row.target) for each in against[:MOST_ROWS]]
@@ -87,22 +70,9 @@ def _ruled_out(entry: RuledOut) -> Json:
 
 
 def _point(point: Point) -> Json:
-    doubt = point.doubt if math.isfinite(point.doubt) else None
-    low, high = point.interval or (None, None)
-    possible = possible_labels(point) or possible_range(point) or ()
-    return {
-        "row": point.row.id,
-        "true": point.row.target,
-        "prediction": point.prediction,
-        "uncertain": point.is_uncertain,
-        "abstained": point.abstained,
-        "shares": dict(point.shares) if point.is_label else None,
-        "entropy_bits": doubt if point.is_label else None,
-        "spread": None if point.is_label else doubt,
-        "low": low,
-        "high": high,
-        **({"possible": possible} if point.reject.conformal else {}),
-    }
+    own = {"row": point.row.id, "true": point.row.target, "uncertain": point.is_uncertain}
+    shares = {"shares": dict(point.shares) if point.is_label else None}
+    return {**own, **shares, **dict.fromkeys(FIGURES), **figures(point)}
 
 
 def _field(value: Any) -> str:

@@ -18,7 +18,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.findings.points import Point, points, possible_labels, possible_range, questions, reject_option, votes_on
+from vpp.findings.points import Point, figures, points, questions, reject_option, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
@@ -69,28 +69,14 @@ def _numbered(name: str, cells: Iterable[Value | None]) -> Line:
 
 def _cells(point: Point) -> Line:
     """Cells between the truth and the particles' answers; if all abstain, empty except for the shares."""
-    abstained, is_calibrated = _tidy(point.abstained), point.reject.conformal is not None
+    found = figures(point)
+    possible = found.pop("possible", ())
+    line = {name: _tidy(value) if isinstance(value, float) else value for name, value in found.items()}
     if not point.is_label:
-        low, high = point.interval or (None, None)
-        ends = map(_tidy, possible_range(point) or ())
-        return {
-            "prediction": point.prediction,
-            "spread": _tidy(point.doubt),
-            "low": low,
-            "high": high,
-            "abstained": abstained,
-            **dict(zip(("possible_low", "possible_high"), ends, strict=False)),
-        }
-    shares, possible, classes = dict(point.shares), possible_labels(point), point.mixture.classes
-    return {
-        "prediction": point.prediction,
-        "decision": point.decision,
-        "share": _tidy(shares.get(str(point.prediction), 0.0)),
-        "entropy_bits": _tidy(point.doubt),
-        "abstained": abstained,
-        **{f"share_{label}": _tidy(shares.get(label, 0.0)) for label in classes},
-        **{f"possible_{label}": float(label in possible) for label in classes if is_calibrated},
-    }
+        return line | dict(zip(("possible_low", "possible_high"), map(_tidy, possible or ()), strict=False))
+    shares, classes, is_calibrated = dict(point.shares), point.mixture.classes, point.reject.conformal is not None
+    line |= {f"share_{label}": _tidy(shares.get(label, 0.0)) for label in classes}
+    return line | {f"possible_{label}": float(label in possible) for label in classes if is_calibrated}
 
 
 def _tidy(value: float) -> float | None:

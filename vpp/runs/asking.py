@@ -1,4 +1,4 @@
-"""A run's models, opened from its directory, and questions to them after it: new rows, and prompted baselines.
+"""A run's models, opened from its directory, and questions to them after it, about new rows.
 
 Nothing that is asked here changes the run itself. Logarithms are natural.
 """
@@ -16,9 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
-import numpy as np
-from pydantic import TypeAdapter
-
 from vpp import __version__
 from vpp.data.dataset import Row
 from vpp.demo import VERSION as DEMO_VERSION
@@ -31,17 +28,17 @@ from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.limits import NO_CAP, Budget, Cap, Counters, Price
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, ModelLimits, prompt_tokens, render_input, render_rows, tokens_at_most
+from vpp.llm.prompts import ModelLimits
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.posterior.prediction import Mixture
 from vpp.problem import Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
-from vpp.runs.directory import RunDirectory, load_dataset, write_atomically
-from vpp.runs.journal import Answer, Entry, JournalReader, read_view
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import Answer, Entry, JournalReader
 from vpp.runs.preparation import (
     check_prompts_fit,
-    fitted,
+    fit_cells,
     learner_prompts,
     limits_of,
     optimizer_prompts,
@@ -99,7 +96,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
         spec = await with_carrier(directory, spec, ends[0], access)
-        before, spec = spec, fitted(spec, dataset, limits)
+        before, spec = spec, fit_cells(spec, dataset, limits)
         if spec != before:
             directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
@@ -233,13 +230,13 @@ async def open_endpoints(
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
     limits = Limits(concurrency=spec.in_flight, timeout_s=spec.timeout_s, max_attempts=access.max_attempts)
 
-    def opened(server: Server, price: Price) -> Endpoint:
+    def open_one(server: Server, price: Price) -> Endpoint:
         endpoint = Endpoint(server, limits=limits, cache=cache, counters=access.counters, budget=budget, price=price)
         stack.push_async_callback(endpoint.aclose)
         return endpoint
 
     server = await _server(stack, spec, access)
-    learner = opened(server, prices.learner)
+    learner = open_one(server, prices.learner)
     if spec.is_started_here or not (spec.optimizer_base_url or spec.optimizer_model):
         return learner, learner
     elsewhere = spec.optimizer_base_url not in ("", spec.base_url)
@@ -251,7 +248,7 @@ async def open_endpoints(
         api_key=key or "",
         headers=() if elsewhere else server.headers,
     )
-    return learner, opened(other, prices.of_optimizer)
+    return learner, open_one(other, prices.of_optimizer)
 
 
 async def _server(stack: AsyncExitStack, spec: EndpointSpec, access: Access) -> Server:
@@ -287,14 +284,14 @@ LONGEST_S, LONGEST_OF_FILE_S = 60.0, 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckResult:
     roles: tuple[Role, ...]
     base_url: str
     model: str
     finding: Finding
 
 
-def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+def check_servers(spec: EndpointSpec, keys: Keys) -> Iterator[CheckResult]:
     """Yield each finding as it is made, to a caller without an event loop; closing it early closes its connections.
 
     Raises InputError for an address or a key that no request can carry.
@@ -308,11 +305,11 @@ def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
             runner.run(findings.aclose())
 
 
-async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+async def _next(findings: AsyncGenerator[CheckResult, None]) -> CheckResult | None:
     return await anext(findings, None)
 
 
-async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, None]:
     async with AsyncExitStack() as stack:
         quick = replace(spec, timeout_s=min(spec.timeout_s, LONGEST_OF_FILE_S if spec.gguf else LONGEST_S))
         access = Access(keys=keys, cache_dir=Path(), max_attempts=1)
@@ -322,7 +319,7 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None
         tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
             async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
-                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+                yield CheckResult(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
 
 
 # Questions after the run
@@ -526,111 +523,3 @@ class Background(Generic[Q]):
     def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)
         return not self.is_running
-
-
-# Prompted baselines
-
-FILE = "prompted.json"
-EXAMPLES = 105
-"""Purpose number of a draw of examples: SeedSequence(seed, spawn_key=(EXAMPLES, draw))."""
-ASSUMED_CONTEXT = 8192
-WITHOUT = "No rule is known: give the output that you expect for this input."
-WITH = "No rule is known: answer as in these examples, each an input and its correct output."
-Name = Literal["zero-shot", "few-shot", "few-shot vote"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompted:
-    name: Name
-    calls: int
-    """Learner calls needed, repetitions after unreadable answers included."""
-    examples: int = 0
-    """Training rows in a prompt, at least."""
-    answers: Votes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptedBaselines:
-    rows: tuple[int, ...]
-    run_calls: int
-    models: tuple[Prompted, ...]
-
-
-_CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
-
-
-def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
-    try:
-        return _CONTENT.validate_json((directory.path / FILE).read_bytes())
-    except (OSError, ValueError):
-        return None
-
-
-class PromptedAsking:
-    """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
-
-    def __init__(self, directory: RunDirectory, *, calls: int | None = None) -> None:
-        """calls: learner calls of the vote; as many as the run's if not given.
-
-        Raises InputError for a run without calls or test rows.
-        """
-        if calls is not None and calls < 1:
-            raise InputError(f"calls is {calls}: give at least 1")
-        self._directory, self._spec = directory, directory.spec()
-        self._run_calls, self._n_test = read_view(directory.journal).usage.learner, self._spec.dataset["n_test"]
-        if not self._run_calls:
-            raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
-        if not self._n_test:
-            raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-        self._n_draws = max(1, (calls or self._run_calls) // (self._spec.config.learner_samples * self._n_test))
-        self.total, self.done = (self._n_draws + 1) * self._n_test, 0
-
-    async def go(self, *, keys: Keys, cache_dir: Path) -> PromptedBaselines:
-        """Ask the run's learner and keep the answers in the run's directory. Raises EndpointError."""
-
-        def count(*_: object) -> None:
-            self.done += 1
-
-        access = Access(keys=keys, cache_dir=cache_dir, on_answer=count)
-        async with open_session(self._directory, access) as session:
-            models = await self._ask_all(session, access.counters)
-        rows = tuple(row.id for row in session.problem.dataset.test)
-        baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        write_atomically(self._directory.path / FILE, _CONTENT.dump_json(baselines))
-        return baselines
-
-    async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:
-        """Ask without examples, with one draw of them, then with the other draws."""
-        problem = session.problem
-        prompts, text = learner_prompts(self._spec, problem.dataset), f"{problem.seed_text} {WITH}"
-        draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
-        texts = [f"{text}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
-
-        async def ask(name: Name, texts: Sequence[str], *, examples: int = 0, asked_before: int = 0) -> Prompted:
-            before = counters.snapshot().learner
-            predictions = await together(session.by_row.predict(text, problem.dataset.test) for text in texts)
-            votes = [[prediction.answer for prediction in each] for each in predictions]
-            equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=problem.dataset.classes)
-            calls = counters.snapshot().learner - before + asked_before
-            return Prompted(name=name, calls=calls, examples=examples, answers=averages_of(equal, votes))
-
-        zero = await ask("zero-shot", [f"{problem.seed_text} {WITHOUT}"])
-        first = await ask("few-shot", texts[:1], examples=len(draws[0]))
-        vote = await ask("few-shot vote", texts, examples=min(map(len, draws)), asked_before=first.calls)
-        return zero, first, vote
-
-    def _examples(self, draw: int, session: Session, prompts: LearnerPrompts, text: str) -> list[Row]:
-        """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
-        dataset, limits = session.problem.dataset, session.learner_limits
-        sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
-        order = np.random.default_rng(sequence).permutation(len(dataset.train)).tolist()
-        longest = max(dataset.test, key=lambda row: len(render_input(row)))
-        room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
-        room -= prompt_tokens(prompts.messages(text, longest))
-        rows: list[Row] = []
-        for row in (dataset.train[place] for place in order):
-            room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
-            if room < 0:
-                break
-            rows.append(row)
-        return rows

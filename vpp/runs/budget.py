@@ -17,7 +17,7 @@ from vpp.llm.prompts import render_input
 from vpp.llm.templates import Messages
 from vpp.problem import Prediction
 from vpp.runs.preparation import learner_prompts, optimizer_prompts, program_prompts
-from vpp.runs.spec import RunSpec, row_counts
+from vpp.runs.spec import EndpointSpec, RunSpec, row_counts
 from vpp.runs.view import RunView, StepView, last_finished
 from vpp.settings import Config
 
@@ -56,6 +56,12 @@ HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; o
 """Assumed hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
+DEMO_CALLS_A_SECOND = 350.0
+"""Rough rate of the demo model with a page open."""
+DEMO_ROUND_S = 0.2
+"""Seconds of a round beside the demo model's delay, on two cores with a page open."""
+DEMO_START_S = 3.0
+"""Seconds until a run of the demo model begins."""
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 
@@ -82,6 +88,9 @@ class Estimate:
     lines: tuple[Line, ...]
     cost: float | None
     """None without prices."""
+    pace: "Pace | None"
+    seconds: float | None
+    """None without a pace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,22 +99,40 @@ class Pace:
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
     """Rate of many calls at once."""
+    start_s: float = 0.0
+    """Seconds until the first round."""
     waits_after: bool = False
     """True if the server delays an answer after computing it, so that a round takes both times."""
     source: str = "as measured with short answers; longer ones take longer"
     """Origin of the numbers, as a clause."""
 
 
+def demo_pace(endpoint: EndpointSpec) -> Pace:
+    wait_s = endpoint.demo_latency_ms / 1000
+    late = f", each answer {wait_s:g} s late, so that a person can read along" if wait_s else ""
+    return Pace(
+        round_trip_s=wait_s + DEMO_ROUND_S,
+        calls_per_s=DEMO_CALLS_A_SECOND,
+        start_s=DEMO_START_S,
+        waits_after=True,
+        source=f"as the demo model usually does on two cores{late}",
+    )
+
+
 def time_s(whole: Plan, pace: Pace) -> float:
-    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer."""
+    """Return the seconds of the sequential rounds, or of the expected calls at the measured rate if that is longer.
+
+    The start is included.
+    """
     rounds = whole.rounds * pace.round_trip_s
     work = whole.expected_calls / pace.calls_per_s if pace.calls_per_s else 0.0
-    return rounds + work if pace.waits_after else max(rounds, work)
+    return pace.start_s + (rounds + work if pace.waits_after else max(rounds, work))
 
 
-def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
-    """Estimate a whole run on these rows."""
+def estimate(spec: RunSpec, dataset: Dataset, pace: Pace | None = None) -> Estimate:
+    """Estimate a whole run on these rows. pace: of the server, as measured; the demo model's is known."""
     whole, sizes = plan_of(replace(spec, dataset=dataset.sizes)), call_sizes(spec, dataset)
+    pace = demo_pace(spec.endpoint) if spec.endpoint.demo else pace
     lines, cost = [], 0.0
     for what, n in whole.items:
         kind = "optimizer" if what in OPTIMIZER else "program" if what == TRANSLATIONS else "learner"
@@ -113,7 +140,13 @@ def estimate(spec: RunSpec, dataset: Dataset) -> Estimate:
         prompt, completion = (calls * tokens for tokens in sizes[kind])
         lines.append(Line(what=what, calls=calls, most_calls=n, prompt=prompt, completion=completion))
         cost += (spec.prices.of_optimizer if kind == "optimizer" else spec.prices.learner).of(prompt, completion)
-    return Estimate(plan=whole, lines=tuple(lines), cost=cost if spec.prices.are_given else None)
+    return Estimate(
+        plan=whole,
+        lines=tuple(lines),
+        cost=cost if spec.prices.are_given else None,
+        pace=pace,
+        seconds=time_s(whole, pace) if pace else None,
+    )
 
 
 def call_sizes(spec: RunSpec, dataset: Dataset) -> dict[str, tuple[float, float]]:

@@ -14,9 +14,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
-from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, dataset_from_csv
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 Command = Literal["pause", "go on", "stop"]
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
+T = TypeVar("T")
 NAME_LENGTH = 120
 STALLED_AFTER_S = 30.0
 STARTING_S = 20.0
@@ -56,10 +56,6 @@ class Heartbeat:
     """Unix time at which the oldest of them was sent."""
 
 
-_HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
-_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
-
-
 def run_id(name: str, method: str, *, now: datetime) -> str:
     """Return an id that sorts by time and is readable: 20260110-1432-iris-smc-7f3a."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -72,7 +68,6 @@ class RunDirectory:
         self.path = Path(path)
         self.journal = self.path / "events.jsonl"
         self.data = self.path / "data.csv"
-        self.summary = self.path / "summary.json"
         self.log = self.path / "worker.log"
         self.control = self.path / "control"
 
@@ -102,7 +97,6 @@ class RunDirectory:
         except VppError:
             shutil.rmtree(self.path, ignore_errors=True)
             raise
-        sync_folder(self.path.parent)
 
     def amend(self, **fields: Any) -> None:
         """Change fields of the spec in run.json. Raises InputError, RunError without a run, and DiskRefused."""
@@ -125,29 +119,37 @@ class RunDirectory:
         except OSError:
             return 0
 
+    def write(self, name: str, value: object, *, sync: bool = True) -> None:
+        """Write a value as JSON into a file of the run. Raises DiskRefused."""
+        write_atomically(self.path / name, to_json(value, inf_nan_mode="strings"), sync=sync)
+
+    def read(self, name: str, kind: type[T]) -> T | None:
+        """Read what `write` wrote; None if it is missing or of another kind."""
+        with suppress(OSError, ValueError):
+            value: T = adapter(kind).validate_json((self.path / name).read_bytes())
+            return value
+        return None
+
     def send_command(self, command: Command) -> None:
         """Leave a command for the worker, which deletes it once it is carried out."""
-        write_atomically(self.control, to_json(command))
+        self.write("control", command)
 
     def command(self) -> Command | None:
         """Return the command that is not carried out yet."""
-        with suppress(OSError, ValueError):
-            return _COMMAND.validate_json(self.control.read_bytes())
-        return None
+        command: Command | None = self.read("control", cast(Any, Command))
+        return command
 
     def beat(self, beat: Heartbeat) -> None:
         """Raises DiskRefused."""
-        write_atomically(self.path / "heartbeat", to_json(beat), sync=False)
+        self.write("heartbeat", beat, sync=False)
 
     def last_beat(self) -> Heartbeat | None:
-        with suppress(OSError, ValueError):
-            return _HEARTBEAT.validate_json((self.path / "heartbeat").read_bytes())
-        return None
+        return self.read("heartbeat", Heartbeat)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the run for one worker. Raises RunLocked if another holds it, RunError if it cannot be held."""
-        with locked(self.path / "lock", wait_s=1.0) as file:
+        with file_lock(self.path / "lock", wait_s=1.0) as file:
             if file is None:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
             if not self.is_starting():
@@ -233,23 +235,11 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         part.replace(path)
-        if sync:
-            sync_folder(path.parent)
     except OSError as error:
         raise DiskRefused(refusal(OSError(error.errno, error.strerror), path)) from None  # not by the part's name
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a loss of power, if its file system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def try_lock(path: Path) -> BinaryIO | None:
@@ -268,7 +258,7 @@ def try_lock(path: Path) -> BinaryIO | None:
 
 
 @contextmanager
-def locked(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
+def file_lock(path: Path, *, wait_s: float = 0) -> Iterator[BinaryIO | None]:
     """Try to lock a file for `wait_s`; yield it, or None if another process holds it. Raises DiskRefused."""
     deadline = time.monotonic() + wait_s
     while (file := try_lock(path)) is None and time.monotonic() < deadline:

@@ -23,8 +23,8 @@ from vpp.inference import sample
 from vpp.inference.sampling import SPLITS, conclude
 from vpp.llm.limits import NO_CAP
 from vpp.problem import Prediction, Translation
-from vpp.runs.directory import Command, RunDirectory, locked, write_atomically
-from vpp.runs.journal import Answer, Entry, Record, RecordedAnswers, RunReader, encode, read_summary
+from vpp.runs.directory import Command, RunDirectory, file_lock, write_atomically
+from vpp.runs.journal import Answer, Entry, JournalAnswers, Record, RunReader, encode, read_summary
 from vpp.runs.preparation import Preparation, problem_of, start_of, with_start
 from vpp.runs.process import launch
 from vpp.runs.spec import NO_PRICES, Keys, RunSpec
@@ -109,7 +109,7 @@ class Group:
         runs = self.runs
         if not runs or any(map(goes_on, runs)):
             return None
-        with locked(self.folder / ".pooling", wait_s=POOLING_S):  # the workers that end last both come here
+        with file_lock(self.folder / ".pooling", wait_s=POOLING_S):  # the workers that end last both come here
             if (written := self.pooled) and set(written.spec().pooled) <= {run.id for run in runs}:
                 times = [run.journal.stat().st_mtime_ns for run in (*runs, written) if run.journal_bytes()]
                 if written.journal_bytes() and times[-1] == max(times):
@@ -190,7 +190,7 @@ def pooled_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dat
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedLearner:
+class ReplayLearner:
     """A learner that repeats what runs recorded; what was never answered is an abstention."""
 
     answers: Mapping[tuple[str, int], Prediction]
@@ -214,16 +214,16 @@ async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> li
             for row, value, share, branch in zip(each.rows, each.predictions[k], shares, branches, strict=False):
                 prediction = Prediction(row=row, value=value, shares=share, branch=branch)
                 answers.setdefault((hypothesis, row), prediction)
-    problem = replace(problem_of(spec, dataset), learner=RecordedLearner(answers))
+    problem = replace(problem_of(spec, dataset), learner=ReplayLearner(answers))
     events = [event async for event in sample(problem, spec.config)]
     population = population_of(fold(events))
     assert population is not None
     return events + [event async for event in conclude(problem, spec.config, population)]
 
 
-def _entries(answers: Sequence[RecordedAnswers], hypotheses: set[str]) -> list[Entry]:
+def _entries(answers: Sequence[JournalAnswers], hypotheses: set[str]) -> list[Entry]:
     """Return the programs of these hypotheses, answers to rows without a program, and all about texts."""
-    merged = RecordedAnswers()
+    merged = JournalAnswers()
     for each in reversed(answers):  # the first of equals counts
         merged.translations.update(each.translations)
         merged.texts.update(each.texts)

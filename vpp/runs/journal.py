@@ -10,21 +10,20 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, JournalDamaged, RunError
 from vpp.events import Event, RunResumed, Scored, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, sync_folder, write_atomically
-from vpp.runs.spec import RunSpec, first_fault
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
+from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.view import Phase, RunView
 
 
@@ -61,25 +60,13 @@ def encode(line: Record | Entry) -> bytes:
     """Return one line, newline included; infinity, which JSON lacks, is written as a string."""
     if isinstance(line, Record):
         return to_json(line, inf_nan_mode="strings") + b"\n"
-    return _entries().dump_json(line, exclude_defaults=True) + b"\n"
+    return bytes(adapter(Entry).dump_json(line, exclude_defaults=True)) + b"\n"
 
 
 def decode(line: bytes) -> Record | Entry:
     """Read a line. Raises ValueError."""
-    return _entries().validate_json(line) if line.startswith(_ANSWERS) else _records().validate_json(line)
-
-
-# Built at first use, so that a new run's first call does not wait for them.
-
-
-@cache
-def _records() -> TypeAdapter[Record]:
-    return TypeAdapter(Record)
-
-
-@cache
-def _entries() -> TypeAdapter[Entry]:
-    return TypeAdapter(Entry)
+    value: Record | Entry = adapter(Entry if line.startswith(_ANSWERS) else Record).validate_json(line)
+    return value
 
 
 class Journal:
@@ -89,7 +76,6 @@ class Journal:
         """Open the journal; a last line that has no end is cut. Only the run's lock holder may do this."""
         self._path = path
         self._file = path.open("a+b", buffering=0)
-        sync_folder(path.parent)
         self._waiting: list[bytes] = []
         self._file.seek(0)
         complete = sum(len(line) for line in self._file if line.endswith(b"\n"))
@@ -145,7 +131,7 @@ class Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedAnswers:
+class JournalAnswers:
     """All recorded answers of a run's models."""
 
     by_pair: dict[tuple[str, int], Prediction] = field(default_factory=dict)
@@ -178,18 +164,20 @@ class JournalReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.view, self.answers = RunView(), RecordedAnswers()
+        self.view, self.answers = RunView(), JournalAnswers()
         self.n_lines = self._offset = self._inode = 0
 
     def new_lines(self) -> Iterator[Record | Entry]:
         """Fold and yield the lines since the last call; an unfinished last line waits.
 
-        Raises JournalDamaged at a line that cannot be read, at each call until the line is another.
+        Raises JournalDamaged at a line that cannot be read, at each call until the line is another, and RunError.
         """
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
             return
+        except OSError as error:
+            raise RunError(f"{self._path} cannot be read ({error.strerror}): look at its disk") from None
         with file:
             self._inode = os.fstat(file.fileno()).st_ino
             file.seek(self._offset)
@@ -232,7 +220,7 @@ def read_view(path: Path) -> RunView:
     return JournalReader(path).read().view
 
 
-def settled_answers(path: Path) -> list[Entry]:
+def complete_answers(path: Path) -> list[Entry]:
     """Return the answers up to the last complete step, which a resumed run counts, and none that a resume made void."""
     settled: list[Entry] = []
     recent: list[Entry] = []
@@ -281,7 +269,7 @@ class RunReader:
 
     def refresh(self) -> Snapshot:
         """Read what is new. Raises RunError if there is no run (any more), or it cannot be read."""
-        with self._lock, readable(self.directory):
+        with self._lock:
             spec = self.directory.spec()
             self._read()
             state, beat, usage = self.directory.state(self._view), self.directory.last_beat(), self._view.usage
@@ -294,20 +282,14 @@ class RunReader:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
-    def read_answers(self) -> RecordedAnswers:
+    def read_answers(self) -> JournalAnswers:
         """Read what is new. Raises RunError if the journal cannot be read."""
-        with self._lock, readable(self.directory):
+        with self._lock:
             self._read()
             return self._journal.answers
 
 
-@contextmanager
-def readable(directory: RunDirectory) -> Iterator[None]:
-    """Turn the disk's refusal to read into a RunError."""
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
+SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,32 +313,22 @@ class Summary:
         return self.phase in ("finished", "stopped", "failed")
 
 
-_SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
-
-
 def read_summary(directory: RunDirectory) -> Summary:
     """Return the run's summary; made from the journal if the written one is missing or out of date.
 
     Raises RunError if the journal is read and cannot be.
     """
-    size, written = directory.journal_bytes(), _written(directory)
+    size, written = directory.journal_bytes(), directory.read(SUMMARY, Summary)
     if written and (written.journal == size or directory.is_held()):
         return written
     if not size:
         return Summary()
-    with readable(directory):
-        return write_summary(directory, read_view(directory.journal), journal=size)
+    return write_summary(directory, read_view(directory.journal), journal=size)
 
 
-def _written(directory: RunDirectory) -> Summary | None:
-    with suppress(OSError, ValueError):
-        return _SUMMARY.validate_json(directory.summary.read_bytes())
-    return None
-
-
-def recorded_verdict(directory: RunDirectory) -> dict[str, Any] | None:
+def summary_verdict(directory: RunDirectory) -> dict[str, Any] | None:
     """Return the verdict of a summary that is up to date; nothing is written."""
-    written = _written(directory)
+    written = directory.read(SUMMARY, Summary)
     return written.verdict if written and written.journal == directory.journal_bytes() else None
 
 
@@ -383,7 +355,7 @@ def write_summary(
         verdict=verdict,
     )
     with suppress(DiskRefused):
-        write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
+        directory.write(SUMMARY, summary, sync=False)
     return summary
 
 
@@ -394,7 +366,7 @@ MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class UnreadableCounts:
     """Counts of a run that could hardly be read."""
 
     answers: int
@@ -404,7 +376,7 @@ class Unread:
     """Proposals, if none of them could be read; else 0."""
 
 
-def unread(view: RunView) -> Unread | None:
+def unreadable_counts(view: RunView) -> UnreadableCounts | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
@@ -415,7 +387,7 @@ def unread(view: RunView) -> Unread | None:
     is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
     if not (is_silent or is_garbled):
         return None
-    return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
+    return UnreadableCounts(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
 
 
 def scores_of(view: RunView) -> Iterator[Scored]:

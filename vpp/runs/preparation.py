@@ -89,7 +89,7 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     if endpoint.is_demo and not names <= {None, PAPER}:
         raise InputError(f"the demo model does not follow worked examples: take templates {PAPER}")
     if length := endpoint.context_length:
-        check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
+        check_prompts_fit(fit_cells_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
@@ -178,11 +178,11 @@ def continue_run(
     note = f"answered by a person to go on from run {directory.id}"
     return Preparation(
         dataset=with_rows(load_dataset(directory, spec), answered, note=note),
-        spec=going_on(spec, view, run=directory.id, name=name or f"{spec.name} + {rows}", command=command),
+        spec=spec_to_continue(spec, view, run=directory.id, name=name or f"{spec.name} + {rows}", command=command),
     )
 
 
-def going_on(spec: RunSpec, view: RunView, *, run: str, name: str, command: tuple[str, ...] = ()) -> RunSpec:
+def spec_to_continue(spec: RunSpec, view: RunView, *, run: str, name: str, command: tuple[str, ...] = ()) -> RunSpec:
     """Return the spec of a run that begins with this one's particles; smc then weighs them on all training rows."""
     if not view.population:
         raise RunError(f"{run} has no particles yet: wait for its first step")
@@ -341,7 +341,7 @@ def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLi
     )
 
 
-def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
+def fit_cells(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
     if spec.cell_limit:
         return spec
@@ -351,9 +351,10 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
     return replace(spec, cell_limit=limit)
 
 
-def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
+def fit_cells_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
     """Return the spec fitted to one context length for both models, in tokens; unchanged if it is 0, for unknown."""
-    return fitted(spec, dataset, limits_of(spec.endpoint, context_length, context_length)) if context_length else spec
+    limits = limits_of(spec.endpoint, context_length, context_length)
+    return fit_cells(spec, dataset, limits) if context_length else spec
 
 
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:

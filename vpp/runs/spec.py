@@ -1,6 +1,6 @@
 """The spec of a run: the content of run.json, which is all that a worker needs but the keys, which are secret."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -158,17 +158,15 @@ class RunSpec:
         return bool(self.started_from or self.pooled)
 
 
-@cache
-def adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""What reads and writes JSON of a kind, made at first use: a new run's first call does not wait for it."""
 
 
 def to_json(spec: RunSpec | EndpointSpec) -> bytes:
     """Return the JSON of a spec. Raises InputError for a value that is no text or out of its range."""
-    kind: type = type(spec)
     try:
-        content = adapter(kind).dump_json(spec, indent=2, warnings="none")
-        adapter(kind).validate_json(content)
+        content = bytes(adapter(type(spec)).dump_json(spec, indent=2, warnings="none"))
+        adapter(type(spec)).validate_json(content)
     except PydanticSerializationError as error:
         raise InputError(f"run.json cannot hold this run ({error}): remove what is no text from it") from None
     except ValidationError as error:

@@ -31,7 +31,7 @@ class RunStore:
         """Return the runs, newest first."""
         paths = self.folder.iterdir() if self.folder.is_dir() else ()
         runs = [run for run in map(RunDirectory, paths) if run.exists]
-        return sorted(runs, key=lambda run: (made_at(run), _written_at(run), run.id), reverse=True)
+        return sorted(runs, key=lambda run: (creation_time(run), _modification_time(run), run.id), reverse=True)
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
@@ -41,15 +41,15 @@ class RunStore:
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
 
 
-def made_at(run: RunDirectory) -> datetime:
+def creation_time(run: RunDirectory) -> datetime:
     """Return the minute in the run's id, or the time its rows were written; local time."""
     try:
         return datetime.strptime(run.id[:13], "%Y%m%d-%H%M")
     except ValueError:
-        return datetime.fromtimestamp(_written_at(run))
+        return datetime.fromtimestamp(_modification_time(run))
 
 
-def _written_at(run: RunDirectory) -> float:
+def _modification_time(run: RunDirectory) -> float:
     try:
         return run.data.stat().st_mtime
     except OSError:

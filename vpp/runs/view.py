@@ -83,7 +83,7 @@ class RunView:
     gives_up_at: float | None = None
     failure: Failure | None = None
     texts: dict[str, str] = field(default_factory=dict)
-    drawn: dict[int, ParticleDrawn] = field(default_factory=dict)
+    draws: dict[int, ParticleDrawn] = field(default_factory=dict)
     steps: dict[int, StepView] = field(default_factory=dict)
     """By step in order; the initial population is step -1."""
     final: Reweighted | None = None
@@ -198,7 +198,7 @@ def last_finished(view: RunView) -> StepView:
     return StepView(step=INITIAL_STEP - 1)
 
 
-def resampled_at(view: RunView) -> list[int]:
+def resampling_steps(view: RunView) -> list[int]:
     return [at.step for at in view.finished_steps if at.resampled]
 
 
@@ -233,7 +233,7 @@ def add(view: RunView, event: Event) -> None:
         case RunStarted():
             view.started, view.phase, view.detail, view.failure = event, "running", "", None
         case ParticleDrawn():
-            view.drawn[event.particle] = event
+            view.draws[event.particle] = event
             view.texts[event.hypothesis] = event.text
         case Scored(role="final"):
             view.final_scored[event.particle] = event
@@ -267,7 +267,7 @@ def add(view: RunView, event: Event) -> None:
             if not view.started or last < view.total_steps:
                 view.steps = {step: at for step, at in view.steps.items() if step <= last}
                 view.final, view.final_scored, view.evaluated, view.certified = None, {}, {}, {}
-                view.drawn = {} if last < INITIAL_STEP else view.drawn
+                view.draws = {} if last < INITIAL_STEP else view.draws
         case RunFinished():
             view.phase, view.detail = event.outcome, ""
         case RunFailed():
@@ -281,7 +281,7 @@ def _step(view: RunView, step: int) -> StepView:
 def candidates(view: RunView) -> set[str]:
     """Return the ids of the texts that were written up to the last finished step."""
     proposals = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
-    return {*(first.hypothesis for first in view.drawn.values()), *proposals}
+    return {*(first.hypothesis for first in view.draws.values()), *proposals}
 
 
 def settling_of(view: RunView, dataset: Dataset) -> Settling:

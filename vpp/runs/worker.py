@@ -19,7 +19,7 @@ from vpp.llm.limits import Counters
 from vpp.runs.asking import Access, Session, open_session, versions
 from vpp.runs.budget import cap_reached_words
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
-from vpp.runs.journal import Journal, Record, read_view, settled_answers, write_summary
+from vpp.runs.journal import Journal, complete_answers, read_view, write_summary
 from vpp.runs.preparation import start_of
 from vpp.runs.process import Slots, on_signals
 from vpp.runs.spec import Keys
@@ -42,7 +42,6 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
-    on_event: Callable[[RunView, Record], None] = lambda *_: None
     on_beat: Callable[[RunView, Heartbeat], None] = lambda *_: None
     """Called with each heartbeat, one a second."""
 
@@ -166,7 +165,6 @@ class Worker:
             self.journal.flush(sync=True)
         if isinstance(event, RunPaused | RunFinished | RunFailed):
             self.control.carry_out()
-        self.around.on_event(self.view, record)
 
     def _end(self, end: Event) -> None:
         """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
@@ -291,7 +289,7 @@ class Worker:
             counters=self.counters,
             on_answer=journal.add_answer,
             on_program=journal.add_entry,
-            answers=settled_answers(self.directory.journal),
+            answers=complete_answers(self.directory.journal),
             cap=self.spec.cap,
             on_loading=show_loading,
         )

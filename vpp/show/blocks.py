@@ -76,6 +76,8 @@ class Code:
     """A text as it is: a program, a prompt, an answer."""
 
     words: str
+    is_program: bool = False
+    """True if keywords, literals and comments of Python are marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

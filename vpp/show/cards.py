@@ -5,6 +5,7 @@ Sorted by weight, a deck is the posterior's bar chart. Markdown has the cards wi
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from vpp.show import markup
 from vpp.show.blocks import Fold, Mark
@@ -22,7 +23,7 @@ from vpp.show.markup import (
     one_line,
     text,
 )
-from vpp.show.words import counted, cut, percent
+from vpp.show.words import capitalised, counted, cut, percent
 
 LONGEST_LINE = 200
 """Characters of a closed line; the page cuts it where it ends."""
@@ -30,40 +31,39 @@ LONGEST_LINE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A hypothesis with three numbers at most."""
+    """A hypothesis with three numbers at most: one card for all copies, and for other texts with the same answers."""
 
     key: int
-    """Identifies it in its deck."""
+    """Identifies it in its deck: the number that it has in the run, or its place in a report."""
+    name: str = ""
+    """`hypothesis 27`; empty in a report."""
+    id: str = ""
+    """Of its text."""
     words: str
     """Without the seed sentence, which all share."""
     whole: str = ""
-    """For the clipboard, with the seed sentence; empty in a report."""
+    """For the clipboard, with the seed sentence; empty if there is nothing to copy."""
+    measure: Literal["weight", "log-likelihood", ""] = "weight"
+    """Name of the value; empty for a count of chains or copies."""
     value: str = ""
-    """`62 %`, or a chain's log-likelihood; empty before there is one."""
+    """`62 %`; empty before there is one."""
     bar: float = 0.0
     """Length of its bar, from 0 to 1."""
-    facts: tuple[str, ...] = ()
-    folds: tuple[Fold, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepCard(Card):
-    """A hypothesis in a phase of a step: one for all copies, and for other texts with the same answers.
-
-    Its key is the number that it has in the run.
-    """
-
-    id: str = ""
     copies: int = 1
+    facts: tuple[str, ...] = ()
+    title: str = ""
+    """The facts in full."""
+    marks: tuple[tuple[Mark, str], ...] = ()
+    folds: tuple[Fold, ...] = ()
     before: str = ""
     """The text that it was rewritten from in this step."""
-    is_chain: bool = False
-    score: str = ""
-    """`29/30`, or how far off it is."""
-    rows: str = ""
-    marks: tuple[tuple[Mark, str], ...] = ()
     origins: tuple[int, ...] = ()
     """Keys of the cards from which it came in this phase."""
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        copies = counted(self.copies, "copy", "copies") if self.copies > 1 else ""
+        return tuple(filter(None, (self.value, *self.facts, copies)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _(block: Deck) -> str:
 
 @block_markdown.register
 def _(block: Deck, level: int) -> str:
-    heads = (" · ".join(filter(None, (card.value, *card.facts))) for card in block.cards)
+    heads = (" · ".join(card.head) for card in block.cards)
     return "\n\n".join(
         f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
         for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
@@ -121,41 +121,32 @@ def _(block: Deck, level: int) -> str:
 @block_lines.register
 def _(block: Deck) -> Iterator[str]:
     for card in block.cards:
-        yield one_line(" · ".join(filter(None, (card.value, *card.facts, card.words))))
+        yield one_line(" · ".join((*card.head, card.words)))
 
 
 @block_html.register
 def _(card: Card) -> str:
-    facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
-    named = f'data-copy="{text(card.whole)}" aria-label="Copy the whole hypothesis"'
-    copy = f'<button type="button" class="copy" {named}>Copy</button>' if card.whole else ""
-    label = text(", ".join(filter(None, ("Hypothesis", card.value, *card.facts))))
-    return (
-        f'<article class="card" data-key="{card.key}" style="--w:{card.bar:.4f}" aria-label="{label}">'
-        f'<div class="slot"><span class="wt">{text(card.value)}</span></div>{hypothesis(card.words)}'
-        f'<div class="rail">{facts}</div><div class="foot">{copy}{html(card.folds)}</div></article>'
-    )
-
-
-@block_html.register
-def _(card: StepCard) -> str:
     folds, marks = html(card.folds), "".join(badge(*mark) for mark in card.marks)
     if card.before and is_rewritten(card.before, card.words):
         title = f"previous text: {percent(kept_share(card.before, card.words))} kept"
         folds += f'<details data-fold="before"><summary>{title}</summary>{hypothesis(card.before)}</details>'
-    what = "log-likelihood" if card.is_chain else "weight"
-    copies = f", {counted(card.copies, 'copy', 'copies')}" if card.copies > 1 else ""
-    label = text(f"Hypothesis {card.key}, {f'{what} {card.value}' if card.value else 'not weighed yet'}{copies}")
-    score = f'<span title="{text(card.rows)}">{text(card.score)}</span>' if card.score else ""
-    rail = f'<div class="rail" data-part="rail">{score}</div>' if score else ""
-    same = f"{card.copies} {'chains' if card.is_chain else 'copies (particles)'} with the same answers"
-    times = f'<span class="times" title="{same}">×{card.copies}</span>' if card.copies > 1 else ""
+    is_weight, waits = card.measure == "weight", "…" if card.measure else ""
+    value = f"{card.measure} {card.value}".strip() if card.value else waits and "not weighed yet"
+    copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
+    label = text(", ".join(filter(None, (capitalised(card.name) or "Hypothesis", value, copies))))
+    same = f"{card.copies} {'copies (particles)' if is_weight else 'chains'} with the same answers"
+    times = f'<span class="times" title="{same}">×{card.copies}</span>' if copies else ""
+    name = f'<span class="k">{text(card.name)}</span>' if card.name else ""
+    named = f'data-part="copy" data-copy="{text(card.whole)}" aria-label="Copy the whole hypothesis"'
+    copy = f'<button type="button" class="copy" {named}>Copy</button>' if card.whole else ""
+    facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
+    rail = f'<div class="rail" data-part="rail" title="{text(card.title)}">{facts}</div>' if facts else ""
     return (
-        f'<article class="card particle{" chain" if card.is_chain else ""}" data-key="{card.key}" '
+        f'<article class="card{"" if is_weight else " chain"}" data-key="{card.key}" '
         f'data-from="{" ".join(map(str, card.origins))}" style="--w:{card.bar:.4f}" aria-label="{label}">'
-        f'<div class="slot"><span class="wt">{text(card.value or "…")}</span>{times}'
-        f'<span class="k">hypothesis {card.key}</span></div><div>{_revised(card.before, card.words)}'
-        f'<div class="foot"><span class="marks" data-part="marks">{marks}</span>'
+        f'<div class="slot"><span class="wt">{text(card.value or waits)}</span>{times}{name}</div>'
+        f'<div>{_revised(card.before, card.words)}<div class="foot">'
+        f'<span class="marks" data-part="marks">{marks}</span>{copy}'
         f'<div class="folds" data-part="folds">{folds}</div>{rail}</div></div></article>'
     )
 
@@ -170,7 +161,7 @@ def skeletons_html(n: int) -> str:
     """Return cards that wait for their hypothesis, as high as a card."""
     lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
     return "".join(
-        f'<article class="card particle bare" data-key="w{place}" aria-label="Hypothesis being written">'
+        f'<article class="card" data-key="w{place}" aria-label="Hypothesis being written">'
         f'<div class="slot"><span class="wt">…</span></div><div class="wait">{lines}</div></article>'
         for place in range(n)
     )

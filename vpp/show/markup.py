@@ -18,7 +18,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache, singledispatch
 from html import escape
+from io import StringIO
+from itertools import accumulate
+from keyword import iskeyword
 from pathlib import Path
+from tokenize import TokenError, generate_tokens, tok_name
 
 from vpp.data.columns import is_number
 from vpp.show.blocks import Alert, Code, Fold, Heading, Mark, Metric, Metrics, Note, Quote, Say, Table
@@ -126,11 +130,10 @@ def block(*parts: str, label: str = "") -> str:
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
 
-def badge(mark: Mark, words: str, *, title: str = "") -> str:
-    """Return a status: a shape and a word. title: shown when pointed at."""
+def badge(mark: Mark, words: str) -> str:
+    """Return a status: a shape and a word."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
-    more = f' title="{text(title)}"' if title else ""
-    return f'<span class="badge"{more}>{shape}{text(words)}</span>'
+    return f'<span class="badge">{shape}{text(words)}</span>'
 
 
 def term(label: str) -> str:
@@ -279,6 +282,31 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(parts)
 
 
+MARKED = dict.fromkeys(("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "lit") | {
+    "COMMENT": "com"
+}
+"""Classes of a program's tokens, beside `kw` of a keyword."""
+
+
+def program_html(source: str) -> str:
+    """Return a program with its keywords, literals and comments marked; plain if it does not tokenize."""
+    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    parts, end = [], 0
+    try:
+        for token in generate_tokens(StringIO(source).readline):
+            kind = "kw" if iskeyword(token.string) else MARKED.get(tok_name[token.type])
+            if kind:
+                first, last = (starts[row - 1] + column for row, column in (token.start, token.end))
+                parts += [
+                    text(source[end:first]),
+                    f'<span class="{kind}">{text(source[max(first, end) : last])}</span>',
+                ]
+                end = max(last, end)
+    except (TokenError, SyntaxError, IndexError):
+        return text(source)
+    return "".join((*parts, text(source[end:])))
+
+
 # Blocks
 
 
@@ -353,7 +381,7 @@ def _(block: Quote) -> str:
 
 @block_html.register
 def _(block: Code) -> str:
-    return f'<pre class="raw">{text(block.words)}</pre>'
+    return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
 
 
 @block_html.register

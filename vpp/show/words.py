@@ -91,10 +91,6 @@ def p_text(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {fixed(p, 3 if p < 0.1 else 2)}"
 
 
-def prior_text(prior: float | None) -> str:
-    return "" if prior is None else f", prior {percent(prior)}"
-
-
 def value_text(value: Value | None) -> str:
     """Return an answer or a target: a label's text, a number's shortest form, `no answer` for an abstention."""
     if value is None:
