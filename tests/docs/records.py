@@ -1,4 +1,4 @@
-"""Parts of docs from the code, which `python -m tests.docs.records` writes: records of a run, and the paper's claims."""
+"""Parts of docs from the code, which `python -m tests.docs.records` writes: a run's records, and the paper's claims."""
 
 import ast
 import inspect
