@@ -3,9 +3,8 @@
 from pages.parts import blocks, frame
 from vpp.bench.tables import claims, inconsistencies, paper
 from vpp.show import markup
-from vpp.show.blocks import Heading, Table
 
 frame.enter()
 blocks.draw(markup.title("Paper", f"by {paper()['authors']}", of=paper()["title"]))
-for each in (claims(), inconsistencies()):
-    blocks.draw(Heading(each.title, each.note), Table(head=each.head, rows=each.rows))
+blocks.draw(*claims())
+blocks.draw(*inconsistencies())

@@ -1,4 +1,4 @@
-"""Two small runs of known predictions, written by hand: what every page and export is checked against.
+"""Small runs of known predictions, written by hand: what every page and export is checked against.
 
 `labels`: four particles, two steps, six test rows. At the end particles 0 and 2 say the same thing in two wordings.
 
@@ -7,6 +7,16 @@
     1     BIG     0.3    yes no yes yes no  yes                         yes no yes no
     2     PAIR    0.2    as EVEN                                        as EVEN
     3     ODD     0.1    yes no –   no  no  no                          yes no no  no
+
+`other`: the options of `labels` but for the seed, the same rows. Its weighted vote is 4 of 6, that of `labels` 5 of 6.
+
+    slot  text  weight   test rows 4..9 (truth: yes no yes no yes no)   training rows 0..3 (yes no yes no)
+    0     EVEN    0.25   yes no yes no  yes yes                         yes no yes no
+    1     EVEN    0.20   as slot 0
+    2     BIG     0.15   yes no yes yes no  yes                         yes no yes no
+    3     LUCK    0.40   no  no no  no  no  no                          no  no no  no
+    vote                 yes no yes no  no  yes
+    of `labels`          yes no yes no  yes yes
 
 `numbers`: three particles, one step, four test rows; the last cell of SLOPE is an abstention.
 
@@ -17,10 +27,13 @@
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.reporting.builders import (
+    DEMO,
     SEED,
     dataset,
     drawn,
@@ -33,11 +46,16 @@ from tests.reporting.builders import (
     scored,
     started,
 )
-from vpp.data.dataset import Dataset
+from tests.reporting.builders import rows as rows_of
+from vpp.data.dataset import Dataset, Row
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
+from vpp.findings.comparison import Comparison, candidate, compare
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction, TextAnswer, Translation
+from vpp.runs.asking import Answers
+from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, RunReader
+from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 
 EVEN = f"{SEED} Say yes if a is even, else no."
@@ -252,3 +270,92 @@ def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], data: Dat
 def log_marginal(right: int, wrong: int) -> float:
     """log of the integral of (1 - epsilon)^right epsilon^wrong under Beta(1, 9), by factorials; of two labels."""
     return math.log(9 * math.factorial(wrong) * math.factorial(8 + right) / math.factorial(9 + right + wrong))
+
+
+# A run beside `labels`, and runs as they are compared
+
+OTHER_SLOTS = (EVEN, EVEN, BIG, LUCK)
+OTHER_WEIGHTS = (0.25, 0.2, 0.15, 0.4)
+OTHER_CONFIG = replace(LABEL_CONFIG, seed=1)
+
+
+def other(folder: Path, *, asked: bool = True, **spec: Any) -> RunReader:
+    """The finished run; without `asked`, stopped before its test rows."""
+    events = [started(OTHER_CONFIG, LABELS), *drawn(*OTHER_SLOTS), finished(0, OTHER_SLOTS)]
+    events.append(finished(1, OTHER_SLOTS, weights=OTHER_WEIGHTS))
+    if asked:
+        given: dict[str, Any] = {"slots": OTHER_SLOTS, "weights": OTHER_WEIGHTS}
+        test, train = {**ON_TEST, LUCK: ("no",) * 6}, {**ON_TRAIN, LUCK: ("no",) * 4}
+        events += [evaluated(LABELS, test, **given), evaluated(LABELS, train, **given, split="train")]
+        events.append(RunFinished(outcome="finished"))
+    return run(folder, *events, data=LABELS, config=OTHER_CONFIG, **{"endpoint": DEMO, **spec})
+
+
+def all_right(folder: Path, data: Dataset) -> RunReader:
+    """A finished run on other rows, with one text that is right on every test row."""
+    config, slots = LABEL_CONFIG, ("Right.",)
+    answers: dict[str, Any] = {"Right.": [row.target for row in data.test]}
+    steps = (finished(0, slots), finished(1, slots))
+    events = [started(config, data), *drawn(*slots), *steps, evaluated(data, answers, slots=slots)]
+    return run(folder, *events, RunFinished(outcome="finished"), data=data, config=config)
+
+
+def under(reader: RunReader, folder: Path, name: str) -> RunReader:
+    """The run under another id, in a folder of runs."""
+    reader.directory.path.rename(folder / name)
+    return RunReader(RunDirectory(folder / name))
+
+
+def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:
+    """Comparison of the runs."""
+    return compare([candidate(reader) for reader in readers], reference=reference)
+
+
+# Runs whose particles can be asked: their learner is the demo model behind a server of the test's
+
+
+def askable_labels(folder: Path, served: Any, **endpoint_options: Any) -> RunReader:
+    """Run of `labels`, four sentences, before any answer."""
+    endpoint = EndpointSpec(**{"base_url": served.base_url, "model": "demo", "cache": False, **endpoint_options})
+    return run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG, endpoint=endpoint)
+
+
+def run_of(folder: Path, served: Any, *texts: str, data: Dataset = LABELS, reading: Any = "rows") -> RunReader:
+    """Run of particles with these texts."""
+    config = Config(method="mh", particles=len(texts), reading=reading)
+    endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
+    events = [started(config, data), *drawn(*texts), finished(0, texts)]
+    return run(folder, *events, data=data, config=config, endpoint=endpoint)
+
+
+def pair_run(folder: Path, served: Any, *, data: Dataset = LABELS) -> RunReader:
+    """Run of three particles with two different sentences."""
+    return run_of(folder, served, EVEN, ODD, EVEN, data=data)
+
+
+def votes(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
+    """Answers of particles. said: for each particle, a value a row."""
+    rows = tuple(rows or rows_of([0.0] * len(said[0]), first_id=0))
+    is_label = any(isinstance(value, str) for values in said for value in values)
+    values: dict[str, Any] = {
+        "texts": tuple(f"rule {k}" for k in range(len(said))),
+        "predictions": tuple(tuple(prediction(row.id, v) for row, v in zip(rows, one, strict=True)) for one in said),
+        "task": "classification" if is_label else "regression",
+        "classes": ("no", "yes") if is_label else (),
+        **rest,
+    }
+    return Answers(rows=rows, weights=tuple(weights), target="y", **values)
+
+
+def label_answers() -> Answers:
+    """Answers of `labels` on its test rows."""
+    said = [ON_TEST[text] for text in LABEL_SLOTS]
+    given = {"rows": LABELS.test, "texts": LABEL_SLOTS, "step": 1}
+    return votes(*said, weights=LABEL_WEIGHTS, **given)
+
+
+def number_answers() -> Answers:
+    """Answers of `numbers` on its test rows."""
+    said = [NUMBERS_ON_TEST[text] for text in NUMBER_SLOTS]
+    given = {"rows": NUMBERS.test, "texts": NUMBER_SLOTS, "step": 0}
+    return votes(*said, weights=NUMBER_WEIGHTS, **given)

@@ -1,4 +1,4 @@
-"""Files that a datum passes on its way, by a profile of the functions called: fewer are easier to follow."""
+"""Files that an answer passes on its way to a card, by a profile of the functions called: few can be followed."""
 
 import asyncio
 import inspect
@@ -11,8 +11,6 @@ from typing import Any, cast
 
 from tests.llm.tables import PARITY
 from tests.sampled import sampled_run
-from vpp.data.build import build_dataset
-from vpp.data.table import Table
 from vpp.events import Scored, Usage
 from vpp.findings.step import Cards
 from vpp.llm.learner import LearnerOptions, LlmLearner
@@ -55,16 +53,6 @@ class Way:
             if name.parts[0] in ("vpp", "pages"):
                 self.files.add(str(name))
 
-    def is_at_most(self, n: int) -> bool:
-        assert len(self.files) <= n, "\n".join(sorted(self.files))
-        return True
-
-
-def test_a_file_becomes_rows() -> None:
-    csv, way = (ROOT / "assets/examples/penguins.csv").read_bytes(), Way()
-    way.through(lambda: build_dataset(Table.read(csv, name="penguins.csv"), target="species"))
-    assert way.is_at_most(10)
-
 
 def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     """From the model's answer to the card of its hypothesis, on a page that shows the run already."""
@@ -94,4 +82,4 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     assert snapshot.view.steps[event.step].scored[event.particle] == event
     config = snapshot.spec.config
     assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
-    assert way.is_at_most(15)
+    assert len(way.files) <= 15, "\n".join(sorted(way.files))

@@ -409,5 +409,4 @@ class Usage:
 
     @property
     def calls(self) -> int:
-        """Calls of both roles."""
         return self.learner + self.optimizer

@@ -62,7 +62,7 @@ class Prediction:
         return self.value != row.target
 
 
-def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
+def shares_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""
     shares = tuple(p.shares for p in predictions)
     return shares if any(share is not None for share in shares) else ()
@@ -80,7 +80,7 @@ def all_branches_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[in
     return branches if any(branches) else ()
 
 
-def all_graded_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
+def all_shares_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
     """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
     shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
     return shares if any(share is not None for each in shares for share in each) else ()

@@ -31,7 +31,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.programs.source import Program
 from vpp.runs.asking import Access, Asking, Session, open_session
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, write_json
 from vpp.runs.journal import RunReader, read_view
 from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
@@ -192,8 +192,6 @@ USUAL = TrialSize()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Item:
-    """An idea on trial."""
-
     idea: Idea
     changes: tuple[Change, ...]
     clauses: tuple[Clause, ...]
@@ -243,7 +241,7 @@ class TrialAsking:
             no_rule=self._scores(self._no_rule, answers)[0],
             ideas=tuple(self._judge(item, answers) for item in self._items),
         )
-        self._reader.directory.write(FILE, trial)
+        write_json(self._reader.directory.path / FILE, trial)
         return trial
 
     def _put_on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_Item]:
@@ -338,7 +336,7 @@ class PromptedAsking:
             models = await self._ask_all(session, access.counters)
         rows = tuple(row.id for row in session.problem.dataset.test)
         baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
-        self._directory.write(PROMPTED, baselines)
+        write_json(self._directory.path / PROMPTED, baselines)
         return baselines
 
     async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:

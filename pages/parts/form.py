@@ -137,7 +137,7 @@ def complete(
         config=config,
         endpoint=endpoint,
         structured_as=model.carrier,
-        **{f"{role}_template": text for role, text in templates.items()},  # type: ignore[arg-type]
+        templates=templates,
         cell_limit=earlier.cell_limit if earlier else 0,
         prices=prices,
         cap=cap,

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app import screen
 from tests.app.screen import app as app
 from tests.app.screen import names, press, shown
-from tests.asked import asked_labels, pair_run, run_of
+from tests.inspected import askable_labels, pair_run, run_of
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.trials.test_trial import A_ONLY, AND, DATA
@@ -50,7 +50,7 @@ def ended(app: AppTest, reader: RunReader, what: str) -> str:
 
 
 def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = asked_labels(tmp_path, served)
+    reader = askable_labels(tmp_path, served)
     app = opened(reader)
     assert "4 calls to the demo model" in shown(app)
     app.selectbox(key=key(reader, "from")).set_value(9).run()
@@ -68,7 +68,7 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
 
 
 def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = asked_labels(tmp_path, served)
+    reader = askable_labels(tmp_path, served)
     app = opened(reader)
     for typed, said in (("eight", "takes a number, such as 0"), ("", "every field is empty")):
         app.text_input(key=key(reader, "cell.0")).set_value(typed)
@@ -82,7 +82,7 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     opened: Opened, tmp_path: Path, served: Model
 ) -> None:
     served.refusal = refusal(401, "no such key")
-    reader = asked_labels(tmp_path, served, model="large")
+    reader = askable_labels(tmp_path, served, model="large")
     app = uploaded(opened(reader), reader, TABLE)
     app.text_input(key=key(reader, "cell.0")).set_value("8")
     press(app, "Ask about this row")
@@ -115,7 +115,7 @@ def test_a_table_is_asked_about_and_shown(opened: Opened, tmp_path: Path, served
 
 def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: Path, served: Model) -> None:
     served.hold_after = 20
-    reader = asked_labels(tmp_path, served)
+    reader = askable_labels(tmp_path, served)
     app = uploaded(opened(reader), reader, TABLE)
     press(app, "Ask about 6 rows")
     asking = job(app, reader, "table")

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.screen import app as app
 from tests.app.screen import names, press, shown
-from tests.beside import all_right, other, under
+from tests.inspected import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.runs.directory import Heartbeat, RunDirectory
 

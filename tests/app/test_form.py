@@ -254,16 +254,6 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     assert [each.path for each in started] == [reader.directory.path]
 
 
-def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
-    upload(app, b"a,b,label\n" + b"".join(b"%d,%d.25,%d\n" % (i, i * 3, i % 2) for i in range(80)))
-    assert not app.exception
-    assert "label has 2 labels, so this is classification." in shown(app)
-    assert "at most" in shown(app)
-    app.selectbox(key="new.target").set_value("b").run()
-    assert not app.exception
-    assert "b is a number, so this is regression." in shown(app)
-
-
 def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
     for content, said in (
         (b"", "empty"),
@@ -333,22 +323,20 @@ def choose(app: AppTest, **options: Any) -> AppTest:
     return app
 
 
-def test_every_option_has_a_widget(app: AppTest) -> None:
+def test_every_option_has_a_widget_where_it_has_an_effect(app: AppTest) -> None:
     upload(app, LABEL_TABLE)
-    seen = shown_options(app)
-    upload(app, NUMBER_TABLE)
-    assert seen | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
-
-
-def test_only_options_with_an_effect_are_on_the_form(app: AppTest) -> None:
-    upload(app, LABEL_TABLE)
-    assert {"tempering", "abstention_cost", "epsilon"} <= shown_options(app)
-    assert "tau" not in shown_options(app)
+    assert "label has 2 labels, so this is classification." in shown(app)
+    of_labels = shown_options(app)
+    assert {"tempering", "abstention_cost", "epsilon"} <= of_labels
+    assert "tau" not in of_labels
     assert option(app, "likelihood").options[0] == "labels: labels, as in the paper"
     choose(app, method="vml5")
     assert not {"particles", "tempering", "tau"} & shown_options(app)
+    choose(app, method="smc")
     upload(app, NUMBER_TABLE)
+    assert "price is a number, so this is regression." in shown(app)
     assert "epsilon" not in shown_options(app)
+    assert of_labels | shown_options(app) == {field.name for field in fields(Config)} - set(FOR_EXPERTS)
 
 
 def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:

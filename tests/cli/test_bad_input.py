@@ -76,7 +76,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run empty.csv --target kind --demo", "empty.csv"),
         ("run t.csv --target kind --demo --test other.csv", "other.csv"),
         ("run t.csv --target kind --demo --paritcles 3", "--paritcles"),
-        ("run t.csv --target kind --demo --name \udcff", "UTF-8"),
+        ("run t.csv --target kind --demo --name \udcff", "run.json cannot hold this run"),
         ("run", "DATA.csv"),
         ("fly", "fly"),
         ("resume nowhere", "no run 'nowhere'"),

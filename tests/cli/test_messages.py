@@ -8,12 +8,10 @@ import pytest
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.cli import main
-from vpp.events import Event, RunFailed
-from vpp.findings.result import summary
+from vpp.events import Event
 from vpp.findings.status import pending_words
 from vpp.runs.directory import Heartbeat, file_lock
 from vpp.runs.journal import RunReader
-from vpp.show.markup import lines
 
 Made = Callable[..., RunReader]
 
@@ -63,16 +61,3 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     stopping, queued = capsys.readouterr().out.splitlines()
     assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
-
-
-@pytest.mark.parametrize(
-    ("failure", "text"),
-    [
-        (RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): x"), " (reads OPENAI_API_KEY again)"),
-        (RunFailed(reason="endpoint", detail="m: unknown model"), ""),
-    ],
-)
-def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFailed, text: str) -> None:
-    reader = made(*label_events()[:-3], failure)
-    said = list(lines(summary(reader.directory, reader.refresh().view)))
-    assert f"continue with: python -m vpp resume {reader.directory.path}{text}" in said

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import asked_labels
+from tests.inspected import askable_labels
 from tests.llm.stub import refusal
 from tests.processes import PENGUINS, Desk, Model, Outcome, wait_until
 from vpp.findings.baselines import PROMPTED, PromptedBaselines
 from vpp.reporting.document import report_markdown
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, read_json
 from vpp.runs.journal import RunReader
 from vpp.trials import WITH, WITHOUT
 
@@ -23,7 +23,7 @@ TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 def run_dir(desk: Desk, served: Model) -> Path:
     """A run of four sentences, and a table to ask about, `new.csv`: 20 questions."""
     (desk.folder / "new.csv").write_text(TABLE)
-    return asked_labels(desk.runs, served).directory.path
+    return askable_labels(desk.runs, served).directory.path
 
 
 def test_a_table_is_predicted_with_reasons(desk: Desk, run_dir: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir:
 
 
 def test_rows_that_are_refused_cost_nothing_else(desk: Desk, served: Model) -> None:
-    run_dir = asked_labels(desk.runs, served, cache=True).directory.path
+    run_dir = askable_labels(desk.runs, served, cache=True).directory.path
     (desk.folder / "new.csv").write_text(TABLE)
     served.refusal, served.refused_word = refusal(401, "no such key"), "a: 10"
     (desk.folder / "four.csv").write_text(TABLE.removesuffix("10,x\n"))
@@ -120,9 +120,9 @@ def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
 def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, finished_run: Path) -> None:
     done = desk.vpp("baseline", finished_run, "--calls", "20")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[0].startswith("the run ")
+    assert done.out.splitlines()[1].startswith("the run ")
     directory = RunDirectory(finished_run)
-    found = directory.read(PROMPTED, PromptedBaselines)
+    found = read_json(directory.path / PROMPTED, PromptedBaselines)
     assert found
     assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
     report = report_markdown(RunReader(directory))

@@ -99,6 +99,12 @@ def test_no_group_is_in_two_parts_and_a_calibration_group_has_one_row(groups, se
     assert max(map(len, named)) <= size
 
 
+def test_where_each_group_is_larger_than_twice_the_test_rows_the_smallest_tests():
+    table = read("g,x,y\n" + "".join(f"{'p' if i < 20 else 'q'},{i}.5,{i}.25\n" for i in range(30)))
+    dataset = split_by(table, "group:g", train_size=28, test_size=1)
+    assert (len(dataset.train), [row.id >= 20 for row in dataset.test]) == (20, [True])
+
+
 @pytest.mark.parametrize(
     ("moments", "column"),
     [

@@ -9,7 +9,8 @@ from types import ModuleType
 import vpp.events
 import vpp.problem
 import vpp.runs.journal
-from vpp.bench.tables import claims, inconsistencies, markdown
+from vpp.bench.tables import claims, inconsistencies
+from vpp.show.markup import markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- records begin -->", "<!-- records end -->"
@@ -33,7 +34,7 @@ def lists() -> str:
 
 def tables() -> str:
     """Return the paper's claims, and where it contradicts itself."""
-    return "\n\n".join(map(markdown, (claims(), inconsistencies())))
+    return markdown([*claims(), *inconsistencies()])
 
 
 PARTS = {"files": lists, "claims": tables}

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.asked import told_labels, told_numbers
-from tests.inspected import EVEN, LABELS, NUMBERS, SEED, plain
+from tests.inspected import EVEN, LABELS, NUMBERS, SEED, label_answers, number_answers, plain
 from tests.reporting.builders import YES_NO, evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import input_fields
@@ -25,6 +24,7 @@ from vpp.findings.points import (
     BELOW,
     Point,
     holds_truth,
+    is_unknown,
     points,
     possible_labels,
     possible_range,
@@ -90,7 +90,7 @@ def test_sides_of_numbers_are_those_of_their_mean(numbers: RunReader) -> None:
 
 
 def test_inputs_come_by_the_bits_their_label_would_tell(labels: RunReader) -> None:
-    found = questions(told_labels(), labels.refresh().view, inspected.LABEL_CONFIG, labels.dataset())
+    found = questions(label_answers(), labels.refresh().view, inspected.LABEL_CONFIG, labels.dataset())
     assert [(q.row.id, round(q.bits, 4)) for q in found] == [
         (8, 0.6901),  # yes .6, no .4: H(.59) - H(.05)
         (7, 0.6180),  # no .7, yes .3: H(.32) - H(.05)
@@ -136,6 +136,17 @@ def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: P
     assert [row for row, point in found.items() if not holds_truth(point)] == [9]
 
 
+def test_a_calibration_counts_only_for_its_own_step_and_weights(tmp_path: Path) -> None:
+    reader = calibrated_labels(tmp_path, wrong=0)
+    view, data = reader.refresh().view, reader.dataset()
+    test = view.evaluated["test"]
+    assert reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+    other = replace(test, weights=test.weights[::-1])
+    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=other).conformal
+    view.steps[2] = replace(view.steps[1], step=2)
+    assert not reject_option(view, inspected.LABEL_CONFIG, data, of=test).conformal
+
+
 def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
     found = on_test(calibrated_numbers(tmp_path, off=2.0))
     assert found[4].interval == (0.0, 2.0)
@@ -160,8 +171,8 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
     assert "| rows | Of 20 rows 4 train, 6 test and 10 calibrate. No value of g has rows in two parts." in report
 
 
-LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
-NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), scale=target_spread(NUMBERS))}
+LABEL_VOTES = {vote.row.id: vote for vote in votes_on(label_answers())}
+NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(number_answers(), scale=target_spread(NUMBERS))}
 
 
 def said(vote: Point) -> str:
@@ -175,7 +186,7 @@ def test_a_label_has_its_share() -> None:
         6: "yes (90 %)",
         8: "I don’t know: yes leads (60 %)",
     }
-    equal = {vote.row.id: vote for vote in votes_on(replace(told_labels(), weights=(0.25,) * 4))}
+    equal = {vote.row.id: vote for vote in votes_on(replace(label_answers(), weights=(0.25,) * 4))}
     assert said(equal[9]) == "yes (75 %)"
     assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
 
@@ -184,7 +195,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
     """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
     sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
     rules = (RejectOption(conformal=doubt, n_decided=30, n_right=27) for doubt in (sure, unsure))
-    decided, undecided = ({vote.row.id: vote for vote in votes_on(told_labels(), rule)}[9] for rule in rules)
+    decided, undecided = ({vote.row.id: vote for vote in votes_on(label_answers(), rule)}[9] for rule in rules)
     promise = (
         "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
         "them typically gives 82 % to 97 %."
@@ -197,7 +208,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
 
 
 def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed() -> None:
-    answers = replace(told_labels(), texts=(EVEN, "x", EVEN, "y"))
+    answers = replace(label_answers(), texts=(EVEN, "x", EVEN, "y"))
     blocks = answer_blocks(LABEL_VOTES[9], answers, LABELS, input_fields(LABELS), SEED, is_weighted=True)
     rivals = blocks[-1]
     assert isinstance(rivals, Rivals)
@@ -205,9 +216,15 @@ def test_hypotheses_with_different_answers_stand_side_by_side_without_the_seed()
         ("yes", "90 % of the weight", EVEN.removeprefix(SEED).strip()),
         ("no", "10 % of the weight", "y"),
     ]
-    answers = replace(told_numbers(), texts=("a", "b", "c"))
+    answers = replace(number_answers(), texts=("a", "b", "c"))
     blocks = answer_blocks(NUMBER_VOTES[4], answers, NUMBERS, input_fields(NUMBERS), SEED, is_weighted=True)
     assert [each.answer for each in blocks[-1].all] == ["1, at the mean", "2, above the mean", "0, below the mean"]
+
+
+def test_a_number_is_unknown_where_answers_spread_over_half_a_deviation_of_the_training_targets() -> None:
+    """Deviation of 0, 1, 2 and 4: 1.48. The answers spread by 0.71 on row 4, 0.87 on row 6, 0.94 on row 7."""
+    assert target_spread(NUMBERS) == pytest.approx((35 / 16) ** 0.5)
+    assert {row: is_unknown(vote) for row, vote in NUMBER_VOTES.items()} == {4: False, 5: False, 6: True, 7: True}
 
 
 def test_a_table_is_counted() -> None:

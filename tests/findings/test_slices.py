@@ -16,6 +16,7 @@ from vpp.findings.rows import Rows, evaluated_rows
 from vpp.findings.slices import (
     LEAST,
     MISSING,
+    MOST_VALUES,
     OTHER,
     Slices,
     parted,
@@ -134,6 +135,9 @@ def test_quarters_keep_equal_numbers_together_and_are_named_by_their_ends() -> N
     assert {name: len(places) for name, places in parted(column, cells).items()} == {
         "0": 30, "1 to 10": 10, OTHER: 1, MISSING: 1,
     }  # fmt: skip
+    site, names = replace(column, kind="category"), [f"s{k}" for k in range(MOST_VALUES)]
+    assert list(parted(site, names)) == names
+    assert list(parted(site, [*names, "one", "more"])) == [*names[:-1], OTHER]
     day = replace(column, kind="date")
     days = [f"{day}/01/2024" for day in range(13, 29)]
     assert find_form(days)

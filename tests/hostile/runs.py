@@ -120,7 +120,7 @@ class Hostile:
                 optimizer_model=self.short("optimizer"),
             ),
             "dataset": dataset_spec(self.data),
-            "learner_template": f"{template} {{hypothesis}} {{input}} {{answer_form}}",
+            "templates": {"learner": f"{template} {{hypothesis}} {{input}} {{answer_form}}"},
             "command": (),
             "prices": Prices(learner=Price(prompt=1.0, completion=2.0)),
         }

@@ -6,6 +6,7 @@ from the prior, fixed rows, fixed exponents.
 
 import asyncio
 import math
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -71,14 +72,13 @@ class Enumeration:
     """All that can become of K = 2 particles, through the shipped step."""
 
     def __init__(self, patch, runner, size, **options):
-        self.texts, self.prior, self.drawn = SPACES[size], PRIORS[size], {}
+        self.texts, self.prior = SPACES[size], PRIORS[size]
         self.config = configure(particles=2, **options)
         patch.setattr("vpp.inference.tempered.ESS_SHARE", 0.9)
         self.problem = make(self.config, imagine=lambda temperature, seed: (self.drawn[seed], "raw"))
         self.log_lik = dict(zip(self.texts, log_liks(self.problem, self.config, self.texts), strict=True))
         self.resampled = self.not_resampled = 0
         self.ends = None
-        self._u, self._accepts = 0.5, {}
         self._runner = runner
         patch.setattr(sequential_monte_carlo, "rng", lambda *_: Given(self._u))
         patch.setattr(proposing, "rng", self._drawn)
@@ -117,35 +117,27 @@ class Enumeration:
 
     def successors(self, population, step):
         """Every population that the step can lead to, its evidence counted from this step, with its probability."""
-        population = Population(
-            step=step - 1, particles=population.particles, exponent=population.exponent, log_evidence=0.0
-        )
-        reweighted, before, exponent = self.reweighted(population, step)
+        population = replace(population, step=step - 1, log_evidence=0.0)
+        # No choice decides the weights, and with them whether the step resamples.
+        after, events = self.step(population, step, u=0.5, accepts=(0.5, 0.5), texts=2 * self.texts[:1])
+        reweighted, exponent = scripted.of_kind(events, Reweighted)[0], after.exponent
         is_due = tempered.is_resampled(reweighted, self.config, exponent=exponent, size=2)
         self.resampled, self.not_resampled = self.resampled + is_due, self.not_resampled + (not is_due)
         outcomes = list(resamplings(reweighted.weights)) if is_due else [(0.5, 1.0, [0, 1])]
         for u, share, ancestors in outcomes:
             for draw in product(range(len(self.texts)), repeat=2):
+                texts = [self.texts[j] for j in draw]
                 options = [
-                    self.decisions(before[a].text, self.texts[j], exponent)
-                    for a, j in zip(ancestors, draw, strict=True)
+                    self.decisions(population.particles[a].text, text, exponent)
+                    for a, text in zip(ancestors, texts, strict=True)
                 ]
                 drawn = math.prod(self.prior[j] for j in draw)
                 for choice in product(*options):
-                    self._u = u
-                    self._accepts = {slot: number for slot, (number, _, _) in enumerate(choice)}
-                    self.drawn = {slot: self.texts[j] for slot, j in enumerate(draw)}
-                    after, events = self.step(population, step)
+                    accepts = [number for number, _, _ in choice]
+                    after, events = self.step(population, step, u=u, accepts=accepts, texts=texts)
                     assert [p.text for p in after.particles] == [text for _, _, text in choice]
                     assert [list(e.ancestors) for e in scripted.of_kind(events, Resampled)] == [ancestors] * is_due
                     yield after, share * drawn * math.prod(chance for _, chance, _ in choice)
-
-    def reweighted(self, population, step):
-        """The step's weights, which no choice decides; its particles and exponent."""
-        self._u, self._accepts = 0.5, {0: 0.5, 1: 0.5}
-        self.drawn = {0: self.texts[0], 1: self.texts[0]}
-        after, events = self.step(population, step)
-        return scripted.of_kind(events, Reweighted)[0], population.particles, after.exponent
 
     def decisions(self, text, proposal, exponent):
         """(u, probability, text kept): accepted, and where that is not certain, rejected."""
@@ -155,7 +147,9 @@ class Enumeration:
         rejected = [((1 + alpha) / 2, 1 - alpha, text)] if alpha < 1 else []
         return [(alpha / 2, alpha, proposal), *rejected]
 
-    def step(self, population, step):
+    def step(self, population, step, *, u, accepts, texts):
+        """The shipped step with these numbers in place of its random ones, and these draws of the prior."""
+        self._u, self._accepts, self.drawn = u, accepts, texts
         told = self._runner.run(scripted.collect(tempered.step(self.problem, self.config, population, step=step)))
         return told[-1], told[:-1]
 

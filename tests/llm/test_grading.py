@@ -85,7 +85,7 @@ def test_the_first_answer_with_the_label_gives_the_reason() -> None:
 
 def prepare(dataset=PARITY, template: str | None = None, **options) -> RunSpec:
     config = Config(**{"batch_size": 2, "likelihood": "logprobs", **options})
-    spec = RunSpec(name="", config=config, endpoint=DEMO, learner_template=template)
+    spec = RunSpec(name="", config=config, endpoint=DEMO, templates={"learner": template})
     return Preparation(dataset=dataset, spec=spec).spec
 
 
@@ -113,6 +113,6 @@ def test_options_that_cannot_be_combined_are_refused_in_one_line(fault: str, opt
 
 def test_a_template_of_ones_own_may_ask_for_letters_and_numbers_keep_their_errors() -> None:
     own = Template(OWN + "{answer_form_letter}", role="learner")
-    assert prepare(template=own.text).learner_template == own.text
+    assert prepare(template=own.text).templates == {"learner": own.text}
     numbers = prepare(dataset=LINE).config
     assert (numbers.likelihood, numbers.learner_samples) == ("labels", 1)

@@ -1,6 +1,6 @@
 """`make bench`: the ratios of docs/performance.md, a line each; 1 if one misses its limit or cannot be measured.
 
-Takes under eight minutes on two quiet cores. `--quick` tries every part at a small size; its ratios say little.
+Takes under eight minutes on two quiet cores.
 """
 
 import argparse
@@ -34,12 +34,11 @@ def main(words: Sequence[str] | None = None) -> int:
     """Return 0 if every ratio keeps to its limit."""
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="this part alone; may be given again")
-    parser.add_argument("--quick", action="store_true", help="at a small size")
     parser.add_argument("--write", action="store_true", help=f"put the ratios into {PAGE.name}")
     options = parser.parse_args(words)
     began, ratios = time.monotonic(), list[Ratio]()
     for part in options.part or PARTS:
-        ratios += measure(part, short=options.quick)
+        ratios += measure(part)
     failed = [ratio.name for ratio in ratios if not ratio.holds]
     verdict = f"Missed: {'; '.join(failed)}." if failed else "Every limit holds."
     about = f"{verdict} {machine()} The bench took {(time.monotonic() - began) / 60:.1f} minutes."
@@ -49,11 +48,11 @@ def main(words: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def measure(part: str, *, short: bool) -> list[Ratio]:
+def measure(part: str) -> list[Ratio]:
     """Measure a part; one that fails is a ratio that misses its limit."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         try:
-            ratios = PARTS[part](Path(folder), short)
+            ratios = PARTS[part](Path(folder))
         except (AssertionError, OSError, SubprocessError) as error:
             ratios = [Ratio(name=part, value=float("nan"), most=0.0, parts=f"not measured: {error}"[:200])]
     print(*(f"{ratio.line} {ratio.parts}" for ratio in ratios), sep="\n", flush=True)

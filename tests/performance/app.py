@@ -26,15 +26,17 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 from vpp.settings import Config
 
-EPOCHS = {"long": 12, "short": 2}
+EPOCHS = (12, 2)
 """Ten steps an epoch."""
 STEP_S = 4.0
 """Seconds a step takes at the pace of a large model: three of four refreshes see nothing new."""
-SETTLED = 8
-"""Refreshes by which a server has drawn the whole page."""
+COUNTED_S = 12.0
+"""Seconds of refreshes that are counted."""
+SETTLED, VISITS = 8, 8
+"""Refreshes by which a server has drawn the whole page, and visits that are counted."""
 MANY, FEW = 500, 20
 RUNS, WATCHERS = 3, 10
-SECONDS, SHORT_SECONDS, WARM_S = 60.0, 15.0, 10.0
+SECONDS, WARM_S = 60.0, 10.0
 LIMIT_S = 3.0
 """Seconds within which each watcher sees the newest step."""
 BYTES = 6
@@ -63,22 +65,14 @@ def rest(pid: int, *, begins_s: float = 12.0, within_s: float = 90.0) -> None:
         time.sleep(1.0)
 
 
-def pages(folder: Path, short: bool) -> list[Ratio]:
+def pages(folder: Path) -> list[Ratio]:
     """Processor milliseconds of the server."""
-    seconds = 4.0 if short else 12.0
-    refreshes = {name: refresh_ms(folder / name, epochs=n, seconds=seconds) for name, n in EPOCHS.items()}
-    many = 60 if short else MANY
-    lists = {n: list_ms(folder / f"runs-{n}", n=n, times=2 if short else 8) for n in (FEW, many)}
+    long, short = (refresh_ms(folder / f"epochs-{n}", epochs=n) for n in EPOCHS)
+    many, few = (list_ms(folder / f"runs-{n}", n=n) for n in (MANY, FEW))
     return [
-        divided(
-            "Watch of a live run, 110 steps / 10 steps", refreshes["long"], refreshes["short"],
-            unit="ms a refresh", most=None if short else 2.0,
-        ),
-        divided(
-            f"a refresh with {many} runs in the list / {FEW}", lists[many], lists[FEW],
-            unit="ms", most=None if short else 3.0,
-        ),
-    ]  # fmt: skip
+        divided("Watch of a live run, 110 steps / 10 steps", long, short, unit="ms a refresh", most=2.0),
+        divided(f"a refresh with {MANY} runs in the list / {FEW}", many, few, unit="ms", most=3.0),
+    ]
 
 
 def rewrite(hypothesis: str, rows: object, predictions: object, temperature: float, seed: int) -> tuple[str, str]:
@@ -88,7 +82,7 @@ def rewrite(hypothesis: str, rows: object, predictions: object, temperature: flo
     return text, f"New rule: {text}"
 
 
-def refresh_ms(folder: Path, *, epochs: int, seconds: float) -> float:
+def refresh_ms(folder: Path, *, epochs: int) -> float:
     """The server's time for a refresh of Watch while one watcher follows a live run of K = 50."""
     config = Config(particles=50, batch_size=2, epochs=epochs, mutate="filtered", reading="rows")
     made = sampled(folder / "made", config, write=rewrite).directory.path
@@ -99,24 +93,24 @@ def refresh_ms(folder: Path, *, epochs: int, seconds: float) -> float:
         watcher = Watcher(run=run.id, address=app.url)
         asyncio.run(watcher.watch(time.time() + 120, enough=1))
         rest(app.pid)
-        return asyncio.run(_refreshing(app, watcher, seconds))
+        return asyncio.run(_refreshing(app, watcher))
 
 
-async def _refreshing(app: App, watcher: Watcher, seconds: float) -> float:
+async def _refreshing(app: App, watcher: Watcher) -> float:
     watching = asyncio.create_task(watcher.watch(time.time() + 600))
     settled = watcher.refreshes + SETTLED
     while watcher.refreshes < settled and not watching.done():
         await asyncio.sleep(0.05)
     before, seen = cpu_s(app.pid), watcher.refreshes
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(COUNTED_S)
     spent, seen = cpu_s(app.pid) - before, watcher.refreshes - seen
     watching.cancel()
     assert not watcher.faults, watcher.faults[0]
-    assert seen >= 0.5 * seconds, f"{seen} refreshes in {seconds:g} s"
+    assert seen >= 0.5 * COUNTED_S, f"{seen} refreshes in {COUNTED_S:g} s"
     return 1000 * spent / seen
 
 
-def list_ms(folder: Path, *, n: int, times: int) -> float:
+def list_ms(folder: Path, *, n: int) -> float:
     """The server's time for a page of a finished run beside n runs, once it knows them."""
     folder.mkdir()
     for number in range(n):
@@ -131,16 +125,16 @@ def list_ms(folder: Path, *, n: int, times: int) -> float:
         visit(2)
         rest(app.pid)
         before = cpu_s(app.pid)
-        visit(times)
+        visit(VISITS)
         assert not watcher.faults, watcher.faults[0]
-        return 1000 * (cpu_s(app.pid) - before) / times
+        return 1000 * (cpu_s(app.pid) - before) / VISITS
 
 
-def load(folder: Path, short: bool) -> list[Ratio]:
+def load(folder: Path) -> list[Ratio]:
     """Raises AssertionError if a watcher saw an error."""
     os.environ["VPP_MAX_RUNNING"] = str(RUNS)
     with serving(folder) as app, live(app) as runs:
-        return watched(app, runs, seconds=SHORT_SECONDS if short else SECONDS)
+        return watched(app, runs)
 
 
 @contextmanager
@@ -158,10 +152,10 @@ def live(app: App) -> Iterator[list[RunDirectory]]:
         yield runs
 
 
-def watched(app: App, runs: Sequence[RunDirectory], *, seconds: float) -> list[Ratio]:
+def watched(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
     """Watch, and compare what the server takes after a while with what it takes at the end."""
     watchers = [Watcher(run=runs[n % RUNS].id, address=app.url) for n in range(WATCHERS)]
-    until = time.time() + seconds
+    until = time.time() + SECONDS
     (warm_mb, warm_size), (end_mb, end_size), cores = asyncio.run(_watched(app, runs, watchers, until))
     faults = [fault for watcher in watchers for fault in watcher.faults]
     faults += [line for line in (app.runs / "app.log").read_text().splitlines() if "Error" in line]

@@ -41,10 +41,10 @@ def predict(size, weight, colour):
 """
 
 
-def client(_: Path, short: bool) -> list[Ratio]:
+def client(_: Path) -> list[Ratio]:
     """Client processor time of a call: the product's endpoint over the SDK's client with aiohttp, turn about."""
     with served(0.3) as base_url:
-        ours, bare = asyncio.run(_spent_ms(base_url, times=1 if short else 3))
+        ours, bare = asyncio.run(_spent_ms(base_url, times=3))
     return [divided("client processor time a call / the bare SDK client's", ours, bare, unit="ms", most=1.0)]
 
 
@@ -81,13 +81,13 @@ async def _cpu_ms(call: Call, numbers: Iterator[int]) -> float:
     return (time.process_time() - began) * 1000 / (ROUNDS * IN_FLIGHT)
 
 
-def tables(_: Path, short: bool) -> list[Ratio]:
+def tables(_: Path) -> list[Ratio]:
     """Megabytes a second of processor time, pandas' over ours: 10 means that ours takes ten times as long."""
     numbers = random.Random(0)
     lines = [
         f"{n},{numbers.random():.4f},{numbers.randrange(10**6)},{numbers.choice(('red', 'green'))},"
         f'"a note, with {n % 97} commas",{numbers.choice(("yes", "no"))}\n'
-        for n in range(10_000 if short else 200_000)
+        for n in range(200_000)
     ]
     content = "".join(["id,share,amount,colour,note,label\n", *lines]).encode()
     rates = []
@@ -95,14 +95,14 @@ def tables(_: Path, short: bool) -> list[Ratio]:
         began = time.process_time()
         read()
         rates.append(len(content) / 1e6 / (time.process_time() - began))
-    return [divided("reading a CSV, pandas / this", *rates, unit="MB a second", most=None if short else 40.0)]
+    return [divided("reading a CSV, pandas / this", *rates, unit="MB a second", most=40.0)]
 
 
-def programs(_: Path, short: bool) -> list[Ratio]:
+def programs(_: Path) -> list[Ratio]:
     """Seconds from the call to the last answer, over those allowed; the workers run already."""
     return [
         divided(f"{PROGRAMS} programs on {rows:,} rows / allowed", asyncio.run(_taken_s(rows)), s, unit="s", most=1.0)
-        for rows, s in list(ALLOWED_S.items())[: 1 if short else None]
+        for rows, s in ALLOWED_S.items()
     ]
 
 

@@ -13,23 +13,23 @@ class Ratio:
 
     name: str
     value: float
-    most: float | None = None
-    """The limit; None at a small size, where the ratio says little."""
+    most: float
+    """The limit."""
     parts: str = ""
     """Numerator and denominator, with units."""
 
     @property
     def holds(self) -> bool:
-        return self.most is None or self.value <= self.most
+        return self.value <= self.most
 
     @property
     def line(self) -> str:
         """Return its row of the table in Markdown."""
-        limit = "–" if self.most is None else f"{self.most:g}" if self.holds else f"{self.most:g} (missed)"
-        return f"| {self.name} | {self.value:.2f} | {limit} |"
+        missed = "" if self.holds else " (missed)"
+        return f"| {self.name} | {self.value:.2f} | {self.most:g}{missed} |"
 
 
-def divided(name: str, a: float, b: float, *, unit: str, most: float | None = None) -> Ratio:
+def divided(name: str, a: float, b: float, *, unit: str, most: float) -> Ratio:
     """Return a / b."""
     return Ratio(name=name, value=a / b, most=most, parts=f"{a:,.3g} / {b:,.3g} {unit}")
 

@@ -13,32 +13,27 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 
 CALL_S = 1.0
-STEPS, SHORT_STEPS = 10, 1
+STEPS = 10
 WITHIN_S = 240.0
 MOST = {("paper", "smc"): 1.15, ("paper", "mh"): 1.25, ("recommended", "smc"): 1.6, ("recommended", "mh"): 1.6}
 """Particles run at a time; `recommended` scores and judges in a round of its own a step."""
 
 
-def ratios(folder: Path, short: bool) -> list[Ratio]:
+def ratios(folder: Path) -> list[Ratio]:
     """Run each method once with each preset, one run at a time."""
     found = []
     with served(CALL_S) as base_url:
         for preset in ("paper", "recommended"):
-            wall_s = {
-                method: seconds(folder, method, preset, steps=SHORT_STEPS if short else STEPS, base_url=base_url)
-                for method in ("vml", "mh", "smc")
-            }
+            wall_s = {method: seconds(folder, method, preset, base_url) for method in ("vml", "mh", "smc")}
             for method in ("smc", "mh"):
                 name, most = f"{method.upper()} / VML, wall clock, {preset}", MOST[preset, method]
-                found.append(
-                    divided(name, wall_s[method], wall_s["vml"], unit="s", most=None if short else most)
-                )  # fmt: skip
+                found.append(divided(name, wall_s[method], wall_s["vml"], unit="s", most=most))
     return found
 
 
-def seconds(folder: Path, method: str, preset: str, *, steps: int, base_url: str) -> float:
+def seconds(folder: Path, method: str, preset: str, base_url: str) -> float:
     """Seconds of a run of K = 10 from its journal's first line to its last. Raises CalledProcessError."""
-    rows, run = 10 * steps, RunDirectory(folder / f"{preset}-{method}")
+    rows, run = 10 * STEPS, RunDirectory(folder / f"{preset}-{method}")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
     words = ["run", table(folder, rows), "--target", "label", "--preset", preset, "--method", method]
     words += ["--reading", "rows", "--limit", "patience=0"]

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from vpp.posterior.disagreement import (
-    entropy,
-    is_uncertain,
-    label_information,
-    label_laws,
-    number_information,
-    predictive_interval,
-    vote_entropy,
-    weighted_interval,
-    weighted_spread,
-)
+from vpp.posterior import disagreement
+from vpp.posterior.disagreement import entropy
 from vpp.posterior.likelihood import ZeroOneLikelihood
 
 weights_some_zero = st.just(0.0) | st.floats(1e-6, 1)
@@ -37,15 +28,15 @@ def voices(pairs):
 
 @given(labelled | numbered)
 def test_a_point_is_certain_exactly_when_those_with_a_voice_are_unanimous(pairs):
-    assert is_uncertain(*unzip(pairs)) == (len({vote for vote, _ in voices(pairs)}) != 1)
+    assert disagreement.is_uncertain(*unzip(pairs)) == (len({vote for vote, _ in voices(pairs)}) != 1)
 
 
 @given(labelled)
 @example([("a", 1.0), ("b", 1e-300)])  # a vanishing minority still disagrees
 def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
     assume(voices(pairs))
-    entropy = vote_entropy(*unzip(pairs))
-    assert (entropy == 0) == (not is_uncertain(*unzip(pairs)))
+    entropy = disagreement.vote_entropy(*unzip(pairs))
+    assert (entropy == 0) == (not disagreement.is_uncertain(*unzip(pairs)))
     assert 0 <= entropy <= math.log2(3) + 1e-12
     total = sum(weight for _, weight in voices(pairs))
     shares = [sum(w for v, w in voices(pairs) if v == label) / total for label in "abc"]
@@ -64,9 +55,12 @@ def test_entropy_equals_the_literal_sum_and_is_zero_exactly_when_the_voices_are_
 )
 def test_only_answers_with_weight_have_a_voice_and_without_any_doubt_is_infinite(votes, weights, spread, interval):
     labels = [None if vote is None else str(vote) for vote in votes]
-    assert (weighted_spread(votes, weights), weighted_interval(votes, weights)) == (spread, interval)
-    assert vote_entropy(labels, weights) == spread
-    assert is_uncertain(labels, weights) == (spread > 0)
+    assert (disagreement.weighted_spread(votes, weights), disagreement.weighted_interval(votes, weights)) == (
+        spread,
+        interval,
+    )
+    assert disagreement.vote_entropy(labels, weights) == spread
+    assert disagreement.is_uncertain(labels, weights) == (spread > 0)
 
 
 @given(numbered)
@@ -74,18 +68,18 @@ def test_only_answers_with_weight_have_a_voice_and_without_any_doubt_is_infinite
 @example([(0.1, 0.1)] * 10)
 def test_spread_equals_the_literal_standard_deviation_and_is_zero_exactly_when_the_voices_are_unanimous(pairs):
     assume(voices(pairs))
-    assert (weighted_spread(*unzip(pairs)) == 0) == (not is_uncertain(*unzip(pairs)))
+    assert (disagreement.weighted_spread(*unzip(pairs)) == 0) == (not disagreement.is_uncertain(*unzip(pairs)))
     total = sum(w for _, w in voices(pairs))
     mean = sum(p * w for p, w in voices(pairs)) / total
     literal = math.sqrt(sum(w * (p - mean) ** 2 for p, w in voices(pairs)) / total)
-    assert weighted_spread(*unzip(pairs)) == pytest.approx(literal, rel=1e-6, abs=1e-9)
+    assert disagreement.weighted_spread(*unzip(pairs)) == pytest.approx(literal, rel=1e-6, abs=1e-9)
 
 
 def test_voices_of_no_weight_to_speak_of_add_no_spread():
-    assert weighted_spread([2.0, 3.0], [1.0, 1e-19]) == 0
-    assert weighted_spread([2.0, 3.0], [1.0, 1e-17]) == pytest.approx(10**-8.5)
-    assert weighted_spread([-1.5e308, 1.5e308], [0.75, 0.25]) > 1e308
-    assert weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
+    assert disagreement.weighted_spread([2.0, 3.0], [1.0, 1e-19]) == 0
+    assert disagreement.weighted_spread([2.0, 3.0], [1.0, 1e-17]) == pytest.approx(10**-8.5)
+    assert disagreement.weighted_spread([-1.5e308, 1.5e308], [0.75, 0.25]) > 1e308
+    assert disagreement.weighted_spread([0.0, 2e200], [0.5, 0.5]) == pytest.approx(1e200)
 
 
 @given(
@@ -100,17 +94,19 @@ def test_the_interval_is_the_two_brute_force_quantiles(pairs, mass):
     low = population[max(math.ceil(tail), 1) - 1]
     high = population[math.ceil(len(population) - tail) - 1]
     weights = [part / 8 for _, part in pairs]
-    assert weighted_interval([float(v) for v, _ in pairs], weights, mass=mass) == (low, high)
+    assert disagreement.weighted_interval([float(v) for v, _ in pairs], weights, mass=mass) == (low, high)
 
 
 @given(numbered, st.sampled_from([1e-200, 1e-14, 1e6]))
 def test_the_interval_does_not_depend_on_the_scale_of_the_weights(pairs, scale):
     predictions, weights = unzip(pairs)
-    assert weighted_interval(predictions, [w * scale for w in weights]) == weighted_interval(predictions, weights)
+    assert disagreement.weighted_interval(predictions, [w * scale for w in weights]) == disagreement.weighted_interval(
+        predictions, weights
+    )
 
 
 def test_the_interval_of_light_particles_is_whole_where_the_heavy_one_abstains():
-    assert weighted_interval([1.0, 2.0, 3.0, None], [1e-13, 1e-13, 1e-13, 1.0]) == (1.0, 3.0)
+    assert disagreement.weighted_interval([1.0, 2.0, 3.0, None], [1e-13, 1e-13, 1e-13, 1.0]) == (1.0, 3.0)
 
 
 laws = st.lists(
@@ -122,7 +118,7 @@ laws = st.lists(
 def test_a_predictive_interval_leaves_out_equal_tails_of_the_mixture_of_gaussians(laws, mass):
     predictions, weights, noise = zip(*laws, strict=True)
     assume(any(f is not None for f in predictions))
-    low, high = predictive_interval(predictions, weights, noise, mass=mass)
+    low, high = disagreement.predictive_interval(predictions, weights, noise, mass=mass)
     heard = [(f, w, sigma) for f, w, sigma in laws if f is not None]
     at = np.linspace(-250, 250, 200_001)
     density = sum(w * np.exp(-(((at - f) / sigma) ** 2) / 2) / sigma for f, w, sigma in heard)
@@ -133,8 +129,8 @@ def test_a_predictive_interval_leaves_out_equal_tails_of_the_mixture_of_gaussian
 
 def test_without_noise_the_interval_is_that_of_the_weights_and_none_if_all_abstain():
     votes, weights = [1.0, None, 2.0], [0.5, 0.3, 0.2]
-    assert predictive_interval(votes, weights, ()) == weighted_interval(votes, weights)
-    assert predictive_interval([None], [1.0], [0.5]) is None
+    assert disagreement.predictive_interval(votes, weights, ()) == disagreement.weighted_interval(votes, weights)
+    assert disagreement.predictive_interval([None], [1.0], [0.5]) is None
 
 
 LABELS = ("a", "b", "c")
@@ -157,26 +153,26 @@ votes_of_numbers = given_voices(st.none() | st.floats(-20, 20))
 
 def bits(said, epsilon=0.05, labels=LABELS):
     votes, weights = said
-    return label_information(votes, weights, labels, [ZeroOneLikelihood(epsilon=epsilon)] * len(votes))
+    return disagreement.label_information(votes, weights, labels, [ZeroOneLikelihood(epsilon=epsilon)] * len(votes))
 
 
 def test_two_camps_of_labels_by_hand():
     # p(yes) = .6 x .95 + .4 x .05 = .59; H(.59) = .976500; H(.05) = .286397
-    information = label_information(["yes", "no"], [0.6, 0.4], ("no", "yes"), [NOISE] * 2)
+    information = disagreement.label_information(["yes", "no"], [0.6, 0.4], ("no", "yes"), [NOISE] * 2)
     assert information == pytest.approx(0.976500 - 0.286397, abs=1e-6)
 
 
 def test_an_abstention_makes_every_label_equally_likely():
     # p(yes) = .9 x .95 + .1 x .5 = .905; H(.905) = .452943; less .9 x .286397 + .1 x 1
-    assert label_laws([None], ("no", "yes"), [NOISE]).tolist() == [[0.5, 0.5]]
-    information = label_information(["yes", None], [0.9, 0.1], ("no", "yes"), [NOISE] * 2)
+    assert disagreement.label_laws([None], ("no", "yes"), [NOISE]).tolist() == [[0.5, 0.5]]
+    information = disagreement.label_information(["yes", None], [0.9, 0.1], ("no", "yes"), [NOISE] * 2)
     assert information == pytest.approx(0.452943 - 0.357757, abs=1e-6)
 
 
 def test_the_law_of_labels_sums_to_one_whatever_the_mass_of_an_error():
     # whole: .95, .05, .05 over 1.05; shared: .95, .025, .025
-    assert label_laws(["a"], LABELS, [NOISE])[0] == pytest.approx([0.95 / 1.05, 0.05 / 1.05, 0.05 / 1.05])
-    assert label_laws(["a"], LABELS, [ZeroOneLikelihood(epsilon=0.05, n_shares=2)])[0] == pytest.approx(
+    assert disagreement.label_laws(["a"], LABELS, [NOISE])[0] == pytest.approx([0.95 / 1.05, 0.05 / 1.05, 0.05 / 1.05])
+    assert disagreement.label_laws(["a"], LABELS, [ZeroOneLikelihood(epsilon=0.05, n_shares=2)])[0] == pytest.approx(
         [0.95, 0.025, 0.025]
     )
 
@@ -201,11 +197,11 @@ def test_a_particle_in_two_copies_tells_as_one_and_without_weight_nothing(said, 
 
 
 def test_numbers_far_apart_tell_their_camp_and_those_that_agree_nothing():
-    assert number_information([3.0, 3.0, None], [0.5, 0.3, 0.2], tau=1.0) == 0.0
-    assert number_information([3.0, 4.0], [1.0, 0.0], tau=1.0) == 0.0
+    assert disagreement.number_information([3.0, 3.0, None], [0.5, 0.3, 0.2], tau=1.0) == 0.0
+    assert disagreement.number_information([3.0, 4.0], [1.0, 0.0], tau=1.0) == 0.0
     # the noise never confuses them: H(.5, .5) = 1 and H(.75, .25) = .811278
-    assert number_information([0.0, 100.0], [0.5, 0.5], tau=1.0) == pytest.approx(1.0)
-    assert number_information([0.0, 1e300], [0.75, 0.25], tau=1.0) == pytest.approx(0.811278, abs=1e-6)
+    assert disagreement.number_information([0.0, 100.0], [0.5, 0.5], tau=1.0) == pytest.approx(1.0)
+    assert disagreement.number_information([0.0, 1e300], [0.75, 0.25], tau=1.0) == pytest.approx(0.811278, abs=1e-6)
 
 
 @given(votes_of_numbers, st.floats(0.2, 5))
@@ -213,12 +209,12 @@ def test_the_quadrature_agrees_with_a_fine_grid(said, tau):
     predictions, weights = said
     answered = [(f, w) for f, w in zip(predictions, weights, strict=True) if f is not None]
     if not answered:
-        assert number_information(predictions, weights, tau=tau) == 0
+        assert disagreement.number_information(predictions, weights, tau=tau) == 0
         return
     total = sum(w for _, w in answered)
     y = np.linspace(-40, 40, 20_001)
     density = sum(w / total * np.exp(-((y - f) ** 2) / (2 * tau)) / math.sqrt(2 * math.pi * tau) for f, w in answered)
     of_mixture = -np.trapezoid(np.where(density > 0, density * np.log2(np.maximum(density, 1e-300)), 0), y)
     of_noise = 0.5 * math.log2(2 * math.pi * math.e * tau)
-    found = number_information(predictions, weights, tau=tau)
+    found = disagreement.number_information(predictions, weights, tau=tau)
     assert found == pytest.approx(total * (of_mixture - of_noise), abs=BY_QUADRATURE)

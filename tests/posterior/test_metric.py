@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, mean_squared_error, r2_score
 
-from vpp.posterior.metric import (
-    CHANCE,
-    Estimate,
-    LabelRows,
-    accuracy,
-    label_figures,
-    number_figures,
-    paired_difference,
-    sign_test,
-)
+from vpp.posterior import metric
 
 LABELS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=40)
 NUMBERS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=40)
@@ -26,35 +17,40 @@ SCALES = st.sampled_from([1e-9, 1.0, 1e12, 1e150])
 
 
 def test_a_rare_label_counts_as_much_as_a_common_one_and_an_abstention_is_wrong():
-    figures = label_figures(["a"] * 10, ["a"] * 8 + ["b"] * 2)
+    figures = metric.label_figures(["a"] * 10, ["a"] * 8 + ["b"] * 2)
     assert (figures.accuracy.value, figures.balanced.value) == (0.8, 0.5)
-    assert figures.by_label == (LabelRows(label="a", n=8, n_correct=8), LabelRows(label="b", n=2, n_correct=0))
-    figures = label_figures(["a", None, "b", "b"], ["a", "a", "b", "b"])
+    assert figures.by_label == (
+        metric.LabelRows(label="a", n=8, n_correct=8),
+        metric.LabelRows(label="b", n=2, n_correct=0),
+    )
+    figures = metric.label_figures(["a", None, "b", "b"], ["a", "a", "b", "b"])
     assert (figures.accuracy.value, figures.balanced.value) == (0.75, 0.75)
 
 
 def test_standard_errors_of_shares_by_hand_and_a_label_of_one_row_has_none():
     """3 of 4 and 2 of 5: variances 0.75 * 0.25 / 3 and 0.4 * 0.6 / 4; together 5 of 9."""
-    figures = label_figures([*"aaab", *"bbaaa"], [*"aaaa", *"bbbbb"])
+    figures = metric.label_figures([*"aaab", *"bbaaa"], [*"aaaa", *"bbbbb"])
     assert figures.accuracy.standard_error == pytest.approx(math.sqrt(5 / 9 * 4 / 9 / 8))
     assert figures.balanced.standard_error == pytest.approx(math.sqrt(0.0625 + 0.06) / 2)
-    assert label_figures(["a", "a", "b"], ["a", "a", "b"]).balanced == Estimate(value=1.0, standard_error=None)
-    assert label_figures(["a"], ["a"]).accuracy.standard_error is None
+    assert metric.label_figures(["a", "a", "b"], ["a", "a", "b"]).balanced == metric.Estimate(
+        value=1.0, standard_error=None
+    )
+    assert metric.label_figures(["a"], ["a"]).accuracy.standard_error is None
 
 
 @given(LABELS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_balanced_accuracy_is_scikit_learns(pairs):
     answers, targets = zip(*pairs, strict=True)
-    found = label_figures(answers, targets)
+    found = metric.label_figures(answers, targets)
     assert found.balanced.value == pytest.approx(balanced_accuracy_score(targets, answers))
-    assert found.accuracy.value == pytest.approx(accuracy(answers, targets))
+    assert found.accuracy.value == pytest.approx(metric.accuracy(answers, targets))
 
 
 @given(NUMBERS, SCALES)
 def test_errors_of_numbers_are_scikit_learns_at_any_scale(pairs, scale):
     answers, targets = ([scale * v for v in each] for each in zip(*pairs, strict=True))
-    found = number_figures(answers, targets, abstention_error=1.0)
+    found = metric.number_figures(answers, targets, abstention_error=1.0)
     assert found.mse.value == pytest.approx(mean_squared_error(targets, answers), rel=1e-9)
     assert found.mae.value == pytest.approx(mean_absolute_error(targets, answers), rel=1e-9)
     if len(set(targets)) == 1:
@@ -65,17 +61,17 @@ def test_errors_of_numbers_are_scikit_learns_at_any_scale(pairs, scale):
 
 def test_standard_errors_of_means_by_hand_and_an_abstention_is_off_by_the_range():
     """Squared errors 0, 0, 4, 4; absolute 0, 0, 2, 2."""
-    figures = number_figures([0.0, 1.0, 4.0, 5.0], [0.0, 1.0, 2.0, 3.0], abstention_error=1.0)
-    assert figures.mse == Estimate(value=2.0, standard_error=pytest.approx(math.sqrt(16 / 3) / 2))
-    assert figures.mae == Estimate(value=1.0, standard_error=pytest.approx(math.sqrt(4 / 3) / 2))
-    figures = number_figures([1.0, None], [1.0, 5.0], abstention_error=4.0)
+    figures = metric.number_figures([0.0, 1.0, 4.0, 5.0], [0.0, 1.0, 2.0, 3.0], abstention_error=1.0)
+    assert figures.mse == metric.Estimate(value=2.0, standard_error=pytest.approx(math.sqrt(16 / 3) / 2))
+    assert figures.mae == metric.Estimate(value=1.0, standard_error=pytest.approx(math.sqrt(4 / 3) / 2))
+    figures = metric.number_figures([1.0, None], [1.0, 5.0], abstention_error=4.0)
     assert (figures.mse.value, figures.mae.value, figures.r2) == (8.0, 2.0, -1.0)
 
 
 def test_a_difference_is_of_the_same_rows_one_by_one_and_infinite_losses_warn_of_nothing():
-    difference = paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
+    difference = metric.paired_difference([1, 0, 0, 0], [0, 0, 1, 1])
     assert (difference.n, difference.mean, difference.better, difference.worse) == (4, -0.25, 2, 1)
-    difference = paired_difference([math.inf, 1.0], [math.inf, 2.0])
+    difference = metric.paired_difference([math.inf, 1.0], [math.inf, 2.0])
     assert math.isnan(difference.mean)
     assert (difference.better, difference.worse) == (1, 0)
 
@@ -92,7 +88,7 @@ def test_a_difference_is_of_the_same_rows_one_by_one_and_infinite_losses_warn_of
     ],
 )
 def test_the_sign_test_is_the_exact_two_sided_one(better, worse, p):
-    assert sign_test(better, worse) == pytest.approx(p, rel=1e-12)
+    assert metric.sign_test(better, worse) == pytest.approx(p, rel=1e-12)
 
 
 def test_the_best_of_a_hundred_equal_texts_is_seldom_called_better():
@@ -103,6 +99,6 @@ def test_the_best_of_a_hundred_equal_texts_is_seldom_called_better():
     best = [
         (b[i], w[i]) for b, w in zip(better.tolist(), worse.tolist(), strict=True) for i in [np.subtract(b, w).argmax()]
     ]
-    corrected, alone = (sum(sign_test(b, w, best_of=n) < CHANCE for b, w in best) for n in (100, 1))
+    corrected, alone = (sum(metric.sign_test(b, w, best_of=n) < metric.CHANCE for b, w in best) for n in (100, 1))
     # At a rate of 5 %, more alarms than this have a probability below one in a million.
     assert corrected <= binom.isf(1e-6, n_runs, 0.05) < alone

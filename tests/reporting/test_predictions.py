@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.asked import pair_run, votes
-from tests.inspected import LABELS
+from tests.inspected import LABELS, pair_run, votes
 from tests.processes import Desk, Model
 from tests.reporting.builders import dataset, drawn, evaluated, rows, run, started
 from vpp.data.build import build_dataset

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import asked_labels, pair_run
-from tests.inspected import LABELS
+from tests.inspected import LABELS, askable_labels, pair_run
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
@@ -33,7 +32,7 @@ def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:
 
 
 def begun(tmp_path: Path, served: Model) -> Background[Asking]:
-    return Background(Asking(asked_labels(tmp_path, served).directory, ROWS), keys=Keys(), cache_dir=tmp_path)
+    return Background(Asking(askable_labels(tmp_path, served).directory, ROWS), keys=Keys(), cache_dir=tmp_path)
 
 
 def test_asked_in_the_background_it_ends_by_itself(tmp_path: Path, served: Model) -> None:

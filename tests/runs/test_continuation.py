@@ -12,7 +12,7 @@ from tests.reporting import builders
 from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, RunError
-from vpp.events import INITIAL_STEP, Scored, hypothesis_id
+from vpp.events import INITIAL_STEP, hypothesis_id
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
 from vpp.runs.preparation import continue_run, spec_to_continue
@@ -96,12 +96,6 @@ def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(
     assert view.total_steps == 3
     ids = [row.id for row in later.dataset().train]
     assert ids == [*(row.id for row in earlier.dataset().train), 344]  # the file has 344 rows, 0 to 343
-    for scored in finals(view.final_scored):
-        assert list(scored.rows) == ids
+    assert [list(scored.rows) for scored in view.final_scored.values()] == [ids] * 3
     assert view.evaluated["test"].rows == before.evaluated["test"].rows
     assert {hypothesis_id(text) for text in later.refresh().spec.start} == set(first_texts)
-
-
-def finals(scored: dict[int, Scored]) -> list[Scored]:
-    assert len(scored) == 3
-    return list(scored.values())

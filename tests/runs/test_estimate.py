@@ -77,16 +77,13 @@ def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None
     assert call_sizes(spec(PROGRAMS), DATA)["program"] == (size / BYTES_A_TOKEN, LEARNER_ANSWER)
     assert "each hypothesis that cannot be a program costs up to 6 calls instead." in words(PROGRAMS)
     assert "program" not in words(CONFIG)
-    assert words(PROGRAMS, with_texts()).count("about texts") == 1
+    with_texts = replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
+    assert words(PROGRAMS, with_texts).count("about texts") == 1
 
 
 def words(config: Config, data: Dataset = DATA) -> str:
     """Return the cost as a terminal shows it."""
     return "\n".join(lines(cost(estimate(spec(config), data), spec(config), data)))
-
-
-def with_texts() -> Dataset:
-    return replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
 
 
 def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:

@@ -24,7 +24,7 @@ from vpp.inference.sampling import conclude
 from vpp.posterior.likelihood import labels_alone
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.group import Group, begin, group_of, pooled_spec, weigh
+from vpp.runs.group import Group, begin, group_of, pooling_spec, weigh
 from vpp.runs.journal import RunReader
 from vpp.runs.preparation import Preparation, dataset_spec, problem_of
 from vpp.runs.spec import RunSpec
@@ -52,10 +52,13 @@ LAST = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=6)
 
 @dataclass
 class Says:
+    """A learner that reads the first text as a program, and the others row by row."""
+
     answers: Answers
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
-        return tuple(Prediction(row=row.id, value=self.answers[hypothesis][row.id]) for row in rows)
+        branch, values = 0 if hypothesis == TEXTS[0] else None, self.answers[hypothesis]
+        return tuple(Prediction(row=row.id, value=values[row.id], branch=branch) for row in rows)
 
 
 async def _all(problem, config, population) -> list[Event]:  # type: ignore[no-untyped-def]
@@ -72,7 +75,7 @@ def ended(texts: Sequence[str], answers: Answers) -> RunView:
 
 
 def pooled(*views: RunView) -> RunView:
-    spec = pooled_spec([str(place) for place in range(len(views))], views, SPEC, YES_NO)
+    spec = pooling_spec([str(place) for place in range(len(views))], views, SPEC, YES_NO)
     return view_of(started(spec.config, YES_NO), *asyncio.run(weigh(spec, YES_NO, views)))
 
 

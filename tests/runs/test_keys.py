@@ -105,6 +105,7 @@ def test_both_keys_and_the_header_reached_the_server(scene: tuple[Desk, Parrot, 
     assert model.given == {f"Bearer {LEARNER} {HEADER}", f"Bearer {OPTIMIZER} {HEADER}"}
     assert said["run"].code == 0, said["run"].err
     assert said["refused"].code == 3
+    assert " (reads OPENAI_API_KEY again)" in said["refused"].out
 
 
 def test_no_file_output_or_command_line_holds_a_key(scene: tuple[Desk, Parrot, dict[str, Any]]) -> None:

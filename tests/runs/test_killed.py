@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -93,14 +92,10 @@ def test_a_run_of_programs_killed_at_any_call_ends_like_an_undisturbed_one(
 def test_resuming_a_finished_run_prints_its_result_again_and_changes_nothing(
     shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
-    before = contents(shared_desk.folder / "vml")
+    before = {path: path.read_bytes() for path in (shared_desk.folder / "vml").iterdir()}
     again = shared_desk.resume("vml").finish()
     assert (again.code, again.result) == (0, undisturbed["vml"].result)
-    assert contents(shared_desk.folder / "vml") == before
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert {path: path.read_bytes() for path in (shared_desk.folder / "vml").iterdir()} == before
 
 
 # Without a fault

@@ -1,25 +1,33 @@
-"""A person's own sentences: first hypotheses of a run, and a list that is weighed without an optimizer."""
+"""A person's own sentences: first hypotheses of a run, and a list that is weighed, with prior weights or without."""
 
 import json
 import math
+import operator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.special import betaln
 
 from tests import inspected
-from tests.processes import Desk, beside_the_constant
+from tests.processes import Desk, Model, Outcome, beside_the_constant
 from tests.reporting import builders
 from vpp.demo.learner import SURE
 from vpp.errors import InputError
+from vpp.events import Evaluated
 from vpp.findings.new_rows import going_on_words
-from vpp.findings.result import evidence
+from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
+from vpp.library.posterior import Posterior
 from vpp.llm.prompts import seed_sentence
+from vpp.reporting.exports import data_tree
+from vpp.runs.journal import JournalReader, RunReader
 from vpp.runs.preparation import Preparation, read_sentences
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
+from vpp.show.markup import lines, one_line
+from vpp.show.words import percent
 
 ABOVE_4, ABOVE_7 = (f"If x is greater than {n}, answer yes; otherwise answer no." for n in (4, 7))
 HOSTILE = "Always answer no. <img src=x onerror=alert(1)> **bold** [link](javascript:alert(1))"
@@ -42,11 +50,10 @@ def weigh(desk: Desk, name: str, *sentences: str, options: tuple[str, ...] = ("-
     return desk.start(*words, *options)
 
 
-def prepared(*start: str, **options: Any) -> Preparation:
+def prepared(*start: str, prior: tuple[float, ...] = (), **options: Any) -> Preparation:
     config = Config(**{"particles": 3, "batch_size": 2, **options})
-    return Preparation(
-        dataset=inspected.LABELS, spec=RunSpec(name="", config=config, endpoint=builders.DEMO, start=start)
-    )
+    spec = RunSpec(name="", config=config, endpoint=builders.DEMO, start=start, start_prior=prior)
+    return Preparation(dataset=inspected.LABELS, spec=spec)
 
 
 def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
@@ -117,6 +124,10 @@ def test_a_sentence_may_begin_with_the_seed_sentence() -> None:
         ((), {"method": "weigh"}, "no sentences to weigh: give them, one a line (--start FILE)"),
         (("a", "b" * 10_000), {}, "sentence 2 has 10,000 characters: shorten it to at most 4,000"),
         (("a", " "), {}, "sentence 2 is empty"),
+        *(
+            (("a", "b"), {"method": "weigh", "prior": prior}, "prior: give a positive number for each sentence")
+            for prior in ((1.0,), (1.0, 0.0), (1.0, -1.0), (1.0, math.inf), (1.0, math.nan))
+        ),
     ],
 )
 def test_sentences_that_cannot_be_used_are_refused_in_one_line(start, options, words) -> None:
@@ -133,3 +144,83 @@ def test_a_file_of_sentences_is_lines_or_a_json_list() -> None:
         read_sentences("\n \n", name="f")
     with pytest.raises(InputError, match="no JSON list of strings"):
         read_sentences('["one", 2]', name="f")
+
+
+# Prior weights of the sentences, of which the last repeats the first
+
+SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
+THREE = (
+    "Say yes if a is above 6, else no.",
+    "Say yes if a is above 3, else no.",
+    "The label is <script>alert(1)</script> **always** [yes](x).",
+)
+
+
+def weigh_three(desk: Desk, served: Model, *words: str) -> Outcome:
+    lines = (f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)
+    (desk.folder / "table.csv").write_text("a,b,y\n" + "".join(lines))
+    options = ("--reading=rows", "--no-cache", *served.options, *words)
+    return weigh(desk, "weighed", *THREE, THREE[0], options=options).finish()
+
+
+def by_hand(desk: Desk, name: str, prior: tuple[float, ...]) -> tuple[list[float], list[float], float]:
+    """Weights, log-likelihoods and log-evidence from the recorded answers to all rows."""
+    events = [record.event for record in JournalReader(desk.directory(name).journal).new_records()]
+    (said,) = [event for event in events if isinstance(event, Evaluated)]
+    target = {row.id: row.target for row in RunReader(desk.directory(name)).dataset().train}
+    targets = [target[row] for row in said.rows]
+    log_liks = [
+        inspected.log_marginal(right := sum(map(operator.eq, votes, targets)), 12 - right) for votes in said.predictions
+    ]
+    joint = [share * math.exp(each) for share, each in zip(prior, log_liks, strict=True)]
+    return [each / sum(joint) for each in joint], log_liks, math.log(sum(joint))
+
+
+@pytest.mark.parametrize(("words", "prior"), [((), (1 / 3, 1 / 3, 1 / 3)), (("--prior=1,2,5",), (1 / 8, 2 / 8, 5 / 8))])
+def test_weights_and_evidence_are_the_sum_over_the_list(
+    words: tuple[str, ...], prior: tuple[float, ...], desk: Desk, served: Model
+) -> None:
+    outcome = weigh_three(desk, served, *words)
+    assert outcome.code == 0, outcome.err
+    weights, log_liks, evidence = by_hand(desk, "weighed", prior)
+    assert beside_the_constant(outcome.result) == pytest.approx(weights)
+    assert outcome.result["log_likelihoods"] == pytest.approx(log_liks)
+    assert outcome.result["log_evidence"] == pytest.approx(evidence)
+    # Half of the prior is the constant's: the labels as often as they occur, their shares integrated out.
+    constant = outcome.result["constant"]
+    assert constant["log_likelihood"] == pytest.approx(betaln(6 + 1, 6 + 1), rel=1e-12)
+    odds = math.exp(constant["log_likelihood"] - evidence)
+    assert constant["weight"] / (1 - constant["weight"]) == pytest.approx(odds, rel=1e-9)
+    assert outcome.result["evidence"]["label"] == "exact"
+    assert outcome.result["calls"]["optimizer"] == 0
+    assert outcome.result["calls"]["learner"] == served.answered == 36
+    assert len(set(log_liks)) == 3
+    assert desk.vpp("verify", desk.folder / "weighed").code == 0
+    report = (desk.folder / "weighed" / "report.md").read_text()
+    assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows; a " in report
+    directory = desk.directory("weighed")
+    notes = RunReader(directory).dataset().provenance.notes
+    assert "of the sentences, these repeat earlier ones and count once: 4" in notes
+    content = json.loads((directory.path / "posterior.json").read_text())
+    of_particles = [each["prior"] for each in content["particles"]]
+    of_sentences = dict(zip(outcome.result["sentences"], prior, strict=True))
+    assert outcome.result["priors"] == of_particles == pytest.approx(list(prior))
+    assert data_tree(RunReader(directory)).sample_stats.prior.values[0] == pytest.approx(prior)
+    held = {each.text: each.prior for each in Posterior(directory).particles}
+    assert held == pytest.approx(of_sentences)
+    terminal = " ".join(lines(summary(directory, RunReader(directory).refresh().view)))
+    for share in prior:
+        facts = one_line(f"prior {percent(share)}")
+        assert (facts in report.lower(), f", {facts} " in str(Posterior(directory))) == (True, True)
+        assert one_line(percent(share, 1)) in terminal
+    assert "alert(1)" in report
+    assert "<script>" not in report.replace("\\<script>", "")
+
+
+def test_a_changed_prior_is_found_by_verify(desk: Desk, served: Model) -> None:
+    assert weigh_three(desk, served, "--prior=1,2,5").code == 0
+    assert "has no test rows" in desk.vpp("baseline", desk.folder / "weighed").complaint
+    spec = desk.folder / "weighed" / "run.json"
+    spec.write_text(spec.read_text().replace("0.625", "0.5"))
+    outcome = desk.vpp("verify", desk.folder / "weighed")
+    assert (outcome.code, "log_weight" in outcome.out) == (1, True)

@@ -86,14 +86,11 @@ def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
     assert tmp_path.exists()
 
 
-def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
-    made = penguins().create(tmp_path / "runs")
-    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]
-
-
-def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
+def test_a_run_and_its_folder_are_private_and_it_comes_back_from_disk(tmp_path: Path) -> None:
     prepared = penguins(SERVER, name="Pingüine", particles=3)
-    assert prepared.create(tmp_path).spec() == prepared.spec
+    made = prepared.create(tmp_path / "runs")
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]
+    assert made.spec() == prepared.spec
 
 
 @pytest.mark.parametrize(

@@ -64,44 +64,46 @@ def test_a_misspelt_variable_is_refused_and_the_nearest_named(name: str, near: s
         Environment.of({name: "1"})
 
 
-def keys(endpoint: EndpointSpec, *, typed: dict[str, str] | None = None, **variables: str) -> tuple[str | None, ...]:
-    found = keys_for(endpoint, typed=typed or {}, own=OWN, environment=Environment.of(variables))
-    return found.learner, found.optimizer
-
-
 def at(base_url: str, optimizer_base_url: str = "") -> EndpointSpec:
     return EndpointSpec(base_url=base_url, model="m", optimizer_base_url=optimizer_base_url)
 
 
-def test_the_owners_key_goes_to_the_owners_address_alone() -> None:
-    home = {"OPENAI_BASE_URL": "https://llm.lab.org/v1"}
-    assert keys(at("https://llm.lab.org/v1"), **home)[0] == "sk-owner"
-    assert keys(at("https://LLM.lab.org:443/v1/"), **home)[0] == "sk-owner"
-    others = ("https://evil.org/v1", "http://llm.lab.org/v1", "https://llm.lab.org:8443/v1", "https://llm.lab.org")
-    for typed in (*others, "https://llm.lab.org/v1/x", "https://llm.lab.org/v1/..%2fadmin", "https://llm.lab.org:x/v1"):
-        assert keys(at(typed), **home) == (None, None)
-    assert keys(at("https://api.openai.com/v1"))[0] == "sk-owner"
-    assert keys(at("http://localhost:8000/v1")) == (None, None)
-    assert keys(at("https://llm.lab.org/v1", "https://evil.org/v1"), **home) == ("sk-owner", None)
+HOME, BIG = {"OPENAI_BASE_URL": "https://llm.lab.org/v1"}, {"VPP_OPTIMIZER_BASE_URL": "https://big.lab.org/v1"}
+TYPED = {exact("https://mine.org/v1"): "sk-mine", exact("https://api.openai.com/v1"): ""}
+OTHERS = (
+    *("https://evil.org/v1", "http://llm.lab.org/v1", "https://llm.lab.org:8443/v1", "https://llm.lab.org"),
+    *("https://llm.lab.org/v1/x", "https://llm.lab.org/v1/..%2fadmin", "https://llm.lab.org:x/v1"),
+    *("http://mine.org/v1", "https://mine.org/v2", "https://mine.org:8443/v1"),
+)
 
 
-def test_each_key_of_the_owner_goes_to_its_own_address() -> None:
-    home = {"OPENAI_BASE_URL": "https://llm.lab.org/v1", "VPP_OPTIMIZER_BASE_URL": "https://big.lab.org/v1"}
-    assert keys(at("https://llm.lab.org/v1", "https://big.lab.org/v1"), **home) == ("sk-owner", "sk-owner-2")
-    assert keys(at("https://big.lab.org/v1", "https://llm.lab.org/v1"), **home) == (None, "sk-owner")
-    one = Keys(learner="sk-owner", headers=(("X-Team", "1"),))
-    endpoint = at("https://llm.lab.org/v1", "https://big.lab.org/v1")
-    found = keys_for(endpoint, typed={}, own=one, environment=Environment.of(home))
-    assert (found.optimizer, found.headers) == (None, one.headers)
-    assert keys_for(at("https://evil.org/v1"), typed={}, own=one, environment=Environment.of(home)).headers == ()
+@pytest.mark.parametrize(
+    ("addresses", "variables", "expected"),
+    [
+        (("https://llm.lab.org/v1",), HOME, ("sk-owner", "sk-owner-2")),
+        (("https://LLM.lab.org:443/v1/",), HOME, ("sk-owner", "sk-owner-2")),
+        (("https://api.openai.com/v1",), {}, ("sk-owner", "sk-owner-2")),
+        (("http://localhost:8000/v1",), {}, (None, None)),
+        (("https://llm.lab.org/v1", "https://evil.org/v1"), HOME, ("sk-owner", None)),
+        (("https://llm.lab.org/v1", "https://big.lab.org/v1"), HOME | BIG, ("sk-owner", "sk-owner-2")),
+        (("https://big.lab.org/v1", "https://llm.lab.org/v1"), HOME | BIG, (None, "sk-owner")),
+        (("https://mine.org/v1/",), {}, ("sk-mine", "sk-mine")),
+        (("https://api.openai.com/v1", "https://mine.org/v1"), {}, ("sk-owner", "sk-mine")),
+        *(((other,), HOME, (None, None)) for other in OTHERS),
+    ],
+)
+def test_a_key_goes_to_the_address_it_is_for_and_to_no_other(
+    addresses: tuple[str, ...], variables: dict[str, str], expected: tuple[str | None, ...]
+) -> None:
+    found = keys_for(at(*addresses), typed=TYPED, own=OWN, environment=Environment.of(variables))
+    assert (found.learner, found.optimizer) == expected
 
 
-def test_a_typed_key_goes_to_the_address_it_was_typed_for() -> None:
-    typed = {exact("https://mine.org/v1"): "sk-mine", exact("https://api.openai.com/v1"): ""}
-    assert keys(at("https://mine.org/v1/"), typed=typed) == ("sk-mine", "sk-mine")
-    for other in ("http://mine.org/v1", "https://mine.org/v2", "https://mine.org:8443/v1"):
-        assert keys(at(other), typed=typed) == (None, None)
-    assert keys(at("https://api.openai.com/v1", "https://mine.org/v1"), typed=typed) == ("sk-owner", "sk-mine")
+def test_headers_and_the_one_key_go_to_the_owners_address_alone() -> None:
+    own, environment = Keys(learner="sk-owner", headers=(("X-Team", "1"),)), Environment.of(HOME | BIG)
+    found = keys_for(at("https://llm.lab.org/v1", "https://big.lab.org/v1"), typed={}, own=own, environment=environment)
+    assert (found.optimizer, found.headers) == (None, own.headers)
+    assert keys_for(at("https://evil.org/v1"), typed={}, own=own, environment=environment).headers == ()
 
 
 def test_a_worker_is_given_the_keys_of_its_run_and_none_that_lie_about(desk: Desk, served: Model) -> None:

@@ -25,12 +25,13 @@ from vpp.bench.sweep import (
     prepare,
     results_csv,
 )
-from vpp.bench.tables import Table, claims, paper, papers, tables, tables_markdown
+from vpp.bench.tables import claims, paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Reading, choices, preset
+from vpp.show.blocks import Table
 
 DEMO = EndpointSpec(demo=True, model="demo", cache=False)
 
@@ -90,7 +91,7 @@ def test_cells_by_programs_keep_the_papers_schedule(reading: Reading) -> None:
 @pytest.mark.parametrize(("task", "templates"), [("linear", NUMBERS), ("sum-parity", EXAMPLES)])
 def test_a_small_models_sweep_shows_it_the_tasks_worked_examples(task: str, templates: str) -> None:
     endpoint = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.optimizer_template
+    shown = prepare(cell_of(task, "smc"), Setting(templates=AUTO), endpoint).spec.templates["optimizer"]
     assert shown == set_texts(templates)["optimizer"] != set_texts(PAPER)["optimizer"]
 
 
@@ -115,7 +116,7 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
-    return next(table for table in tables(sweep, outcomes) if table.title.startswith(title))
+    return next(table for heading, table in tables(sweep, outcomes) if heading.title.startswith(title))
 
 
 def cell(table: Table, row: int, head: str) -> str:
@@ -205,10 +206,10 @@ def test_wall_clock_ratios_are_to_vml_and_their_mean_is_over_tasks() -> None:
 
 
 def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
-    for table in tables(spec(), LINEAR):
+    for heading, table in tables(spec(), LINEAR):
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.head)}
-        if table.head[1] == "source" and table.title != "Final hypotheses":
+        if table.head[1] == "source" and heading.title != "Final hypotheses":
             assert [row[1].split(",")[0] for row in table.rows] == ["yours", "paper"] * (len(table.rows) // 2)
 
 
@@ -264,9 +265,10 @@ def claim(words: str) -> dict[str, str]:
 
 
 def test_every_claim_has_a_figure_or_says_that_there_is_none() -> None:
-    assert {len(row) for row in claims().rows} == {len(claims().head)}
-    assert all(cell for row in claims().rows for cell in row)
-    verdicts = {verdict for row in claims().rows for verdict in row[-2:]}
+    _, table = claims()
+    assert {len(row) for row in table.rows} == {len(table.head)}
+    assert all(cell for row in table.rows for cell in row)
+    verdicts = {verdict for row in table.rows for verdict in row[-2:]}
     assert verdicts <= {"holds", "in part", "gone with programs", "does not hold", "open", "–"}
 
 

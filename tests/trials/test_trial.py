@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from tests.asked import run_of
-from tests.inspected import log_marginal
+from tests.inspected import log_marginal, run_of
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset

@@ -38,7 +38,7 @@ Ending = Literal["done", "failed", "stopped"]
 """End of a sweep command; `failed`: some cells failed and can be run again; the others are finished."""
 
 
-class Worked(NamedTuple):
+class CellEnd(NamedTuple):
     """A cell whose worker has ended."""
 
     cell: Cell
@@ -64,15 +64,15 @@ def run_sweep(
         tasks = [delayed(work)(folder, cell, spec.setting, endpoint, slots) for cell in progress.open]
         with on_signals(directory.stop), parallel_config(backend=backend, n_jobs=jobs):
             try:
-                for worked in Parallel(batch_size=1, return_as="generator_unordered")(tasks):
-                    progress.add(worked)
+                for end in Parallel(batch_size=1, return_as="generator_unordered")(tasks):
+                    progress.add(end)
             except BaseException:
                 directory.stop()
                 raise
         return progress.end(), progress
 
 
-def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slots: int) -> Worked:
+def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slots: int) -> CellEnd:
     """Work on a cell to its end in a process of its own. joblib calls it, on any machine that has the folder."""
     directory = SweepDirectory(folder)
     run = directory.run_of(cell)
@@ -81,14 +81,14 @@ def work(folder: Path, cell: Cell, setting: Setting, endpoint: EndpointSpec, slo
             _create(run, cell, setting, endpoint)
         _wait(directory, run, lambda: not run.is_held())  # a worker of a sweep that was killed
         if directory.is_stopped():
-            return Worked(cell, STOPPED)
+            return CellEnd(cell, STOPPED)
         worker = start_worker(run, {**os.environ, "VPP_MAX_RUNNING": str(slots)}, "--json", "--quiet")
         _wait(directory, run, lambda: worker.poll() is not None)
     except (VppError, OSError) as error:
-        return Worked(cell, FAULT, str(error))
+        return CellEnd(cell, FAULT, str(error))
     if worker.returncode == ENDPOINT_FAILED and not directory.is_stopped():
         directory.stop()
-    return Worked(cell, worker.returncode)
+    return CellEnd(cell, worker.returncode)
 
 
 def _wait(directory: SweepDirectory, run: RunDirectory, has_ended: Callable[[], bool]) -> None:
@@ -126,7 +126,7 @@ class Progress:
         self.spec = directory.spec()
         self._outcomes: dict[Cell, Outcome] = {}
         self.failures: dict[Cell, str] = {}
-        self._refused: list[str] = []
+        self._refusals: list[str] = []
         for cell in self.spec.cells:
             self._read(cell)
         self._began_at, self._n_at_first = time.monotonic(), len(self.open)
@@ -141,9 +141,9 @@ class Progress:
         """Cells of this sweep command that are not finished."""
         return [cell for cell in self._cells if cell not in self._outcomes]
 
-    def add(self, worked: Worked) -> None:
+    def add(self, end: CellEnd) -> None:
         """Read how a cell ended, say it, and rewrite the tables if it is finished."""
-        cell, code, reason = worked
+        cell, code, reason = end
         self._read(cell)
         if outcome := self._outcomes.get(cell):
             self._say(f"{cell.name}: {outcome['metric']} {outcome['test']:.4g} ({self._words()})")
@@ -151,14 +151,14 @@ class Progress:
         elif code != STOPPED:
             why = reason or self.failures.get(cell) or f"see {self._directory.run_of(cell).log}"
             if code == ENDPOINT_FAILED:
-                self._refused.append(f"{cell.name}: {why}")
+                self._refusals.append(f"{cell.name}: {why}")
             else:
                 self._say(f"{cell.name} failed, can be run again: {why}")
 
     def end(self) -> Ending:
         """Raises EndpointError."""
-        if self._refused:
-            raise EndpointError(self._refused[0])
+        if self._refusals:
+            raise EndpointError(self._refusals[0])
         return "done" if not self.open else "stopped" if self._directory.is_stopped() else "failed"
 
     def _read(self, cell: Cell) -> None:

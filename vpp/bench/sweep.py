@@ -19,10 +19,10 @@ from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
 from vpp.findings.hypotheses import merge_ideas
 from vpp.findings.result import result
-from vpp.llm.templates import PAPER, chosen_templates, set_texts
-from vpp.runs.directory import RunDirectory, file_lock, load_dataset, write_atomically
-from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, RunSpec, adapter, first_fault
+from vpp.llm.templates import PAPER
+from vpp.runs.directory import RunDirectory, file_lock, load_dataset, read_spec, write_atomically
+from vpp.runs.preparation import Preparation, template_texts
+from vpp.runs.spec import EndpointSpec, RunSpec, adapter
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, Reading, preset
 from vpp.show.words import counted
@@ -101,12 +101,10 @@ def dataset_of(cell: Cell, setting: Setting) -> Dataset:
 
 def prepare(cell: Cell, setting: Setting, endpoint: EndpointSpec) -> Preparation:
     """Return the cell's checked run. Raises InputError."""
-    is_regression = find_info(cell.task).task == "regression"
-    templates = chosen_templates(setting.templates, is_demo=endpoint.demo, preset="", is_regression=is_regression)
-    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(templates).items()}
-    name = f"{cell.task}, {cell.method}, seed {cell.seed}"
-    spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, **texts)
-    return Preparation(dataset=dataset_of(cell, setting), spec=spec)
+    dataset, name = dataset_of(cell, setting), f"{cell.task}, {cell.method}, seed {cell.seed}"
+    texts = template_texts(setting.templates, is_demo=endpoint.demo, preset="", dataset=dataset)
+    spec = RunSpec(name=name, config=config_of(cell, setting), endpoint=endpoint, templates=texts)
+    return Preparation(dataset=dataset, spec=spec)
 
 
 # The folder
@@ -166,14 +164,8 @@ class SweepDirectory:
 
     def spec(self) -> SweepSpec:
         """Read sweep.json. Raises RunError if it does not exist or cannot be read."""
-        try:
-            spec: SweepSpec = adapter(SweepSpec).validate_json((self.path / "sweep.json").read_bytes())
-            return spec
-        except FileNotFoundError:
-            raise RunError(f"{self.path} holds no sweep: start one with `python -m vpp bench`") from None
-        except (OSError, ValueError, InputError) as error:
-            reason = first_fault(error)
-            raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
+        missing = f"{self.path} holds no sweep: start one with `python -m vpp bench`"
+        return read_spec(self.path / "sweep.json", SweepSpec, missing=missing)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -196,7 +188,6 @@ class SweepDirectory:
             yield
 
     def stop(self) -> None:
-        """Ask every cell to stop."""
         write_atomically(self.path / "stop", b"")
 
     def is_stopped(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from math import isclose
 from statistics import fmean
 from typing import Any
@@ -17,7 +17,8 @@ from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, en
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.asking import versions as software
-from vpp.show.markup import markdown_table, markdown_text
+from vpp.show.blocks import Heading, Note, Table
+from vpp.show.markup import markdown
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
@@ -46,24 +47,13 @@ OF_FIVE = {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}
 """Fields of an outcome of `vml5` that have a column of their own, by its key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table of plain text; escaped when it is written."""
-
-    title: str
-    note: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    labels: int = 2
-    """Number of text columns at the left."""
+Section = tuple[Heading, Table]
+"""A table under its title and a note."""
 
 
-def markdown(table: Table) -> str:
-    head, *body = (tuple(map(markdown_text, row)) for row in (table.head, *table.rows))
-    right = range(table.labels, len(table.head))
-    return "\n\n".join(
-        (f"## {markdown_text(table.title)}", markdown_text(table.note), markdown_table(head, body, right=right))
-    )
+def section(title: str, note: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, labels: int = 2) -> Section:
+    """Return a table. labels: number of text columns at the left."""
+    return Heading(title, note), Table(head=head, rows=rows, right=range(labels, len(head)), name=title)
 
 
 def is_error(task: str) -> bool:
@@ -205,7 +195,7 @@ class Comparison:
     has_metric: bool = True
     """True if the numbers are the metric of a row's task."""
 
-    def of(self, results: Results) -> Table:
+    def of(self, results: Results) -> Section:
         rows: list[tuple[str, ...]] = []
         seeds = [range(results.spec.seeds)] if self.by_seed else []
         places: Iterator[tuple[Any, ...]] = product(results.tasks(self.tasks), *seeds)
@@ -216,8 +206,7 @@ class Comparison:
             name = f"{task}{metric if self.has_metric else ''}"
             rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
             rows.append(("", run, *(theirs(key, task, *seed) for key in self.columns)))
-        head = ("task", "source", *self.columns.values())
-        return Table(title=self.title, note=self.note, head=head, rows=tuple(rows))
+        return section(self.title, self.note, ("task", "source", *self.columns.values()), rows)
 
 
 MAIN = Comparison(
@@ -315,7 +304,7 @@ TIMES = Comparison(
 )
 
 
-def ess_by_step(results: Results) -> Table:
+def ess_by_step(results: Results) -> Section:
     columns: dict[tuple[str, str], Mapping[str, str]] = {}
     for task in results.tasks():
         run, theirs = results.at(task, "smc", 0), papers("tab:ess", task)
@@ -327,16 +316,13 @@ def ess_by_step(results: Results) -> Table:
             columns |= {(task, HERE): ours, (task, PAPER): theirs}
     steps = {step for column in columns.values() for step in column} - {"mean", "min"}
     names = (*sorted(steps, key=int), "mean", "min") if columns else ()
-    return Table(
-        title="Effective sample size of SMC by step",
-        note="Before resampling. The paper prints eleven steps of one representative seed. Yours: seed 0.",
-        head=("step", *(task if source == HERE else PAPER for task, source in columns)),
-        rows=tuple((name, *(column.get(name, NONE) for column in columns.values())) for name in names),
-        labels=1,
-    )
+    note = "Before resampling. The paper prints eleven steps of one representative seed. Yours: seed 0."
+    head = ("step", *(task if source == HERE else PAPER for task, source in columns))
+    rows = [(name, *(column.get(name, NONE) for column in columns.values())) for name in names]
+    return section("Effective sample size of SMC by step", note, head, rows, labels=1)
 
 
-def final_hypotheses(results: Results) -> Table:
+def final_hypotheses(results: Results) -> Section:
     """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
@@ -351,50 +337,47 @@ def final_hypotheses(results: Results) -> Table:
         uncertain = _in_text("uncertain", task)
         texts = f"{_in_text('unique', task)} texts"
         rows.append(("", PAPER, NONE, uncertain["mh"], texts, uncertain["smc"], _in_text("single", task)))
-    return Table(
-        title="Final hypotheses",
-        note="Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
+    note = (
+        "Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
         "column quotes the final sentence of single VML without its seed sentence. The paper gives a range of texts "
-        "over seeds. Ideas, which only yours have: different predictions on the training and test rows.",
-        head=("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
-        rows=tuple(rows),
-        labels=7,
+        "over seeds. Ideas, which only yours have: different predictions on the training and test rows."
     )
+    head = ("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence")
+    return section("Final hypotheses", note, head, rows, labels=7)
 
 
-def calls(results: Results) -> Table:
+def calls(results: Results) -> Section:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
     means = {task: results.means(task, "calls") for task in results.tasks()}
-    return Table(
-        title="Calls per run, and ratio to VML",
-        note="Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
-        "has been evaluated before costs no calls, so runs with equal plans differ.",
-        head=("task", *(METHODS[method].title for method in CALLED)),
-        rows=tuple(
-            (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
-            for task, row in means.items()
-            if any(method in row for method in CALLED)
-        ),
-        labels=1,
+    note = (
+        "Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
+        "has been evaluated before costs no calls, so runs with equal plans differ."
     )
+    rows = [
+        (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
+        for task, row in means.items()
+        if any(method in row for method in CALLED)
+    ]
+    head = ("task", *(METHODS[method].title for method in CALLED))
+    return section("Calls per run, and ratio to VML", note, head, rows, labels=1)
 
 
-def times(results: Results) -> Table:
+def times(results: Results) -> Section:
     means = [row for task in results.tasks() if (row := results.means(task, "wall_s"))]
     ratios = [[row[each] / row["vml"] for row in means if row.get("vml") and each in row] for each in TIMED]
     last = (
         ("mean ratio to VML", HERE, *(f"{fixed(fmean(each), 1)}×" if each else NONE for each in ratios)),
         ("", PAPER, *(f"{cell_text('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
     )
-    table = TIMES.of(results)
-    return replace(table, rows=(*table.rows, *last))
+    heading, table = TIMES.of(results)
+    return heading, replace(table, rows=(*table.rows, *last))
 
 
-def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
+def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Section]:
     """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
     comparisons = (MAIN, MH_AGAINST_SMC, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
-    every: list[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]]] = [
+    every: list[tuple[Callable[[Results], Section], tuple[str, ...], tuple[str, ...]]] = [
         *((each.of, each.about, each.tasks) for each in comparisons),
         (ess_by_step, ("smc",), tuple(TASKS)),
         *((each.of, each.about, each.tasks) for each in (UNIQUE, UNCERTAIN)),
@@ -405,27 +388,27 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
     covered = (
         make(results) for make, methods, tasks in every if {*methods} & {*spec.methods} and {*tasks} & {*spec.tasks}
     )
-    return [table for table in covered if table.rows]
+    return [(heading, table) for heading, table in covered if table.rows]
 
 
-def claims() -> Table:
+def claims() -> Section:
     head = ("the paper claims", "its figures", "demo model", "real model, programs", "real model, rows", "demo", "real")
     return _from_paper("Claim by claim", paper()["measured"], head, "claims")
 
 
-def inconsistencies() -> Table:
+def inconsistencies() -> Section:
     head = ("place", "the paper says", "found")
     return _from_paper("Where the paper contradicts itself", "Recalculated from its own numbers.", head, "inconsistent")
 
 
-def _from_paper(title: str, note: str, head: tuple[str, ...], part: str) -> Table:
-    rows = tuple(tuple(each.values()) for each in paper()[part])
-    return Table(title=title, note=note, head=head, rows=rows, labels=len(head))
+def _from_paper(title: str, note: str, head: tuple[str, ...], part: str) -> Section:
+    return section(title, note, head, [tuple(each.values()) for each in paper()[part]], labels=len(head))
 
 
 def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
-    parts = ["# The paper's experiments", *map(markdown_text, (*heading(spec, outcomes), paper()["prompts"]))]
-    return "\n\n".join([*parts, *map(markdown, (*tables(spec, outcomes), inconsistencies()))]) + "\n"
+    notes = map(Note, (*heading(spec, outcomes), paper()["prompts"]))
+    blocks = [*notes, *chain(*tables(spec, outcomes), inconsistencies())]
+    return f"# The paper's experiments\n\n{markdown(blocks)}\n"
 
 
 def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from vpp.cli.parser import build_parser
-from vpp.errors import EndpointError, InputError, VppError
+from vpp.errors import EndpointError, VppError
 from vpp.runtime import no_collecting
 
 DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
@@ -33,9 +33,6 @@ Lines = Generator[str, None, Ending]
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; print an error that the user can fix as one line on standard error."""
-    # Python turns bytes that are not UTF-8 into lone surrogates.
-    if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
-        return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
     try:
         options = build_parser().parse_args(argv)
         if headers := getattr(options, "header", []):
@@ -45,14 +42,14 @@ def main(argv: Sequence[str]) -> int:
             command = getattr(importlib.import_module(module), function)
         return carry_out(command(options), is_json=options.json)
     except EndpointError as error:
-        return _complain(error, ENDPOINT_FAILED)
+        return complain(error, ENDPOINT_FAILED)
     except VppError as error:
-        return _complain(error, BAD_INPUT)
+        return complain(error, BAD_INPUT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python prints a traceback at exit
         return DONE
     except OSError as error:
-        return _complain(error, BAD_INPUT)
+        return complain(error, BAD_INPUT)
     except KeyboardInterrupt:
         return STOPPED
 
@@ -77,11 +74,8 @@ def carry_out(lines: Lines, *, is_json: bool) -> int:
     return ending.code
 
 
-def complain(text: str) -> None:
+def complain(about: object, code: int = 1) -> int:
+    """Print one line on standard error; return the exit code."""
     with suppress(OSError, ValueError):  # a closed terminal leaves the exit code as it is
-        print(f"vpp: {text}", file=sys.stderr)
-
-
-def _complain(error: Exception, code: int) -> int:
-    complain(str(error))
+        print(f"vpp: {about}", file=sys.stderr)
     return code

@@ -63,7 +63,7 @@ MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on 
 
 
 def part(options: Namespace, of: str) -> dict[str, Any]:
-    """Return the fields of a part that were given. of: `config`, `endpoint`, `split`, `cap`, `read`, `setting`."""
+    """Return the fields of a part that were given. of: what their names begin with, such as `config`."""
     given = ((name.partition("."), value) for name, value in vars(options).items() if value is not None)
     return {field: value for (place, _, field), value in given if field and place == of}
 
@@ -105,7 +105,6 @@ def command(
 
 
 def on_run(commands: Commands, name: str, function: str, about: str) -> ArgumentParser:
-    """Add a command whose first argument is a run."""
     parser = command(commands, name, function, about)
     parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory or id")
     return parser
@@ -196,23 +195,23 @@ def _reading(commands: Commands) -> None:
 
 
 def _asking(commands: Commands) -> None:
-    predict = on_run(commands, "predict", "asking:predict", "predict new rows with a posterior")
+    predict = on_run(commands, "predict", "stored:predict", "predict new rows with a posterior")
     predict.add_argument("data", metavar="NEW.csv")
     _file(predict, "OUT.csv", required=True)
     predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")
     file_options(predict)
     about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
-    sheet = on_run(commands, "sheet", "asking:sheet", about)
+    sheet = on_run(commands, "sheet", "stored:sheet", about)
     _file(sheet, "SHEET.csv", required=True)
     _number(sheet, "--rows", "rows at most", 24)
     about = "put a run's hypotheses on trial: does the learner follow them, and what is each clause worth"
-    trial = on_run(commands, "trial", "asking:trial", about)
+    trial = on_run(commands, "trial", "stored:trial", about)
     _number(trial, "--ideas", "hypotheses on trial, the heaviest", 3)
     _number(trial, "--changes", "rows for each hypothesis and kind (must change, must stay)", 20)
     _number(trial, "--rows", "training rows that score sentences without a clause, and the learner without a rule", 40)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
-    baseline = on_run(commands, "baseline", "asking:baseline", about)
+    baseline = on_run(commands, "baseline", "stored:baseline", about)
     _number(baseline, "--calls", "learner calls of the vote over several draws of examples (as many as the run's)")
 
 
@@ -375,7 +374,6 @@ def _number(parser: Options, name: str, about: str, default: int | None = None, 
 
 
 def _field(parser: Options, name: str, **more: Any) -> None:
-    """Add a field of the endpoint."""
     parser.add_argument(f"--{name.replace('_', '-')}", dest=f"endpoint.{name}", **more)
 
 

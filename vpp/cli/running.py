@@ -40,7 +40,7 @@ from vpp.findings.cost import cost
 from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.limits import Cap, Price
-from vpp.llm.templates import AUTO, ROLES, TEMPLATES
+from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
@@ -55,7 +55,7 @@ from vpp.runs.preparation import (
     check_limits,
     continue_run,
     read_sentences,
-    template_fields,
+    template_texts,
 )
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
@@ -88,7 +88,7 @@ def run(options: Namespace) -> Lines:
         config=config,
         endpoint=endpoint,
         name=options.name,
-        **_templates(options, endpoint, dataset),
+        templates=_templates(options, endpoint, dataset),
         **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
@@ -172,24 +172,20 @@ def _prices(amounts: Sequence[float]) -> Prices:
     return Prices(**dict(zip(("learner", "optimizer"), prices, strict=False)))
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[str, Any]:
-    """Return the templates as fields of RunSpec. Raises InputError for a folder without a template."""
+def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
+    """Return the texts of a shipped set, or of the usual one and a folder. Raises InputError for an empty folder."""
     is_named = options.templates in TEMPLATES
-    name = options.templates if is_named else AUTO
-    texts = template_fields(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset)
-    if is_named:
-        return texts
     paths = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
-    own = {f"{role}_template": read_text(path) for role, path in paths.items() if path.is_file()}
-    if not own:
+    own = {} if is_named else {role: read_text(path) for role, path in paths.items() if path.is_file()}
+    if not is_named and not own:
         names = ", ".join(path.name for path in paths.values())
         choices = f"not one of {', '.join(TEMPLATES)}, nor a folder with one of {names}"
         raise InputError(f"--templates {options.templates}: {choices}")
-    return {**texts, **own}
+    name = options.templates if is_named else AUTO
+    return template_texts(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset) | own
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    """Return the rows, and the format of their file."""
     table = with_kinds(read_table(options.data, options), dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
@@ -233,7 +229,6 @@ def _plan_lines(preparation: Preparation, seeds: int) -> Iterator[str]:
 
 
 def work_on(directory: RunDirectory, options: Namespace) -> Lines:
-    """Work on the run to its end, and print its result."""
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
@@ -315,7 +310,6 @@ SEEDS = 3
 
 
 def bench(options: Namespace) -> Lines:
-    """Run a sweep, with a line for each cell on standard error."""
     from vpp.bench.runner import Backend, ray_cluster, run_sweep
 
     env = environment()
@@ -376,7 +370,6 @@ def app(options: Namespace) -> NoReturn:
 
 
 def demo_server(options: Namespace) -> NoReturn:
-    """Become the demo model's server, which runs until it is interrupted."""
     os.execv(sys.executable, [sys.executable, "-m", "vpp.demo", *options.words])
 
 
@@ -386,21 +379,21 @@ def check_server(options: Namespace) -> Lines:
         raise InputError(NO_ENDPOINT)
     check_limits(spec)
     to_json(spec)
-    all_checked: list[CheckResult] = []
-    for checked in check_servers(spec, keys()):
-        if not all_checked or all_checked[-1].roles != checked.roles:
-            yield f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}"
-        finding = checked.finding
+    results: list[CheckResult] = []
+    for each in check_servers(spec, keys()):
+        if not results or results[-1].roles != each.roles:
+            yield f"{' and '.join(each.roles)}: {each.model or 'no model named'} at {each.base_url}"
+        finding = each.finding
         yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
-        all_checked.append(checked)
-    words, is_usable = verdict(all_checked)[1], _is_usable(all_checked)
+        results.append(each)
+    words, is_usable = verdict(results)[1], _is_usable(results)
     yield words
-    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in all_checked)
+    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in results)
     code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
-    return Ending({"usable": is_usable, "verdict": words, "findings": all_checked}, code)
+    return Ending({"usable": is_usable, "verdict": words, "findings": results}, code)
 
 
-def _is_usable(all_checked: Sequence[CheckResult]) -> bool:
+def _is_usable(results: Sequence[CheckResult]) -> bool:
     """Return whether a run could start: no check fails, and every server's model has answered."""
-    answered = {each.roles for each in all_checked if each.finding.name == "answers"}
-    return all(each.finding.mark != "fails" and each.roles in answered for each in all_checked)
+    answered = {each.roles for each in results if each.finding.name == "answers"}
+    return all(each.finding.mark != "fails" and each.roles in answered for each in results)

@@ -16,7 +16,7 @@ from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind
 from vpp.events import Votes
 from vpp.findings.scores import Score, score
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, read_json
 
 MOST_VALUES = 30
 MAX_ITERATIONS = 5000
@@ -171,7 +171,7 @@ class PromptedBaselines:
 
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
-    found = directory.read(PROMPTED, PromptedBaselines)
+    found = read_json(directory.path / PROMPTED, PromptedBaselines)
     if found is None or found.rows != tuple(row.id for row in dataset.test):
         return simple
     models = [

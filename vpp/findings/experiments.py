@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vpp.posterior.metric import CHANCE, sign_test, wilson
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, read_json
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Quote, Say, Table
 from vpp.show.words import counted, fixed, integer, interval_text, percent
@@ -89,7 +89,7 @@ class Trial:
 
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     """Read trial.json; None if it is missing, unreadable or from an earlier step."""
-    trial = directory.read(FILE, Trial)
+    trial = read_json(directory.path / FILE, Trial)
     return trial if trial and trial.step == view.last_step else None
 
 

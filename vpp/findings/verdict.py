@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
-
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
@@ -19,9 +17,9 @@ from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, readable_rows
-from vpp.runs.journal import summary_verdict, unreadable_counts, write_summary
-from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight
+from vpp.runs.journal import summary_verdict, write_summary
+from vpp.runs.spec import RunSpec, adapter
+from vpp.runs.view import RunView, constant_weight, scores_of
 from vpp.settings import Config
 from vpp.show.blocks import Alert, Say
 from vpp.show.words import MAJORITY, capitalised, counted, integer, number, p_text, percent
@@ -67,7 +65,8 @@ class Verdict:
         return self.grade in ("better", "equal") and not is_surer
 
 
-_VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+LEAST, MOSTLY = 5, 0.5
+"""Answers from which there is a warning, and the share of them that could not be read."""
 
 
 def blocks(found: Verdict | None) -> tuple[Say, ...]:
@@ -79,7 +78,7 @@ def beside_text(record: dict[str, Any] | None) -> str:
 
     Empty without a model beside.
     """
-    found = _VERDICT.validate_python(record) if record else None
+    found = adapter(Verdict).validate_python(record) if record else None
     if found is None or found.model is None or found.model_value is None:
         return ""
     if found.error is not None:
@@ -100,7 +99,8 @@ def run_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
     dataset = None if record else readable_rows(directory)
     if dataset:
         return verdict(view, directory.spec(), dataset)
-    return _VERDICT.validate_python(record) if record else None
+    found: Verdict | None = adapter(Verdict).validate_python(record) if record else None
+    return found
 
 
 def record_verdict(directory: RunDirectory, view: RunView) -> Verdict | None:
@@ -133,13 +133,18 @@ def unread_alert(view: RunView) -> tuple[Alert, ...]:
 
 
 def _unread_words(view: RunView) -> str:
-    counts = unreadable_counts(view)
-    if counts is None:
+    """Warn of a run whose answers to rows, or whose proposals, mostly could not be read; empty for any other."""
+    if not (view.usage.unparsable or view.usage.refused):
         return ""
-    if not counts.answers:
-        return f"None of {counted(counts.proposals, 'proposal')} could be read: the result is unreliable."
-    share = "All" if counts.answers == counts.of else f"{integer(counts.answers)} of"
-    return f"{share} {integer(counts.of)} answers could not be read: the result is unreliable."
+    evaluated = (votes for each in view.evaluated.values() for votes in each.predictions)
+    votes = [*(each.predictions for each in scores_of(view)), *evaluated]
+    n_silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
+    if n >= LEAST and n_silent >= MOSTLY * n:
+        share = "All" if n_silent == n else f"{integer(n_silent)} of"
+        return f"{share} {integer(n)} answers could not be read: the result is unreliable."
+    if len(proposals) >= LEAST and all(each.why == "unparsable" for each in proposals):
+        return f"None of {counted(len(proposals), 'proposal')} could be read: the result is unreliable."
+    return ""
 
 
 def _limits(view: RunView, spec: RunSpec) -> tuple[str, ...]:

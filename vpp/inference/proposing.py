@@ -11,7 +11,7 @@ from vpp.events import Proposed, Scored, hypothesis_id, writing_fields
 from vpp.inference.population import Chain, Outcome, Particle
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import accepts, log_acceptance
-from vpp.problem import Prediction, Proposal, branches_of, graded_of
+from vpp.problem import Prediction, Proposal, branches_of, shares_of
 from vpp.randomness import call_seed, rng
 from vpp.settings import PRIOR_TEMPERATURE
 
@@ -31,7 +31,7 @@ async def score(chain: Chain, rows: tuple[Row, ...], *, role: Role) -> Outcome:
         rows=tuple(row.id for row in rows),
         predictions=tuple(p.value for p in predictions),
         log_likelihood=log_lik,
-        shares=graded_of(predictions),
+        shares=shares_of(predictions),
         branches=branches_of(predictions),
     )
     scored = replace(chain.particle, predictions=predictions, log_likelihood=log_lik)

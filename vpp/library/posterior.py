@@ -36,13 +36,14 @@ from vpp.runs.asking import Answers, Asking, Questions, average_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.group import Group, begin, start_open, wait_for
 from vpp.runs.journal import RunReader, read_summary
-from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_fields
+from vpp.runs.preparation import Preparation, continue_run, read_sentences, template_texts
 from vpp.runs.process import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, Preset, option_docs, preset
+from vpp.show import blocks
 from vpp.show.figures import plotly_figure
-from vpp.show.markup import markdown_table, markdown_text, one_line
-from vpp.show.words import NBSP, counted, percent
+from vpp.show.markup import lines, markdown
+from vpp.show.words import counted, percent
 from vpp.trials import TrialAsking, TrialSize
 
 if TYPE_CHECKING:
@@ -112,28 +113,24 @@ class _RunFiles:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
 
     def __str__(self) -> str:
-        return "\n".join((self._headline, *map("  ".join, self._lines))).replace(NBSP, " ")
+        return "\n".join(lines(self._blocks))
 
     def _repr_markdown_(self) -> str:
-        rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
-        table = markdown_table(("weight", "on test", "copies", "hypothesis"), rows)
-        return f"{markdown_text(self._headline)}\n\n{table}"
+        return markdown(self._blocks)
 
     @property
-    def _headline(self) -> str:
-        return str(self.verdict or "The run has not ended.")
-
-    @property
-    def _lines(self) -> list[tuple[str, ...]]:
-        return [
+    def _blocks(self) -> tuple[blocks.Note, blocks.Table]:
+        rows = [
             (
                 percent(idea.weight) + ("" if idea.prior is None else f", prior {percent(idea.prior)}"),
                 score_text(idea.test) if idea.test else "not evaluated",
                 counted(len(idea.slots), "copy", "copies"),
-                one_line(idea.text),
+                idea.text,
             )
             for idea in self.ideas
         ]
+        headline = blocks.Note(str(self.verdict or "The run has not ended."))
+        return headline, blocks.Table(head=("weight", "on test", "copies", "hypothesis"), rows=rows)
 
 
 class Posterior(_RunFiles):
@@ -293,7 +290,6 @@ def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None =
 
 
 def _check_end(run: RunDirectory) -> None:
-    """Raise the error of a failed or interrupted run."""
     snapshot = RunReader(run).refresh()
     if snapshot.state == "failed":
         errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
@@ -365,7 +361,7 @@ def fit(
         name=name,
         config=settings,
         endpoint=server,
-        **template_fields(templates, is_demo=server.is_demo, preset=preset_name, dataset=dataset),
+        templates=template_texts(templates, is_demo=server.is_demo, preset=preset_name, dataset=dataset),
         cell_limit=cell_limit,
         start=_sentences(start),
         start_prior=tuple(start_prior),

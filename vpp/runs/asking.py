@@ -382,11 +382,11 @@ class Asking:
         self._directory, self._spec, self._programs = directory, directory.spec(), programs
         self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
         self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
-        self._evaluated = None if texts else view.evaluated.get("train")
+        self._evaluation = None if texts else view.evaluated.get("train")
         self._step = view.last_step
         pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
         self._before = {pair: answer for pair, answer in answers.items() if pair in pairs}
-        self._answered: dict[tuple[str, int], Prediction] = {}
+        self._answers: dict[tuple[str, int], Prediction] = {}
         self.total = len(pairs) - len(self._before)
         """Questions. Unreadable answers need more calls."""
         has_programs = programs is not None and self._spec.config.has_programs
@@ -398,18 +398,18 @@ class Asking:
 
     @property
     def done(self) -> int:
-        return len(self._answered)
+        return len(self._answers)
 
     @property
     def by_pair(self) -> dict[tuple[str, int], Prediction]:
         """Answers so far, by hypothesis id and row id."""
-        return self._before | dict(self._answered)
+        return self._before | dict(self._answers)
 
     async def go(self, *, keys: Keys, cache_dir: Path) -> Answers:
         """Ask all questions. Raises EndpointError; earlier answers stay, also if this is cancelled."""
 
         def keep(hypothesis: str, prediction: Prediction, _attempts: int) -> None:
-            self._answered[hypothesis, prediction.row] = prediction
+            self._answers[hypothesis, prediction.row] = prediction
 
         texts = list(dict.fromkeys(self._texts))
         size = -(-IN_FLIGHT // len(texts))
@@ -424,7 +424,7 @@ class Asking:
         """Return the rows that every hypothesis has answered."""
         answers, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answers for identity in identities))
-        dataset, evaluated = self._spec.dataset, self._evaluated
+        dataset, evaluated = self._spec.dataset, self._evaluation
         return Answers(
             rows=rows,
             texts=self._texts,
@@ -476,15 +476,15 @@ class Background(Generic[Q]):
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
         self.asking = asking
-        self._began_at, self._ended_at, self._ended = time.monotonic(), 0.0, threading.Event()
+        self._began_at, self._end_at, self._end = time.monotonic(), 0.0, threading.Event()
         self._future = asyncio.run_coroutine_threadsafe(self._go(keys, cache_dir), background_loop())
 
     async def _go(self, keys: Keys, cache_dir: Path) -> Any:
         try:
             return await self.asking.go(keys=keys, cache_dir=cache_dir)
         finally:
-            self._ended_at = time.monotonic()
-            self._ended.set()
+            self._end_at = time.monotonic()
+            self._end.set()
 
     @property
     def is_running(self) -> bool:
@@ -504,7 +504,7 @@ class Background(Generic[Q]):
 
     @property
     def seconds(self) -> float:
-        return (self._ended_at or time.monotonic()) - self._began_at
+        return (self._end_at or time.monotonic()) - self._began_at
 
     def seconds_left(self) -> float | None:
         """Estimate the seconds left at the pace so far; None before the first answer."""
@@ -518,7 +518,7 @@ class Background(Generic[Q]):
     def stop(self, *, wait_s: float = 0) -> None:
         """Cancel the calls in flight, wait for their ends and keep the answers; no effect once it has ended."""
         self._future.cancel()
-        self._ended.wait(wait_s)
+        self._end.wait(wait_s)
 
     def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)

@@ -104,14 +104,9 @@ class RunDirectory:
 
     def spec(self) -> RunSpec:
         """Read run.json. Raises RunError if there is no run, or it cannot be read."""
-        try:
-            spec: RunSpec = adapter(RunSpec).validate_json((self.path / "run.json").read_bytes())
-            return replace(spec, name=spec.name[:NAME_LENGTH])
-        except FileNotFoundError:
-            raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
-        except (OSError, ValueError, InputError) as error:
-            reason = first_fault(error)
-            raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
+        missing = f"{self.path} holds no run: give a directory that `vpp list` names"
+        spec = read_spec(self.path / "run.json", RunSpec, missing=missing)
+        return replace(spec, name=spec.name[:NAME_LENGTH])
 
     def journal_bytes(self) -> int:
         try:
@@ -119,32 +114,21 @@ class RunDirectory:
         except OSError:
             return 0
 
-    def write(self, name: str, value: object, *, sync: bool = True) -> None:
-        """Write a value as JSON into a file of the run. Raises DiskRefused."""
-        write_atomically(self.path / name, to_json(value, inf_nan_mode="strings"), sync=sync)
-
-    def read(self, name: str, kind: type[T]) -> T | None:
-        """Read what `write` wrote; None if it is missing or of another kind."""
-        with suppress(OSError, ValueError):
-            value: T = adapter(kind).validate_json((self.path / name).read_bytes())
-            return value
-        return None
-
     def send_command(self, command: Command) -> None:
         """Leave a command for the worker, which deletes it once it is carried out."""
-        self.write("control", command)
+        write_json(self.control, command)
 
     def command(self) -> Command | None:
         """Return the command that is not carried out yet."""
-        command: Command | None = self.read("control", cast(Any, Command))
+        command: Command | None = read_json(self.control, cast(Any, Command))
         return command
 
     def beat(self, beat: Heartbeat) -> None:
         """Raises DiskRefused."""
-        self.write("heartbeat", beat, sync=False)
+        write_json(self.path / "heartbeat", beat, sync=False)
 
     def last_beat(self) -> Heartbeat | None:
-        return self.read("heartbeat", Heartbeat)
+        return read_json(self.path / "heartbeat", Heartbeat)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -176,6 +160,17 @@ class RunDirectory:
         if self.is_starting():
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
+
+
+def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
+    """Read a file of settings. missing: message if there is none. Raises RunError."""
+    try:
+        spec: T = adapter(kind).validate_json(path.read_bytes())
+        return spec
+    except FileNotFoundError:
+        raise RunError(missing) from None
+    except (OSError, ValueError, InputError) as error:
+        raise RunError(f"{path} cannot be read ({first_fault(error)}): restore it from a copy") from None
 
 
 def load_dataset(run: RunDirectory, spec: RunSpec) -> Dataset:
@@ -210,6 +205,19 @@ _FIXES = {
     errno.EACCES: ("permission denied", "give this user the right to write there"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
 }
+
+
+def write_json(path: Path, value: object, *, sync: bool = True) -> None:
+    """Raises DiskRefused."""
+    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
+
+
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Read what `write_json` wrote; None if it is missing or of another kind."""
+    with suppress(OSError, ValueError):
+        value: T = adapter(kind).validate_json(path.read_bytes())
+        return value
+    return None
 
 
 def refusal(error: OSError, path: Path) -> str:

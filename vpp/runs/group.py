@@ -96,7 +96,6 @@ class Group:
         return members
 
     def send(self, command: Command) -> None:
-        """Send a command to each run that has a worker."""
         for run in self.runs:
             if run.is_held():
                 run.send_command(command)
@@ -153,7 +152,7 @@ def is_evaluated(reader: RunReader) -> bool:
 
 def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: Path) -> RunDirectory:
     views, dataset, first = [reader.refresh().view for reader in readers], readers[0].dataset(), readers[0].directory
-    spec = pooled_spec([reader.directory.id for reader in readers], views, first.spec(), dataset)
+    spec = pooling_spec([reader.directory.id for reader in readers], views, first.spec(), dataset)
     if written:
         spec = replace(spec, name=written.spec().name)
     started = start_of(spec, dataset, versions=views[0].started.versions if views[0].started else {})
@@ -173,7 +172,7 @@ def _write(readers: Sequence[RunReader], written: RunDirectory | None, folder: P
     return directory
 
 
-def pooled_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dataset: Dataset) -> RunSpec:
+def pooling_spec(ids: Sequence[str], views: Sequence[RunView], spec: RunSpec, dataset: Dataset) -> RunSpec:
     """Return the settings of the run that weighs the last sentences of others. spec: of one of them."""
     texts = dict.fromkeys(view.texts[state.hypothesis] for view in views for state in view.population)
     pooled = replace(
@@ -210,7 +209,7 @@ async def weigh(spec: RunSpec, dataset: Dataset, views: Sequence[RunView]) -> li
     for each in (each for view in views for each in view.evaluated.values()):
         for k, hypothesis in enumerate(each.hypotheses):
             shares = each.shares[k] if each.shares else repeat(None)
-            branches = each.branches[k] if each.branches else repeat(None)
+            branches = (each.branches[k] if each.branches else ()) or repeat(None)  # none of a text read row by row
             for row, value, share, branch in zip(each.rows, each.predictions[k], shares, branches, strict=False):
                 prediction = Prediction(row=row, value=value, shares=share, branch=branch)
                 answers.setdefault((hypothesis, row), prediction)

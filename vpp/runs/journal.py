@@ -20,9 +20,9 @@ from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset
 from vpp.errors import DiskRefused, JournalDamaged, RunError
-from vpp.events import Event, RunResumed, Scored, StepFinished, Usage
+from vpp.events import Event, RunResumed, StepFinished, Usage
 from vpp.problem import Prediction, TextAnswer, Translation
-from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset
+from vpp.runs.directory import Heartbeat, RunDirectory, State, load_dataset, read_json, write_json
 from vpp.runs.spec import RunSpec, adapter, first_fault
 from vpp.runs.view import Phase, RunView
 
@@ -120,7 +120,6 @@ class Journal:
         return os.fstat(self._file.fileno()).st_size + sum(map(len, self._waiting))
 
     def forget(self) -> None:
-        """Drop waiting lines."""
         self._waiting.clear()
 
     def close(self) -> None:
@@ -318,7 +317,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
     Raises RunError if the journal is read and cannot be.
     """
-    size, written = directory.journal_bytes(), directory.read(SUMMARY, Summary)
+    size, written = directory.journal_bytes(), read_json(directory.path / SUMMARY, Summary)
     if written and (written.journal == size or directory.is_held()):
         return written
     if not size:
@@ -328,7 +327,7 @@ def read_summary(directory: RunDirectory) -> Summary:
 
 def summary_verdict(directory: RunDirectory) -> dict[str, Any] | None:
     """Return the verdict of a summary that is up to date; nothing is written."""
-    written = directory.read(SUMMARY, Summary)
+    written = read_json(directory.path / SUMMARY, Summary)
     return written.verdict if written and written.journal == directory.journal_bytes() else None
 
 
@@ -355,43 +354,5 @@ def write_summary(
         verdict=verdict,
     )
     with suppress(DiskRefused):
-        directory.write(SUMMARY, summary, sync=False)
+        write_json(directory.path / SUMMARY, summary, sync=False)
     return summary
-
-
-# Unreadable answers
-
-LEAST = 5
-MOSTLY = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableCounts:
-    """Counts of a run that could hardly be read."""
-
-    answers: int
-    """Unreadable answers to rows; 0 if enough could be read."""
-    of: int
-    proposals: int
-    """Proposals, if none of them could be read; else 0."""
-
-
-def unreadable_counts(view: RunView) -> UnreadableCounts | None:
-    """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
-    if not (view.usage.unparsable or view.usage.refused):
-        return None
-    evaluated = (votes for each in view.evaluated.values() for votes in each.predictions)
-    votes = [*(each.predictions for each in scores_of(view)), *evaluated]
-    silent, n, proposals = sum(each.count(None) for each in votes), sum(map(len, votes)), view.proposals
-    is_silent = n >= LEAST and silent >= MOSTLY * n
-    is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
-    if not (is_silent or is_garbled):
-        return None
-    return UnreadableCounts(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
-
-
-def scores_of(view: RunView) -> Iterator[Scored]:
-    for step in view.steps.values():
-        yield from step.scored.values()
-        yield from step.proposals_scored.values()
-    yield from view.final_scored.values()

@@ -30,6 +30,7 @@ from vpp.llm.templates import (
     LETTERED,
     PAPER,
     Message,
+    Role,
     Template,
     check_templates,
     chosen_templates,
@@ -102,7 +103,7 @@ def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
 
 def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError if log-probabilities are to be read and the labels or the user's template do not allow it."""
-    text, is_lettered = spec.learner_template, spec.config.likelihood == "logprobs"
+    text, is_lettered = spec.templates.get("learner"), spec.config.likelihood == "logprobs"
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
@@ -114,11 +115,10 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
         raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
 
 
-def template_fields(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[str, Any]:
-    """Return a set of templates as fields of RunSpec."""
+def template_texts(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[Role, str | None]:
     classes, has_text = dataset.classes, dataset.has_text
     own = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
-    return {f"{role}_template": text for role, text in set_texts(own).items()}
+    return set_texts(own)
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
@@ -275,15 +275,15 @@ def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
 
 def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
-    own = template_of(spec.learner_template, role="learner")
+    own = template_of(spec.templates.get("learner"), role="learner")
     return shipped("learner", LETTERED) if spec.config.likelihood == "logprobs" and own.style != "letter" else own
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     return OptimizerPrompts(
         dataset=dataset,
-        refining=template_of(spec.optimizer_template, role="optimizer"),
-        drawing=template_of(spec.prior_template, role="prior"),
+        refining=template_of(spec.templates.get("optimizer"), role="optimizer"),
+        drawing=template_of(spec.templates.get("prior"), role="prior"),
         seed_text=seed_sentence(dataset, spec.config.prior),
         cell_limit=spec.cell_limit,
     )

@@ -116,10 +116,8 @@ class RunSpec:
     endpoint: EndpointSpec
     dataset: dict[str, Any] = field(default_factory=dict)
     """Name, target, task, columns, labels, row counts and provenance, as in `RunStarted`."""
-    learner_template: str | None = None
-    """Text of the user's own template; None for the default."""
-    optimizer_template: str | None = None
-    prior_template: str | None = None
+    templates: dict[Role, str | None] = field(default_factory=dict)
+    """Text of each role's template; None for the default."""
     command: tuple[str, ...] = ()
     """Arguments of `python -m vpp` that repeat the run."""
     start: tuple[str, ...] = ()
@@ -140,10 +138,6 @@ class RunSpec:
     """Characters that prompts show of a cell; 0: all that the models' contexts hold."""
     prices: Prices = NO_PRICES
     cap: Cap = NO_CAP
-
-    @property
-    def templates(self) -> dict[Role, str | None]:
-        return {"learner": self.learner_template, "optimizer": self.optimizer_template, "prior": self.prior_template}
 
     @property
     def ceiling(self) -> int:

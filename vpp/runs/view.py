@@ -1,6 +1,6 @@
 """RunView: the fold over a run's events. A live, a finished and a crashed run are read by this one code."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -182,6 +182,13 @@ def _with_own_mappings(view: V) -> V:
     values = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
     own: dict[str, Any] = {name: dict(value) for name, value in values.items() if isinstance(value, dict)}
     return replace(view, **own)
+
+
+def scores_of(view: RunView) -> Iterator[Scored]:
+    for step in view.steps.values():
+        yield from step.scored.values()
+        yield from step.proposals_scored.values()
+    yield from view.final_scored.values()
 
 
 def priors(view: RunView) -> tuple[float, ...]:

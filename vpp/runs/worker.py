@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -104,7 +104,6 @@ class _Control:
                 self.stop.set()
 
     def carry_out(self) -> None:
-        """Delete the command, which has been carried out."""
         with suppress(OSError):
             self._directory.control.unlink()
 
@@ -132,8 +131,7 @@ class Worker:
         self.slots = Slots(surroundings.slots_dir, count=surroundings.max_running)
         self.counters = Counters()
         self.control = _Control(directory)
-        self.queued, self.waits = True, False
-        self.loading_s: float | None = None
+        self._last_beat = Heartbeat(queued=True)
         self._going = asyncio.Event()
 
     async def run(self) -> RunView:
@@ -151,8 +149,7 @@ class Worker:
         if end is not None:
             self._end(end)
         self.slots.give_back()
-        self.queued = False
-        self.beat()
+        self.beat(queued=False)
         return self.view
 
     def record(self, event: Event) -> None:
@@ -177,21 +174,14 @@ class Worker:
                 self.record(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
             self.journal.forget()
 
-    def beat(self) -> None:
-        """Write a heartbeat, if the disk takes it: the run works without."""
+    def beat(self, **changes: Any) -> None:
+        """Write a heartbeat, if the disk takes it: the run works without. changes: of its fields since the last."""
         now, (in_flight, age_s) = time.time(), self.counters.flight()
-        beat = Heartbeat(
-            at=now,
-            usage=self.counters.snapshot(),
-            queued=self.queued,
-            waits=self.waits,
-            loading_s=self.loading_s,
-            in_flight=in_flight,
-            oldest_at=now - age_s,
-        )
+        counts: dict[str, Any] = {"usage": self.counters.snapshot(), "in_flight": in_flight, "oldest_at": now - age_s}
+        self._last_beat = replace(self._last_beat, at=now, **counts, **changes)
         with suppress(DiskRefused):
-            self.directory.beat(beat)
-        self.around.on_beat(self.view, beat)
+            self.directory.beat(self._last_beat)
+        self.around.on_beat(self.view, self._last_beat)
 
     async def _keep_alive(self) -> None:
         """Write waiting events and heartbeats. A refusing disk ends the run at its next event."""
@@ -258,10 +248,9 @@ class Worker:
     async def _take_slot(self) -> None:
         """Wait, as `queued`, for one of the runs folder's slots."""
         if not self.slots.take_now():
-            self.queued = self.waits = True
-            self.beat()
+            self.beat(queued=True, waits=True)
             await self.slots.take()
-            self.waits = False
+            self.beat(waits=False)
 
     async def _attempt(self) -> None:
         """Open the session and run from the last complete step to the end.
@@ -277,9 +266,7 @@ class Worker:
         journal.flush()
 
         def show_loading(seconds: float) -> None:
-            is_first, self.loading_s = self.loading_s is None, seconds
-            if is_first:
-                self.beat()
+            self.beat(loading_s=seconds)
             if self.control.stop.is_set():
                 raise _Stopped
 
@@ -294,10 +281,9 @@ class Worker:
             on_loading=show_loading,
         )
         async with open_session(self.directory, access) as session:
-            self.loading_s = None
             if was_started:
                 self.record(RunResumed(step=view.last_step))
-            self.queued = False
+            self.beat(queued=False, loading_s=None)
             with rare_collecting():
                 await self._sample(session)
 
@@ -323,7 +309,7 @@ class Worker:
             return
         with suppress(_Stopped, _AtCap, EndpointError):
             await self.control.unless_stopped(self._take_slot())
-            self.queued = False
+            self.beat(queued=False)
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
@@ -362,6 +348,6 @@ class Worker:
                 await asyncio.sleep(POLL_S)
             await self._take_slot()
             self.record(RunResumed(step=self.view.total_steps))
-            self.queued = False
+            self.beat(queued=False)
             self._going.set()
             session.budget.go_on()
