@@ -16,8 +16,8 @@ export default function (deck, change) {
   for (const card of cards)
     if (gliding.includes(card)) glide(card, before.get(from(card)).box)
     else card.animate({ opacity: [0, 0, 0, 1] }, TIMING)
-  const glided = gliding.map(from)
-  for (const [key, { ghost, box }] of before) if (!glided.includes(key)) fade(deck, ghost, box, place)
+  const stays = gliding.map(from)
+  for (const [key, { ghost, box }] of before) if (!stays.includes(key)) fade(deck, ghost, box, place)
 }
 
 // The most cards that keep their order. top: where a card was.

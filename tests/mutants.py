@@ -32,7 +32,7 @@ class Mutant:
     instead: str
     tests: str
 
-    def spoiled(self) -> str:
+    def source(self) -> str:
         """Source of the module with its fault. Raises ValueError unless the passage occurs exactly once."""
         source = (ROOT / "vpp" / self.module).read_text(encoding="utf-8")
         if source.count(self.passage) != 1:
@@ -141,7 +141,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
         ("a continued run draws anew", "given = problem.start_texts", "given = problem.start_texts[:0]"),
     ),
-    ("posterior/disagreement.py", "tests/posterior/test_disagreement.py"): (
+    ("posterior/disagreement.py", "tests/posterior/test_prediction.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
@@ -185,9 +185,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("findings/verdict.py", "tests/findings/test_verdict.py"): (
         ("a better simple model is no reason", "and difference.mean > 0 and", "and difference.mean < 0 and"),
-        ("sure and wrong is no warning", "tail(wrong, n, 1 - CERTAIN) < CHANCE", "False"),
+        ("sure and wrong is no warning", "elif found.judgement == SURER:", "elif False:"),
     ),
-    ("findings/result.py", "tests/findings/test_result.py"): (
+    ("findings/result.py", "tests/findings/test_verdict.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
     ("posterior/calibration.py", "tests/posterior/test_conformal.py"): (
@@ -222,7 +222,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("findings/points.py", "tests/findings/test_points.py"): (
         ("abstentions not behind", "+ (0.0 if self.mixture.noise else self.abstained)", "+ 0.0"),
     ),
-    ("show/markup.py", "tests/show/test_escaping.py"): (
+    ("findings/points.py", "tests/reporting/test_predictions.py"): (
+        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
+    ),
+    ("show/markup.py", "tests/show/test_words.py"): (
         ("quotes not escaped", "quote=True", "quote=False"),
     ),
     ("show/words.py", "tests/show/test_words.py"): (
@@ -230,7 +233,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("reporting/predictions.py", "tests/reporting/test_predictions.py"): (
         ("a formula in the header", "map(safe_cell, (row_column,", "map(str, (row_column,"),
-        ("low and high exchanged", "low, high = point.interval", "high, low = point.interval"),
     ),
     ("cli/stored.py", "tests/verification/test_verify.py tests/cli/test_commands.py"): (
         ("faults end with 0", "0 if result.holds else 1", "0"),
@@ -238,7 +240,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("cli/system.py", "tests/cli/test_bad_input.py"): (
         (".env before the environment", "{**dotenv(), **os.environ}", "{**os.environ, **dotenv()}"),
     ),
-    ("programs/sandbox.py", "tests/programs/test_sandbox.py"): (
+    ("programs/sandbox.py", "tests/programs/test_source.py"): (
         ("no answer is a yes", ".get(text, False)", ".get(text, True)"),
     ),
     ("programs/source.py", "tests/programs/test_source.py"): (
@@ -259,7 +261,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
         tree = Path(folder)
         others = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
         shutil.copytree(ROOT, tree, ignore=others, dirs_exist_ok=True)
-        (tree / "vpp" / mutant.module).write_text(mutant.spoiled(), encoding="utf-8")
+        (tree / "vpp" / mutant.module).write_text(mutant.source(), encoding="utf-8")
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
         try:
             done = subprocess.run(
@@ -280,7 +282,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
     return "caught" if done.returncode == FAILED else "SURVIVES"
 
 
-def untouched(tests: str) -> Mutant:
+def no_fault(tests: str) -> Mutant:
     """A mutant without a fault: tests that fail on it catch nothing."""
     return Mutant("no fault", "posterior/weights.py", "import math\n", "import math\n", tests)
 
@@ -290,7 +292,7 @@ def main() -> int:
     survivors = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         all_tests = list(dict.fromkeys(mutant.tests for mutant in MUTANTS))
-        for tests, found in zip(all_tests, pool.map(fate, map(untouched, all_tests)), strict=True):
+        for tests, found in zip(all_tests, pool.map(fate, map(no_fault, all_tests)), strict=True):
             if found != "SURVIVES":
                 print(f"without a fault, {tests} must pass within {WITHIN_S} s: run it, and mend what fails first")
                 return 1

@@ -99,10 +99,15 @@ def show_step(page: Page, step: int) -> None:
 def ask_row(page: Page) -> None:
     """Ask every particle about a row of the data."""
     page.get_by_text(ASKING).click()
-    choose(page, "Begin with a row of the data", "row 129 (test)")
+    choose(page, "Begin with a row of the data", "row 19 (test)")
     expect(page.get_by_label("year", exact=True)).not_to_have_value("")
     page.get_by_role("button", name="Ask about this row").click()
     page.get_by_label("what the hypotheses say").wait_for()
+
+
+def open_program(page: Page) -> None:
+    """Open the first card's program."""
+    page.locator('details[data-fold="program"] > summary').first.click()
 
 
 def put_on_trial(page: Page) -> None:
@@ -137,6 +142,8 @@ PRINTS = (
     Print(name="watch", address=WATCH, needs=(CARD, CURVE), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
+    Print(name="program", address=POSTERIOR, needs=(".deck",), act=open_program, first=CARD,
+          until="article.card >> nth=1"),
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
     Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=LABELS),

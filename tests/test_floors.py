@@ -26,7 +26,7 @@ def modules() -> Iterator[tuple[str, str, Path]]:
 
 
 @cache
-def imported(path: Path) -> list[str]:
+def imports(path: Path) -> list[str]:
     names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -37,7 +37,7 @@ def imported(path: Path) -> list[str]:
 
 
 def rooms_imported(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imported(path) if name.startswith("vpp.") and name.split(".")[1] in FLOORS}
+    return {name.split(".")[1] for name in imports(path) if name.startswith("vpp.") and name.split(".")[1] in FLOORS}
 
 
 def test_every_room_has_a_floor() -> None:
@@ -60,11 +60,11 @@ def test_inference_and_llm_do_not_know_each_other() -> None:
 
 
 def test_the_library_never_imports_streamlit() -> None:
-    assert [name for _, name, path in modules() for other in imported(path) if other.startswith("streamlit")] == []
+    assert [name for _, name, path in modules() for other in imports(path) if other.startswith("streamlit")] == []
 
 
 def test_only_the_client_knows_openai() -> None:
-    knowing = {name for _, name, path in modules() for other in imported(path) if other.split(".")[0] == "openai"}
+    knowing = {name for _, name, path in modules() for other in imports(path) if other.split(".")[0] == "openai"}
     assert knowing == {"vpp.llm.client"}
 
 
@@ -72,8 +72,8 @@ def test_the_demo_model_stands_apart() -> None:
     inside = list((ROOT / "vpp" / "demo").rglob("*.py"))
     assert inside
     for path in inside:
-        assert [n for n in imported(path) if n.startswith("vpp.") and not n.startswith("vpp.demo")] == []
-    knowing = {name for _, name, path in modules() for other in imported(path) if other.startswith("vpp.demo")}
+        assert [n for n in imports(path) if n.startswith("vpp.") and not n.startswith("vpp.demo")] == []
+    knowing = {name for _, name, path in modules() for other in imports(path) if other.startswith("vpp.demo")}
     assert knowing == {"vpp.runs.asking", "vpp.trials"}  # its version; its reader of plain rules
 
 
@@ -84,7 +84,7 @@ def test_the_lowest_floors_do_no_input_or_output() -> None:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
             assert calls.isdisjoint({"open", "print", "input"}), f"{name} does I/O"
-            assert not {n.split(".")[0] for n in imported(path)} & {"os", "pathlib", "socket", "subprocess"}, name
+            assert not {n.split(".")[0] for n in imports(path)} & {"os", "pathlib", "socket", "subprocess"}, name
 
 
 def test_reading_a_run_imports_no_model_access() -> None:

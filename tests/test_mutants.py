@@ -9,12 +9,12 @@ from tests.mutants import MUTANTS, ROOT, Mutant, fate
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_planted_fault_finds_its_passage_and_leaves_a_module_that_can_be_read(mutant: Mutant) -> None:
-    ast.parse(mutant.spoiled())
+    ast.parse(mutant.source())
     assert all((ROOT / path).exists() for path in mutant.tests.split())
 
 
 def test_no_fault_is_planted_twice() -> None:
-    assert len({mutant.name for mutant in MUTANTS}) == len({mutant.spoiled() for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.name for mutant in MUTANTS}) == len({mutant.source() for mutant in MUTANTS}) == len(MUTANTS)
 
 
 def test_a_fault_that_keeps_its_tests_from_ending_holds_nothing_up() -> None:

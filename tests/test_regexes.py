@@ -1,7 +1,6 @@
 """No regular expression of the product takes long on any text: each is tried on texts made to hold it up."""
 
 import ast
-import builtins
 import re
 import signal
 import time
@@ -35,20 +34,6 @@ PASSED_ON = {r"[+-]?\d+,\d+": "fullmatch", r"\d{3,}(-\d{3,})+": "fullmatch"}
 """Uses of patterns that get another name first."""
 
 
-class Names(dict[str, Any]):
-    """Names of a module, and texts of its functions; any that is known only at run time counts as `word`."""
-
-    def __init__(self, module: dict[str, Any], assigned: list[ast.Assign]) -> None:
-        super().__init__(module)
-        self._texts = {ast.unparse(each.targets[0]): each for each in assigned if isinstance(each.value, ast.JoinedStr)}
-
-    def __missing__(self, name: str) -> Any:
-        return self.value(self._texts[name].value) if name in self._texts else getattr(builtins, name, "word")
-
-    def value(self, node: ast.expr) -> Any:
-        return eval(ast.unparse(node), {}, self)
-
-
 def uses() -> dict[tuple[re.Pattern[str], str], str]:
     """Return the first place of every regular expression and method in the sources. Any scan counts as `finditer`."""
     found: dict[tuple[re.Pattern[str], str], str] = {}
@@ -56,17 +41,15 @@ def uses() -> dict[tuple[re.Pattern[str], str], str]:
         text, place = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
         if "re." not in text:
             continue
-        nodes = list(ast.walk(ast.parse(text)))
-        assigned = [node for node in nodes if isinstance(node, ast.Assign)]
-        owners = {id(node.value): ast.unparse(node.targets[0]) for node in assigned}
-        names = Names(vars(import_module(".".join(place.with_suffix("").parts))), assigned)
+        names, nodes = vars(import_module(".".join(place.with_suffix("").parts))), list(ast.walk(ast.parse(text)))
+        owners = {id(node.value): ast.unparse(node.targets[0]) for node in nodes if isinstance(node, ast.Assign)}
         for node in nodes:
             match node:
                 case ast.Call(func=ast.Attribute(attr=way, value=ast.Name(id="re")), args=[first, *rest]):
                     flags = [*(rest if way == "compile" else []), *(k.value for k in node.keywords if k.arg == "flags")]
                     if way == "compile" or re.fullmatch(WAYS, way):
-                        with suppress(AttributeError):  # a pattern that another one holds
-                            compiled = re.compile(*map(names.value, (first, *flags)))
+                        with suppress(AttributeError, NameError):  # one of another, or of names at run time
+                            compiled = re.compile(*(eval(ast.unparse(each), names) for each in (first, *flags)))
                             for used in ways(compiled, owners.get(id(node)), text) if way == "compile" else {way}:
                                 method = used if "match" in used else "finditer"
                                 found.setdefault((compiled, method), f"{place}:{node.lineno}")

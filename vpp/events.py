@@ -392,7 +392,7 @@ class Usage:
     faults: dict[str, int] = field(default_factory=dict, compare=False)
     """Failed attempts by kind of fault; at most 20 kinds."""
     refused_fields: tuple[str, ...] = field(default=(), compare=False)
-    """Optional request fields that a server refused, with the model; left out or renamed since."""
+    """Optional request fields that a server refused, with the model; left out, renamed or changed since."""
     unkept: int = field(default=0, compare=False)
     """Answers that the cache could not keep."""
     cache_fault: str = field(default="", compare=False)

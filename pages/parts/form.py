@@ -14,9 +14,9 @@ from pages.parts import blocks, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, ask_for_model, choose_model
 from pages.parts.opening import FROM
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line

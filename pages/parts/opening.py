@@ -27,7 +27,7 @@ from vpp.findings.progress import health
 from vpp.findings.status import when_words
 from vpp.runs.budget import demo_pace, plan_of, time_s
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal import RunReader, Snapshot
+from vpp.runs.journal import RunReader, Snapshot, summary_verdict
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
@@ -291,7 +291,6 @@ UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
 OWN = '<p><a href="#new-data">Use your own table</a></p>'
-PENGUINS = "Penguin species: hypotheses compete to the end. Right on all 57 rows they answer, “I don’t know” on 3."
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",
@@ -324,7 +323,7 @@ def introduce() -> None:
             blocks.captions(f"{capitalised(live_words())}, without a key or a network.")
             if st.button(FINISHED, key="new.look", width=260):
                 open_example()
-            blocks.captions(PENGUINS)
+            blocks.captions(f"Penguin species. {finished_words()}")
             blocks.draw(OWN)
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
 
@@ -332,6 +331,12 @@ def introduce() -> None:
 def open_example(name: str = EXAMPLE) -> None:
     with refusals("The example cannot be opened"):
         open_in(unpack(EXAMPLES / name, person.store().folder).id, "pages/watch.py")
+
+
+def finished_words() -> str:
+    """`Right on all 55 test rows that it answered, “I don’t know” on 5.`: the first sentence of its verdict."""
+    record = summary_verdict(RunDirectory(SHIPPED))
+    return record["sentences"][0] if record else ""
 
 
 def live_words() -> str:

@@ -1,6 +1,7 @@
 """Rows whose true labels would tell most, and a new run that goes on with those labels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 import streamlit as st
@@ -9,7 +10,7 @@ from pages.parts import blocks, opening
 from pages.parts.asking import Job, calls_of, model_words
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
-from vpp.data.labelling import Answered, Key, input_key
+from vpp.data.labelling import Key, input_key
 from vpp.findings import new_rows
 from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
@@ -114,13 +115,13 @@ def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str],
         label = f"True answer, {name}"
         truth = (st.selectbox(label, labels, None, **field) or "") if labels else st.text_input(label, **field).strip()
     if truth:
-        answers_of(run)[place] = Answered(inputs=dict(question.row.inputs), target=truth)
+        answers_of(run)[place] = replace(question.row, target=truth)
     else:
         answers_of(run).pop(place, None)
 
 
-def answers_of(run: OpenRun) -> dict[Key, Answered]:
-    answers: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
+def answers_of(run: OpenRun) -> dict[Key, Row]:
+    answers: dict[Key, Row] = st.session_state.setdefault(_key(run, "answered"), {})
     return answers
 
 

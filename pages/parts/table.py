@@ -10,11 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks
 from pages.parts.opening import EXAMPLES, FILE, SOURCE, TABLE, UPLOAD
-from vpp.data.build import split_hints
+from vpp.data.build import choose_inputs, guess_reason, resolve_task, split_hints, target_guess
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Kind, ReadAs, RuleKind, SplitRule, Task
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table, choose_inputs, guess_reason, resolve_task, target_guess, with_kinds
+from vpp.data.table import Table, with_kinds
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
 from vpp.show import markup

@@ -82,7 +82,7 @@ class Finding:
         return any((self.rule, self.testid) == (each.rule, each.testid) for each in LISTED)
 
 
-def required() -> None:
+def require() -> None:
     """Skip the test without axe-core; fail it if VPP_BROWSER=required."""
     if SCRIPT.exists():
         return

@@ -169,6 +169,6 @@ def page(context: BrowserContext) -> Iterator[Page]:
     assert not faults
 
 
-def placed(app: App, reader: RunReader, run_id: str) -> Path:
+def move_run(app: App, reader: RunReader, run_id: str) -> Path:
     """Move a run that was written elsewhere into the app's runs folder, under this id."""
     return reader.directory.path.rename(app.runs / run_id)

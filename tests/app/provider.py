@@ -71,7 +71,7 @@ PAGES = {"/.well-known/openid-configuration": describe, "/jwks": keys, "/authori
 
 
 @contextmanager
-def providing() -> Iterator[str]:
+def provider() -> Iterator[str]:
     """The provider's address."""
     routes = [*(Route(path, page) for path, page in PAGES.items()), Route("/token", token, methods=["POST"])]
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning", lifespan="off", ws="none"))

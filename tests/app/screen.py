@@ -36,7 +36,11 @@ def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:
 
 
 def shown(app: AppTest) -> str:
-    """The HTML that the page drew, also what is patched in place, no-break spaces as spaces; not the glossary."""
+    """The HTML that the page drew, also what is patched in place, no-break spaces as spaces; not the glossary.
+
+    The page was drawn without a failure.
+    """
+    assert not app.exception
     bodies = [str(element.proto.body) for element in app.get("html")]
     steady = [_sent(element.proto) for element in app.get("bidi_component")]
     html = "".join([*(body for body in bodies if "<div popover" not in body), *steady])

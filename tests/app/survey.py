@@ -71,7 +71,7 @@ STRUCTURE = """() => {
 }"""
 
 
-def settled(page: Page) -> None:
+def settle(page: Page) -> None:
     """Wait until the page's script has ended; twice, since a click begins it a moment later."""
     for _ in range(2):
         page.wait_for_timeout(120)
@@ -82,13 +82,13 @@ def open_whole(page: Page) -> None:
     """Open folds within folds, switches, then each tab."""
     for _ in range(3):
         moved = page.evaluate(OPEN_FOLDS) + page.evaluate(SWITCHES)
-        settled(page)
+        settle(page)
         if not moved:
             break
     for tab in page.get_by_role("tab").all():
         tab.click()
     page.evaluate(OPEN_FOLDS)
-    settled(page)
+    settle(page)
 
 
 def survey(page: Page, *, is_dark: bool) -> tuple[dict[str, list[Any]], dict[str, Any]]:
@@ -175,13 +175,13 @@ def check_tab(page: Page) -> None:
     """Assert that Tab reaches every element once, in order, and that focus is visible on each."""
     page.wait_for_function(AT_REST)
     ways = page.evaluate(MARK)
-    stops = [at for at in tabbed(page, 2 * len(ways)) if TOOLBAR not in str(at)]
+    stops = [at for at in tab_stops(page, 2 * len(ways)) if TOOLBAR not in str(at)]
     assert [at if isinstance(at, str) else ways[at[0]] for at in stops] == ways
     assert [ways[at[0]] for at in stops if not at[1]] == [], "focus is not seen"
     page.evaluate(LEAVE)
 
 
-def tabbed(page: Page, most: int) -> list[Any]:
+def tab_stops(page: Page, most: int) -> list[Any]:
     """Return where Tab leads, from the first element of the page's main part until focus leaves it."""
     stops: list[Any] = []
     while len(stops) < most:

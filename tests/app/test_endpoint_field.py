@@ -57,7 +57,6 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
         field.selectbox(key="new.model.listed").set_value("demo").run()
         assert field.text_input(key="new.model").value == "demo"
         field.button(key="new.test_endpoint").click().run()
-    assert not field.exception
     html = shown(field)
     assert "A run can begin." in html
     assert "<td>learner prompt</td><td>works</td><td>read: wug" in html
@@ -124,7 +123,6 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(draw: Call
 
 def test_a_public_demo_offers_the_demo_model_alone(draw: Callable[..., AppTest]) -> None:
     app = draw(VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
-    assert not app.exception
     assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
     assert app.session_state["chosen"].demo
 
@@ -139,9 +137,8 @@ def file_field(draw: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) ->
     return draw(MODEL_FILE)
 
 
-def typed(file_field: AppTest, path: object) -> str:
+def enter_path(file_field: AppTest, path: object) -> str:
     file_field.run().text_input(key="new.gguf").set_value(str(path)).run()
-    assert not file_field.exception
     return shown(file_field)
 
 
@@ -151,7 +148,7 @@ def test_a_file_is_described_and_can_be_run(file_field: AppTest, tmp_path: Path)
     assert file_field.session_state["model"].lacks == LACKS
     assert file_field.button(key="new.test_endpoint").disabled
     path = model_file(tmp_path, "small.gguf")
-    html = typed(file_field, path)
+    html = enter_path(file_field, path)
     assert "small: 0.0 GB. llama.cpp serves it on this machine: 4 calls at a time" in html
     chosen = file_field.session_state["chosen"]
     assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
@@ -161,8 +158,8 @@ def test_a_file_is_described_and_can_be_run(file_field: AppTest, tmp_path: Path)
 
 def test_another_file_is_refused_and_nothing_of_it_is_shown(file_field: AppTest, tmp_path: Path) -> None:
     (tmp_path / "passwords").write_text("root:<b>toor</b>")
-    assert "<script>" not in typed(file_field, "<script>alert(1)</script>")
-    there, missing = typed(file_field, tmp_path / "passwords"), typed(file_field, tmp_path / "nothing")
+    assert "<script>" not in enter_path(file_field, "<script>alert(1)</script>")
+    there, missing = enter_path(file_field, tmp_path / "passwords"), enter_path(file_field, tmp_path / "nothing")
     assert "This file cannot be used" in there
     assert "toor" not in there
     assert there.replace("passwords", "") == missing.replace("nothing", "")
@@ -173,7 +170,7 @@ def test_a_missing_library_is_shown_with_the_command(
     file_field: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert "pip install -r requirements-local.txt" in typed(file_field, model_file(tmp_path))
+    assert "pip install -r requirements-local.txt" in enter_path(file_field, model_file(tmp_path))
     assert file_field.session_state["model"].lacks != ""
 
 
@@ -182,7 +179,7 @@ def test_a_shared_app_offers_a_model_file_only_where_its_owner_allows_it(
 ) -> None:
     monkeypatch.setenv("VPP_SHARED", "1")
     monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
-    assert "llama.cpp serves it on this machine" in typed(file_field, model_file(tmp_path))
+    assert "llama.cpp serves it on this machine" in enter_path(file_field, model_file(tmp_path))
     monkeypatch.delenv("VPP_ALLOW_MODEL_FILES")
     file_field.run()
     assert file_field.session_state["new.who"] == DEMO

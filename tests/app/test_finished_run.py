@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pages.parts.asking import ASKING
 from pages.parts.opening import SHIPPED
 from tests import inspected
-from tests.app.conftest import App, opening, placed
+from tests.app.conftest import App, move_run, opening
 from tests.live import Replay, replaying
 from tests.reporting.builders import YES_NO, drawn, reweighted, run, scored, started
 from tests.reporting.builders import finished as finished_step
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.browser
 def finished(app: App) -> str:
     """Address of a page, whose name stands in braces, of a finished run of two steps written by hand."""
     return (
-        f"{app.url}/{{}}?run={placed(app, inspected.labels(app.runs / 'made'), '20260102-0000-labels-smc-0000').name}"
+        f"{app.url}/{{}}?run={move_run(app, inspected.labels(app.runs / 'made'), '20260102-0000-labels-smc-0000').name}"
     )
 
 
@@ -44,7 +44,7 @@ def film(app: App) -> str:
         events += [scored(step, k, text, {**said, 2: said[k]}) for k, text in enumerate(texts)]
         events += [reweighted(step, weights), finished_step(step, texts, weights=weights)]
     made = run(app.runs / "made", *events, RunFinished(outcome="finished"))
-    return f"{app.url}/watch?run={placed(app, made, '20260102-0001-film-smc-0000').name}"
+    return f"{app.url}/watch?run={move_run(app, made, '20260102-0001-film-smc-0000').name}"
 
 
 MOVING = """() => document.getAnimations()

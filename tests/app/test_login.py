@@ -38,10 +38,10 @@ class Shared:
 @pytest.fixture(scope="module")
 def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     """Ann, who has opened the example, and Bob, who has just logged in."""
-    from tests.app.provider import providing
+    from tests.app.provider import provider
 
     folder, runs = tmp_path_factory.mktemp("secrets"), tmp_path_factory.mktemp("runs")
-    with providing() as url, pytest.MonkeyPatch.context() as patch:
+    with provider() as url, pytest.MonkeyPatch.context() as patch:
         (folder / "secrets.toml").write_text(SECRETS.format(url=url))
         patch.setenv("STREAMLIT_SECRETS_FILES", str(folder / "secrets.toml"))
         with serving(runs) as app, logged_in(browser, app, "ann") as ann, logged_in(browser, app, "bob") as bob:
@@ -52,7 +52,7 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @contextmanager
-def entering(browser: Browser, app: App) -> Iterator[Page]:
+def login_page(browser: Browser, app: App) -> Iterator[Page]:
     with opening(browser) as context:
         page = context.new_page()
         page.goto(app.url)
@@ -61,7 +61,7 @@ def entering(browser: Browser, app: App) -> Iterator[Page]:
 
 @contextmanager
 def logged_in(browser: Browser, app: App, who: str) -> Iterator[Page]:
-    with entering(browser, app) as page:
+    with login_page(browser, app) as page:
         log_in(page, who)
         expect(page.get_by_text("Logged in:")).to_be_visible()
         yield page
@@ -77,7 +77,7 @@ def folders(app: App) -> list[Path]:
 
 
 def test_no_page_shows_anything_before_a_login_or_to_a_user_not_on_the_list(shared: Shared, browser: Browser) -> None:
-    with entering(browser, shared.app) as page:
+    with login_page(browser, shared.app) as page:
         for path in ("", f"watch?run={shared.run}"):
             page.goto(f"{shared.app.url}/{path}")
             expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, TimeoutError, expect
 from pages.parts.asking import ASKING
 from tests.app import axe
 from tests.app.conftest import App, opening, serving
-from tests.app.survey import SETTLED, SIDEWAYS, TEXT, check_arrows, check_tab, open_whole, settled, survey
+from tests.app.survey import SETTLED, SIDEWAYS, TEXT, check_arrows, check_tab, open_whole, settle, survey
 from tests.hostile.detector import Detector
 from tests.hostile.payload import MARK, WORDS, harm, seen
 from tests.hostile.runs import Hostile
@@ -114,19 +114,19 @@ def fill_form(page: Page, folder: Folder) -> None:
     def test_model(name: str) -> None:
         page.get_by_label("Model", exact=True).fill(name)
         page.keyboard.press("Tab")
-        settled(page)
+        settle(page)
         page.get_by_role("button", name="Test the endpoint").click()
 
     page.locator('input[type="file"]').set_input_files(str(folder.table))
     page.get_by_role("button", name="Start the run").wait_for()
-    settled(page)
+    settle(page)
     page.get_by_text("My endpoint", exact=True).click()
     page.get_by_label("Address", exact=True).fill(f"{folder.hostile.leak}/v1")
     test_model(folder.hostile.short("model"))
     page.get_by_label("Models on this server").first.wait_for()
     test_model(REFUSED)
     page.get_by_text(seen("error")).first.wait_for()
-    settled(page)
+    settle(page)
     open_list(page, "Models on this server")
     assert seen("listed") in page.evaluate(TEXT)
     page.keyboard.press("Escape")
@@ -160,14 +160,14 @@ def ask_and_open(page: Page, _: Folder) -> None:
             for label, kind in zip(labels, ("number", "category", "text"), strict=True)] == [True] * 3  # fmt: skip
     page.get_by_role("button", name="Ask about this row").click()
     page.get_by_label("what the hypotheses say").wait_for()
-    settled(page)
+    settle(page)
     page.locator(".card [data-fold=history] summary").first.press("Enter")
     page.locator(".vpp .way").first.wait_for()
     page.locator(".ledger summary").first.press("Enter")
     page.locator(".ledger table").first.wait_for()
     open_whole(page)
     page.locator(".out summary", has_text="unreadable").first.click()
-    settled(page)
+    settle(page)
     assert seen("hypothesis") in page.locator(".way").first.inner_text().replace("\N{WORD JOINER}", "")
 
 
@@ -235,7 +235,7 @@ def test_a_page_shows_hostile_text_as_its_characters_and_is_accessible(
     assert page.locator("[data-testid=stAppDeployButton], [data-testid=stException]").count() == 0
     assert over_app.faults(page) == []
     assert folder.heard == []
-    axe.required()
+    axe.require()
 
 
 def check_structure(structure: dict[str, Any], title: str) -> None:
@@ -257,7 +257,7 @@ MOVING = """() => document.getAnimations()
 
 def test_planted_faults_are_found_and_what_waits_moves_unless_motion_is_reduced(page: Page, folder: Folder) -> None:
     """An image without words, a button without a name, pale text: axe-core names each, and whose it is."""
-    axe.required()
+    axe.require()
     planted = '<img src="data:,"><button></button><p style="color:#ddd;background:#fff">pale</p>'
     page.emulate_media(color_scheme="light")
     page.goto(f"{folder.app.url}/watch?run=none")

@@ -1,4 +1,4 @@
-"""The pages of a run at any moment, without a browser."""
+"""The pages of a run at any moment, and of several runs side by side, without a browser."""
 
 import re
 import shutil
@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests import inspected
 from tests.app.screen import app as app
-from tests.app.screen import opened, press, shown
+from tests.app.screen import names, opened, press, shown
 from tests.findings.test_points import calibrated_labels
-from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.reporting.builders import USAGE, run
+from tests.inspected import LABEL_CONFIG, LABELS, all_right, label_events, other, under
+from tests.reporting.builders import USAGE, YES_NO, run
 from tests.sampled import VARIANTS, kept_run, write
 from vpp.events import RunFailed, RunPaused, RunResumed
 from vpp.findings.step import Cards
@@ -59,7 +59,6 @@ def test_figures_come_first_then_the_split_rows_the_most_divided_of_them_open(ap
     app.segmented_control(key="disagreement.which").set_value("All").run()
     app.session_state["disagreement.row"] = 6
     press(app, "Show 2 more")
-    assert not app.exception
     html = shown(app)
     assert rows(html) == ["8", "7", "9", "4", "5", "6"]
     assert html.count('aria-expanded="true" aria-label="Row 6"') == 1
@@ -86,14 +85,14 @@ def test_numbers_have_their_own_figures_and_table(app: AppTest, tmp_path: Path) 
     assert "ended before its first hypotheses" not in shown(opened(app, reader, "watch"))
 
 
-def offered(app: AppTest) -> list[str]:
+def downloads(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
 
 def test_two_pages_and_their_files_are_offered(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV"]
-    assert offered(opened(app, reader, "report")) == labels
+    assert downloads(opened(app, reader, "report")) == labels
     page = shown(app)
     assert page.count("Right on 4 of 5 test rows that it answered") == 1
     assert "Rows in doubt or wrong" in page
@@ -146,7 +145,6 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
     monkeypatch.setattr("vpp.runs.process.start", refuse)
     app.button(key="watch.resume").click().run()
-    assert not app.exception
     assert "That could not be done" in shown(app)
 
 
@@ -197,3 +195,94 @@ def deck(reader: RunReader) -> str:
     snapshot, data = reader.refresh(), reader.dataset()
     maker = Cards(snapshot.view, snapshot.spec.config, data)
     return html([Deck([card for step in range(snapshot.view.total_steps) for card in maker.at(step)])])
+
+
+OLD, NEW, FAR = "20260101-0000-old-smc-0001", "20260102-0000-new-smc-0002", "20260103-0000-far-smc-0003"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two runs on the same rows, and one on others."""
+    under(inspected.labels(tmp_path / "a"), tmp_path, OLD)
+    under(other(tmp_path / "b"), tmp_path, NEW)
+    under(all_right(tmp_path / "c", YES_NO), tmp_path, FAR)
+    return tmp_path
+
+
+def compare(app: AppTest, run: str = "", **query: str) -> str:
+    """Open the page with a run and the parameters of the address; return what it shows."""
+    if run:
+        app.session_state["run"] = run
+    app.run()
+    for name, value in {**query, **({"run": run} if run else {})}.items():
+        app.query_params[name] = value
+    app.switch_page("pages/compare.py").run()
+    return shown(app)
+
+
+def selection(app: AppTest) -> list[str]:
+    return sorted(app.multiselect(key="compare.runs").value)
+
+
+def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
+    html = compare(app, OLD)
+    assert selection(app) == [OLD, NEW]
+    better = "A is better: right on 5 of 6 test rows (83.3 %), against 66.7 % of B."
+    assert better in html
+    order = ("Right on ", better, ">setting<")
+    places = [html.find(title) for title in order]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "Not significant: better on 1 row, worse on 0 (p = 1.00)." in html
+    assert app.query_params["compare"] == f"{OLD},{NEW}"
+    assert "1 setting that may explain the difference" in html
+    app.query_params["run"] = NEW
+    assert "worse than B" in compare(app)
+
+
+def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
+    html = compare(app, compare=f"{NEW},{FAR},gone")
+    assert selection(app) == [NEW, FAR]
+    assert "B has other test rows than A" in html
+    assert "Not in the runs folder: gone." in html
+    app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
+    assert "B has other test rows than A" in shown(app)
+    assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
+
+
+def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
+    (runs / NEW / "data.csv").write_bytes(b"other")
+    html = compare(app, OLD)
+    assert "00:00 · seed 1 cannot be compared" in html
+    assert "was changed after the run wrote it" in html
+    assert "Right on 4 of 5 test rows that it answered" in html
+
+
+def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, tmp_path: Path) -> None:
+    name = "20260104-0000-now-smc-0004"
+    directory = under(other(tmp_path / "d", asked=False), runs, name).directory
+    with directory.lock():
+        directory.beat(Heartbeat())
+        html = compare(app, OLD)
+    assert selection(app) == [OLD, NEW, name]
+    assert "As things stand now: C running, 2 of 2 steps." in html
+    assert "Without evaluated test rows: C (running, 2 of 2 steps)." in html
+
+
+def test_the_runs_of_a_group_are_stopped_and_resumed_as_one(app: AppTest, runs: Path, tmp_path: Path) -> None:
+    name = "20260104-0000-now-smc-0004"
+    directory = under(other(tmp_path / "d", asked=False), runs, name).directory
+    for each in (OLD, name):
+        RunDirectory(runs / each).amend(group="g")
+    with directory.lock():
+        directory.beat(Heartbeat())
+        html = compare(app, OLD)
+        assert selection(app) == [OLD, name]
+        assert "Two runs of one setting, with different seeds: right on 5 of 6 test rows" in html
+        press(app, "Stop all")
+        assert directory.command() == "stop"
+    html = compare(app, OLD)
+    assert "<h1>One setting, 2 seeds</h1>" in html
+    assert "found by the one seed," in html
+    assert "Hypotheses of all runs" in html
+    assert "Resume the others" in names(app)

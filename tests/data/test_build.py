@@ -10,19 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset, find_task, resolve_task, sort_labels, target_guess
 from vpp.data.dataset import SplitRule
 from vpp.data.split import SplitPlan
-from vpp.data.table import (
-    ColumnChoice,
-    Table,
-    find_task,
-    resolve_task,
-    sort_labels,
-    target_guess,
-    unlabelled_rows,
-    with_kinds,
-)
+from vpp.data.table import Table, unlabelled_rows, with_kinds
 from vpp.errors import DataError, InputError
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -229,12 +220,11 @@ def test_labels_sort_as_numbers_only_if_all_are():
         assert sort_labels([*reversed(labels), labels[0]]) == labels
 
 
-def test_rows_to_predict_are_those_without_a_target_or_all():
+def test_all_rows_of_a_table_are_to_predict():
     table = Table.read(b"a,y,b\n1,2,x\n3,,y\n,NA,z\n", name="new.csv")
     rows = unlabelled_rows(table, ["a", "b"])
     assert [(row.id, row.target) for row in rows] == [(0, None), (1, None), (2, None)]
     assert rows[2].inputs == (("a", None), ("b", "z"))
-    assert [row.id for row in unlabelled_rows(table, ["a"], "y")] == [1, 2]
     with pytest.raises(DataError, match=r"new.csv lacks 'c', which the data of the run has"):
         unlabelled_rows(table, ["a", "c"])
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
-from vpp.data.dataset import Dataset, SplitRule, dataset_from_csv, rows_csv, spec
-from vpp.data.labelling import Answered, candidate_rows, input_fields, input_key, typed_row, with_rows
+from vpp.data.dataset import Dataset, Row, SplitRule, dataset_from_csv, rows_csv, spec
+from vpp.data.labelling import candidate_rows, input_fields, input_key, typed_row, with_rows
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import DataError
@@ -85,8 +85,8 @@ def test_made_up_rows_lie_within_the_training_range(seed, n):
         assert row.target is None
 
 
-def answered(x: str = "30", z: str | None = "p", target: str = "a") -> Answered:
-    return Answered(inputs={"x": x, "z": z}, target=target)
+def answered(x: str = "30", z: str | None = "p", target: str = "a") -> Row:
+    return Row(id=0, inputs=(("x", x), ("z", z)), target=target)
 
 
 def test_added_rows_follow_the_training_rows_under_new_ids():
@@ -112,7 +112,11 @@ def test_added_rows_follow_the_training_rows_under_new_ids():
         (PAIRS, [answered("30"), answered("30.0")], "answered row 2 repeats answered row 1"),
         (PAIRS, [answered("2", "p", "a")], "answered row 1 repeats row 4 of the run"),
         *(
-            (NUMBERS, [Answered(inputs={"x": "30"}, target=target)], "is not a number: give 'y' as a decimal number")
+            (
+                NUMBERS,
+                [Row(id=0, inputs=(("x", "30"),), target=target)],
+                "is not a number: give 'y' as a decimal number",
+            )
             for target in ("nan", "inf", "1,5", "", "abc")
         ),
     ],

@@ -1,17 +1,21 @@
-"""The dataset in a run directory."""
+"""The dataset in a run directory, with the descriptions of its columns and labels."""
 
 import csv
 import io
 import json
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
-from vpp.data.table import ColumnChoice, Table
-from vpp.errors import DataError
+from vpp.data.descriptions import Descriptions, by_key, checked
+from vpp.data.table import Table
+from vpp.errors import DataError, InputError
 from vpp.llm.prompts import render_input
 
 SIGNS = st.sampled_from(list(',"\r\n =a'))
@@ -91,3 +95,75 @@ def test_columns_that_are_no_inputs_come_back_beside_them_and_reach_no_prompt():
     )
     kept = build_dataset(texts, target="y", columns=ColumnChoice(inputs=["a"]))
     assert kept.train[0].beside == (), "neither texts nor the names of rows"
+
+
+HEART = Table.read(
+    b"x1,x2,num\n" + b"".join(b"%d,%d,%s\n" % (i, i % 7, (b"no", b"yes")[i % 2]) for i in range(40)), name="heart.csv"
+)
+MEANT = {"num": "heart disease", "x1": "cholesterol,\n mg/dl", "label:yes": "a vessel is narrowed", "x2": " "}
+
+
+def heart(given: dict[str, str], target: str = "num") -> Dataset:
+    return build_dataset(HEART, target=target, columns=ColumnChoice(descriptions=given))
+
+
+def test_descriptions_are_kept_in_the_order_of_the_table_on_one_line_each() -> None:
+    dataset = heart(MEANT)
+    columns = (("x1", "cholesterol, mg/dl"), ("num", "heart disease"))
+    assert dataset.descriptions == Descriptions(columns=columns, labels=(("yes", "a vessel is narrowed"),))
+    assert "prompts describe 2 columns and 1 label" in dataset.provenance.notes
+
+
+def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_them() -> None:
+    dataset = heart(MEANT)
+    record = json.loads(json.dumps(spec(dataset)))
+    assert dataset_from_csv(rows_csv(dataset), header=record) == dataset
+    plain = heart({})
+    assert "descriptions" not in spec(plain)
+    assert replace(dataset, descriptions=plain.descriptions, provenance=plain.provenance) == plain
+
+
+@pytest.mark.parametrize(
+    "text", ['column,description\nx1,"a, b"\n\nlabel:yes,ill\n', "Column;Description\nx1;a, b\nlabel:yes;ill"]
+)
+def test_a_file_beside_the_table_is_a_csv(text: str) -> None:
+    given = checked(text, name="heart.columns.csv", columns=HEART.names, cells=HEART.cells("num"))
+    assert given == {"x1": "a, b", "label:yes": "ill"}
+
+
+def test_labels_of_another_target_are_left_out() -> None:
+    text = "column,description\nx1,a\nlabel:yes,ill\n"
+    assert checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells("x2")) == {"x1": "a"}
+
+
+def beside(text: str) -> dict[str, str]:
+    return checked(text, name="h.csv", columns=HEART.names, cells=HEART.cells("num"))
+
+
+@pytest.mark.parametrize(
+    ("read", "given", "said"),
+    [
+        (heart, {"X1 ": "…"}, "for the column 'X1 ', which is not there: did you mean 'x1'?"),
+        (heart, {"age": "…"}, "for the column 'age', which is not there: its columns are 'x1', 'x2', 'num'"),
+        (heart, {"label:yess": "…"}, "the label 'yess', which is not there: did you mean 'yes'?"),
+        (partial(heart, target="x1"), {"label:yes": "…"}, "the label 'yes', which is not there: a target of numbers"),
+        (heart, {"x1": "…" * 501}, "the description of 'x1' has 501 characters, 500 at most: shorten it"),
+        (beside, "", "h.csv does not begin with the line column,description"),
+        (beside, "name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
+        (beside, "column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
+        (beside, "column,description\nx1," + "a" * 200_000, "h.csv is not a CSV (field larger than"),
+        (beside, "column,description\nage,…", "h.csv: a description is given for the column 'age'"),
+        (beside, "column,description\nlabel:yess,…\nlabel:no,…", "h.csv: a description is given for the label 'yess'"),
+        (partial(by_key, source="d"), [1], "d holds no descriptions"),
+        (partial(by_key, source="d"), {"labels": {"yes": None}}, "d describes 'label:yes' with something else than"),
+    ],
+)
+def test_what_is_no_description_of_the_table_is_refused_in_one_line(read: Any, given: Any, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(given)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_mapping_is_read_by_key() -> None:
+    assert by_key({"x1": "a, b", "labels": {"yes": "ill"}}, source="d") == {"x1": "a, b", "label:yes": "ill"}

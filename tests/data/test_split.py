@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import PARTS, Dataset, SplitRule, dataset_from_csv, rows_csv, spec
 from vpp.data.split import Split, SplitPlan, stratified_split
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.errors import InputError
 
 

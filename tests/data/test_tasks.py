@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vpp.data.build import build_dataset
-from vpp.data.table import Table, target_guess
+from vpp.data.build import build_dataset, target_guess
+from vpp.data.table import Table
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.errors import InputError
 

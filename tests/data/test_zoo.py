@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from vpp.data.build import build_dataset
+from vpp.data.build import build_dataset, target_guess
 from vpp.data.dataset import Dataset, ReadAs
-from vpp.data.table import Table, target_guess, with_kinds
+from vpp.data.table import Table, with_kinds
 from vpp.errors import InputError
 
 ZOO = Path(__file__).parents[1] / "data_zoo"

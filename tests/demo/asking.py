@@ -5,8 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import httpx2
@@ -74,35 +74,18 @@ def reply(*contents: str) -> str:
     return server.respond(server.ChatRequest.model_validate(body("") | {"messages": messages}))
 
 
-@dataclass(frozen=True)
-class Server:
-    """A server process."""
-
-    process: "subprocess.Popen[str]"
-    address: str
-
-    def request(self, method: str, path: str, payload: object = None) -> httpx2.Response:
-        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return httpx2.request(method, self.address.removesuffix("/v1") + path, content=data, timeout=20)
-
-    def chat(self, payload: object) -> httpx2.Response:
-        return self.request("POST", "/v1/chat/completions", payload)
-
-    def say(self, payload: object) -> Any:
-        return self.chat(payload).raise_for_status().json()["choices"][0]["message"]["content"]
-
-
 @contextmanager
-def serving(*options: str) -> Iterator[Server]:
+def serving(*options: str) -> Iterator[httpx2.Client]:
     """A server in a process of its own, on a free port; it ends with the block."""
     command = [sys.executable, "-m", "vpp.demo", "--port", "0", "--exit-with-parent", *options]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdin is not None
-        yield Server(process, process.stdout.readline().strip())
-        process.stdin.close()
-        assert process.wait(60) == 0
-        assert process.stderr is not None
-        assert process.stderr.read() == ""
+        with httpx2.Client(base_url=process.stdout.readline().strip(), timeout=20) as client:
+            yield client
+        assert process.communicate(timeout=60) == ("", "")
+        assert process.returncode == 0
+
+
+def chat(client: httpx2.Client, payload: object) -> httpx2.Response:
+    data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return client.post("/chat/completions", content=data)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.demo.asking import BINARY, ROOT, body, learner_prompt, optimizer_prompt, prior_prompt, serving
+from tests.demo.asking import BINARY, ROOT, body, chat, learner_prompt, optimizer_prompt, prior_prompt, serving
 from tests.processes import wait_until
 from vpp.demo import VERSION
 
@@ -21,16 +21,15 @@ def server():
 
 
 def test_it_prints_its_base_url_and_lists_its_one_model(server) -> None:
-    assert server.address.startswith("http://127.0.0.1:")
-    assert server.address.endswith("/v1")
-    [model] = server.request("GET", "/v1/models").json()["data"]
+    assert (server.base_url.scheme, server.base_url.host, server.base_url.path) == ("http", "127.0.0.1", "/v1/")
+    [model] = server.get("/models").json()["data"]
     assert (model["id"], model["max_model_len"], model["version"]) == ("demo", 32768, VERSION)
-    for path, expected in (("/v1/nothing", 404), ("/v1/chat/completions", 405)):
-        assert server.request("GET", path).status_code == expected, path
+    for path, expected in (("/nothing", 404), ("/chat/completions", 405)):
+        assert server.get(path).status_code == expected, path
 
 
 def test_a_completion_has_the_protocols_shape(server) -> None:
-    answer = server.chat(body(learner_prompt(EVEN, ROW, ("0", "1")))).json()
+    answer = chat(server, body(learner_prompt(EVEN, ROW, ("0", "1")))).json()
     content = "Explanation: The sum of the numbers is 14, which is even, so the rule gives 1.\nOutput: 1"
     [choice] = answer["choices"]
     assert (choice["finish_reason"], choice["message"]) == ("stop", {"role": "assistant", "content": content})
@@ -55,7 +54,7 @@ def test_a_completion_has_the_protocols_shape(server) -> None:
     ],
 )
 def test_faulty_requests_get_an_error_in_the_protocols_shape(server, payload, status: int, param: str | None) -> None:
-    answer = server.chat(payload)
+    answer = chat(server, payload)
     assert answer.status_code == status
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
     assert answer.json()["error"]["param"] == param
@@ -68,8 +67,8 @@ def test_answers_are_the_same_in_fresh_processes_and_in_any_order() -> None:
     requests += [body(learner_prompt(EVEN, row, ("0", "1"))) for row in rows[:3]]
     requests += [body(prior_prompt(BINARY, [("a", "number")], ("0", "1")))]
     with serving() as one, serving() as another:
-        said = [one.say(request) for request in requests]
-        assert said == [another.say(request) for request in reversed(requests)][::-1]
+        answers = [chat(one, request).raise_for_status().json() for request in requests]
+        assert answers == [chat(another, request).json() for request in reversed(requests)][::-1]
 
 
 def test_it_ends_when_whoever_started_it_is_killed() -> None:

@@ -41,7 +41,7 @@ PARTS = {"files": lists, "claims": tables}
 """What stands between the marks of each page."""
 
 
-def written(page: str) -> str:
+def page_part(page: str) -> str:
     return (DOCS / f"{page}.md").read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
 
 
@@ -52,13 +52,13 @@ def _record(node: ast.ClassDef) -> str:
             case ast.AnnAssign(target=ast.Name(id="type"), value=ast.Constant(value=tag)), _:
                 head = tag
             case ast.AnnAssign(), ast.Expr(value=ast.Constant(value=doc)):
-                fields.append(f"- `{_named(part)}: {_flat(doc)}")
+                fields.append(f"- `{_name_of(part)}: {_flat(doc)}")
             case ast.AnnAssign(), _:
-                fields.append(f"- `{_named(part)}")
+                fields.append(f"- `{_name_of(part)}")
     return "\n".join([f"### `{head}`", "", _flat(ast.get_docstring(node) or ""), "", *fields])
 
 
-def _named(field: ast.AnnAssign) -> str:
+def _name_of(field: ast.AnnAssign) -> str:
     """Return a field's name, and its choices in brackets."""
     choices = re.findall(r"'([^']+)'", ast.unparse(field.annotation))
     return f"{ast.unparse(field.target)}`" + (f" ({', '.join(choices)})" if len(choices) > 1 else "")
@@ -71,4 +71,4 @@ def _flat(words: str) -> str:
 if __name__ == "__main__":
     for page, part in PARTS.items():
         path = DOCS / f"{page}.md"
-        path.write_text(path.read_text(encoding="utf-8").replace(written(page), part()), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(page_part(page), part()), encoding="utf-8")

@@ -78,7 +78,7 @@ def test_what_the_app_calls_a_thing_is_what_it_calls_it(page: str) -> None:
 
 @pytest.mark.parametrize("page", records.PARTS)
 def test_a_page_has_the_part_that_is_made_from_the_code(page: str) -> None:
-    assert records.written(page) == records.PARTS[page](), "run: python -m tests.docs.records"
+    assert records.page_part(page) == records.PARTS[page](), "run: python -m tests.docs.records"
 
 
 def test_fields_of_records_have_words_unless_they_speak_for_themselves() -> None:

@@ -163,7 +163,7 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
     )
 
 
-async def sampled(data: Dataset, config: Config) -> tuple[Population, list[Event], int]:
+async def run_sampler(data: Dataset, config: Config) -> tuple[Population, list[Event], int]:
     """The last population, the events of the run's end, and the learner's calls before it."""
     roles = demo()
     problem = make_problem(config, roles, dataset=data)
@@ -172,7 +172,7 @@ async def sampled(data: Dataset, config: Config) -> tuple[Population, list[Event
     return last, await collect(conclude(problem, config, last)), calls
 
 
-def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
+def weigh(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
     """Given sentences on the first training rows, each with the same prior."""
     rows = table[0].train[:n_rows]
     said, targets = [[answer(text, row) for row in rows] for text in texts], [row.target for row in rows]
@@ -182,7 +182,7 @@ def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
 
 def run(seed: int, config: Config) -> Judged:
     table = simulate(seed)
-    last, end, calls = asyncio.run(sampled(table[0], replace(config, seed=seed)))
+    last, end, calls = asyncio.run(run_sampler(table[0], replace(config, seed=seed)))
     final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
     test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
     right = [dict(point.shares)[str(point.row.target)] for point in points(test, table[0])]
@@ -207,7 +207,7 @@ def run_on_chance(seed: int, config: Config) -> Chance:
     labels = rng.permutation([str(row.target) for row in (*data.train, *data.test)]).tolist()
     rows = [replace(row, target=label) for row, label in zip((*data.train, *data.test), labels, strict=True)]
     data = replace(data, train=tuple(rows[:N_TRAIN]), test=tuple(rows[N_TRAIN:]))
-    last, end, _ = asyncio.run(sampled(data, replace(config, seed=seed)))
+    last, end, _ = asyncio.run(run_sampler(data, replace(config, seed=seed)))
     final = next(event for event in end if isinstance(event, Reweighted))
     test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
     weights: dict[str, float] = defaultdict(float)

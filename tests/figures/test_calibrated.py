@@ -6,7 +6,7 @@ import pytest
 from vpp.settings import Config
 
 from .__main__ import SAMPLERS, bins
-from .simulated import judge, run, run_on_chance, sentence, simulate, weighed
+from .simulated import judge, run, run_on_chance, sentence, simulate, weigh
 
 SENTENCES, ROWS = 6, 6  # so few that some posterior is unsure
 
@@ -21,7 +21,7 @@ def test_weights_are_calibrated_at_any_noise() -> None:
         table = data, truth = simulate(seed, unseen=40)
         rng = np.random.default_rng([seed, 1])
         rivals = [sentence((*data.train, *data.test), rng) for _ in range(SENTENCES - 1)]
-        tables.append(weighed(table, [truth, *rivals], n_rows=ROWS).meanings)
+        tables.append(weigh(table, [truth, *rivals], n_rows=ROWS).meanings)
     found = bins(tables)
     assert len(found) == 5
     assert all(abs(weight - share) < 0.05 + 3.3 * error for weight, share, error, _ in found), found

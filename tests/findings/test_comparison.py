@@ -139,7 +139,7 @@ def test_seeds_of_one_setting_are_one_finding(tmp_path: Path) -> None:
     )
 
 
-def named(found: Baselines) -> dict[str, SimpleModel]:
+def by_name(found: Baselines) -> dict[str, SimpleModel]:
     return {model.name: model for model in found.models}
 
 
@@ -157,7 +157,7 @@ def table(cells: dict[str, tuple[Kind, list[str | None]]], targets: list[str | f
 
 
 def test_numbers_by_hand() -> None:
-    found = named(baselines(inspected.NUMBERS))
+    found = by_name(baselines(inspected.NUMBERS))
     # The mean of 0, 1, 2, 4 against 1, 3, 5, 2: (0.5625 + 1.5625 + 10.5625 + 0.0625) / 4.
     assert found["constant"].answers == pytest.approx((1.75,) * 4)
     assert found["constant"].score.mse == pytest.approx(3.1875)
@@ -174,7 +174,7 @@ def test_a_missing_number_is_the_median_and_a_column_of_its_own() -> None:
     cells: list[str | None] = ["0", "2", "4", None, None, "6"]
     data = table({"a": ("number", cells)}, [0.0, 2.0, 4.0, 10.0, 0.0, 0.0], n_train=4)
     # a itself is the target where it is there, 2 + 8 where it is not: four rows, three coefficients, no error left.
-    assert named(baselines(data))["linear"].answers == pytest.approx((10.0, 6.0))
+    assert by_name(baselines(data))["linear"].answers == pytest.approx((10.0, 6.0))
 
 
 def test_texts_are_read_word_by_word_and_column_by_column() -> None:
@@ -185,8 +185,8 @@ def test_texts_are_read_word_by_word_and_column_by_column() -> None:
     }
     found = baselines(table(cells, ["yes", "yes", "no", "no", "yes", "no", "yes"], n_train=4))
     # The same words mean the opposite in the other column: a term belongs to its column.
-    assert (named(found)["text"].answers, found.left_out) == (("yes", "no", "yes"), ())
-    assert "linear" not in named(found)
+    assert (by_name(found)["text"].answers, found.left_out) == (("yes", "no", "yes"), ())
+    assert "linear" not in by_name(found)
 
 
 def test_columns_that_cannot_be_used_are_named_with_why() -> None:

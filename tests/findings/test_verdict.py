@@ -1,9 +1,12 @@
-"""The verdict: never a success if a simple model is better, or if the run was certain and wrong."""
+"""The figures and the verdict of a run: no success if a simple model is better, or if it was certain and wrong."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,20 +15,25 @@ from scipy.stats import binom
 
 from tests import inspected
 from tests.inspected import plain
-from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
+from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, reweighted, run, started
 from vpp.data.dataset import Dataset
-from vpp.events import Event, RunFinished
+from vpp.events import Constant, Event, RunFinished
 from vpp.findings import verdict as module
 from vpp.findings.baselines import Baselines, Name, SimpleModel
 from vpp.findings.points import SURER
+from vpp.findings.result import ConstantAnswer, evidence, odds_words, result, summary, target_words
 from vpp.findings.rows import evaluated_rows, trust
 from vpp.findings.scores import score
 from vpp.findings.verdict import Verdict, beside_text, blocks, record_verdict, run_verdict, verdict
 from vpp.posterior.prediction import Value
-from vpp.runs.journal import RunReader, read_summary
-from vpp.runs.spec import EndpointSpec
+from vpp.problem import Prediction
+from vpp.reporting.document import report_markdown
+from vpp.runs.journal import Journal, RunReader, read_summary
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show.blocks import Metrics
+from vpp.show.markup import lines, one_line
 
 A, B = f"{SEED} Yes if a is even.", f"{SEED} Yes if a is odd."
 REAL = EndpointSpec(base_url="http://localhost:1", model="m")
@@ -40,7 +48,7 @@ def but(truths: Sequence[str], *wrong: int) -> tuple[str, ...]:
     return tuple(OTHER[truth] if i in wrong else truth for i, truth in enumerate(truths))
 
 
-def ended(
+def run_with(
     folder: Path,
     one: Sequence[Value | None],
     two: Sequence[Value | None] = (),
@@ -72,14 +80,14 @@ def beside(data: Dataset, answers: Sequence[Value], name: Name = "linear") -> Ba
     return Baselines(models=tuple(models), left_out=())
 
 
-def judged(reader: RunReader, simple: Baselines | None = None) -> Verdict:
+def verdict_of(reader: RunReader, simple: Baselines | None = None) -> Verdict:
     snapshot = reader.refresh()
     return verdict(snapshot.view, snapshot.spec, reader.dataset(), simple or beside(LABELS, but(TRUTHS, 0)))
 
 
 def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_path: Path) -> None:
     wrong = but(TRUTHS, *range(10))
-    found = judged(ended(tmp_path, wrong, wrong))
+    found = verdict_of(run_with(tmp_path, wrong, wrong))
     assert str(found).replace("\xa0", " ") == (
         "Right on 50 of 60 test rows. A linear model is right on 59, significantly more (p = 0.004). "
         "It was 100 % sure on average and right on 83 %: do not trust its confidence."
@@ -96,8 +104,8 @@ def test_a_better_simple_model_and_wrong_confidence_are_named_first_hand(tmp_pat
 def test_confidence_is_judged_though_no_row_is_certain(tmp_path: Path, weight: float, n_wrong: int, words: str) -> None:
     """The hypotheses differ on every row, so no label has 95 %; the tile on Disagreement says the same."""
     first = but(TRUTHS, *range(n_wrong))
-    reader = ended(tmp_path, first, but(first, *range(60)), weight=weight)
-    found, snapshot = judged(reader), reader.refresh()
+    reader = run_with(tmp_path, first, but(first, *range(60)), weight=weight)
+    found, snapshot = verdict_of(reader), reader.refresh()
     assert plain(found.sentences[-1]) == words if words else len(found.sentences) == 2
     rows = evaluated_rows(snapshot.view, snapshot.spec.config, reader.dataset())
     assert rows is not None
@@ -108,65 +116,65 @@ def test_confidence_is_judged_though_no_row_is_certain(tmp_path: Path, weight: f
 
 
 def test_one_right_about_all_is_better_only_beyond_chance(tmp_path: Path) -> None:
-    reader = ended(tmp_path, TRUTHS, TRUTHS)
-    found = judged(reader, beside(LABELS, but(TRUTHS, *range(8))))
+    reader = run_with(tmp_path, TRUTHS, TRUTHS)
+    found = verdict_of(reader, beside(LABELS, but(TRUTHS, *range(8))))
     assert found.grade == "better"
     assert "right on 52, significantly fewer (p = 0.008)" in str(found)
-    close = judged(reader, beside(LABELS, but(TRUTHS, 0, 1)))
+    close = verdict_of(reader, beside(LABELS, but(TRUTHS, 0, 1)))
     assert (close.grade, close.is_success) == ("equal", True)
     assert "A linear model is right on 58: no clear difference." in str(close)
     few = dataset(["yes", "no", "no"], TRUTHS[:6])
-    found = judged(ended(tmp_path / "few", TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
+    found = verdict_of(run_with(tmp_path / "few", TRUTHS[:6], TRUTHS[:6], data=few), beside(few, but(TRUTHS[:6], 0)))
     assert found.grade == "unknown"
     assert "6 rows are too few to tell" in str(found)
 
 
 def test_a_result_no_better_than_the_commonest_label_is_nothing(tmp_path: Path) -> None:
-    found = judged(ended(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
+    found = verdict_of(run_with(tmp_path, ("no",) * 60, ("no",) * 60), beside(LABELS, ("no",) * 60))
     assert (found.grade, found.is_success) == ("nothing", False)
     assert "No better than always answering “no”." in str(found)
 
 
 def test_withheld_rows_are_counted_apart_and_do_not_hide_a_better_model(tmp_path: Path) -> None:
     split = but(TRUTHS, *range(6))
-    found = judged(ended(tmp_path, TRUTHS, split), beside(LABELS, but(TRUTHS, 7)))
+    found = verdict_of(run_with(tmp_path, TRUTHS, split), beside(LABELS, but(TRUTHS, 7)))
     assert str(found).startswith("Right on all 54 test rows that it answered, “I don’t know” on 6.")
     assert (found.n_right, found.n_unknown) == (54, 6)
     assert "A linear model is right on 53 of these: no clear difference." in str(found)
     assert plain(beside_text(asdict(found))) == "100.0 % of 54, linear model 98.1 %"
-    many = judged(ended(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
+    many = verdict_of(run_with(tmp_path / "many", but(TRUTHS, *range(18)), TRUTHS, weight=0.6), beside(LABELS, TRUTHS))
     assert str(many).startswith("Right on all 42 test rows that it answered, “I don’t know” on 18.")
     assert many.grade == "worse"
     assert "If it had to answer all 60 rows, it would be right on 42. A linear model is right on 60" in str(many)
-    none = judged(ended(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
+    none = verdict_of(run_with(tmp_path / "none", but(TRUTHS, *range(60)), TRUTHS))
     assert (none.grade, none.sentences) == ("nothing", ("“I don’t know” on all 60 test rows.",))
 
 
 def test_numbers_are_compared_by_their_mean_error(tmp_path: Path) -> None:
     truths = [float(i % 3) for i in range(60)]
     off = [truth + 0.5 for truth in truths]
-    found = judged(ended(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
+    found = verdict_of(run_with(tmp_path, off, off, data=NUMBERS), beside(NUMBERS, [truth + 0.1 for truth in truths]))
     assert str(found).replace("\xa0", " ") == (
         "Off by 0.5 on average on 60 test rows. A linear model is off by 0.1, significantly less (p < 0.001). "
         "Its 90 % ranges hold the truth on 0 of 60 rows: do not trust them."
     )
     assert (found.grade, found.is_success) == ("worse", False)
-    good = judged(ended(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
+    good = verdict_of(run_with(tmp_path / "good", truths, truths, data=NUMBERS), beside(NUMBERS, off))
     assert good.grade == "better"
-    flat = judged(ended(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
+    flat = verdict_of(run_with(tmp_path / "flat", [5.0] * 60, [5.0] * 60, data=NUMBERS), beside(NUMBERS, off))
     assert flat.grade == "nothing"
     assert "No better than always answering 1." in str(flat)
 
 
 def test_without_test_rows_nothing_is_called_good(tmp_path: Path) -> None:
     whole = dataset(["yes", "no", "no"], [])
-    found = judged(ended(tmp_path, (), data=whole, train=["yes", "no", "no"]))
+    found = verdict_of(run_with(tmp_path, (), data=whole, train=["yes", "no", "no"]))
     assert found.grade == "unknown"
     assert str(found) == (
         "Right on all 3 training rows. There are no test rows: nothing says how good it is on new rows."
     )
-    assert judged(ended(tmp_path / "flat", (), data=whole, train=["no"] * 3)).grade == "nothing"
-    skipped = judged(ended(tmp_path / "skipped", ()))
+    assert verdict_of(run_with(tmp_path / "flat", (), data=whole, train=["no"] * 3)).grade == "nothing"
+    skipped = verdict_of(run_with(tmp_path / "skipped", ()))
     assert skipped.grade == "unknown"
     assert "The test rows were not evaluated" in str(skipped)
 
@@ -178,7 +186,7 @@ def test_no_success_is_significantly_worse_or_surely_wrong(
 ) -> None:
     answers = but(TRUTHS, *(i for i, right in enumerate(own) if not right))
     rival = but(TRUTHS, *(i for i, right in enumerate(other) if not right))
-    found = judged(ended(tmp_path_factory.mktemp("run"), answers, answers), beside(LABELS, rival))
+    found = verdict_of(run_with(tmp_path_factory.mktemp("run"), answers, answers), beside(LABELS, rival))
     if found.is_success:
         assert found.p is None or found.p >= 0.05 or sum(own) > sum(other)
         assert sum(own) > TRUTHS.count("no")
@@ -196,3 +204,112 @@ def test_it_is_made_once_and_read_from_the_summary(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(module, "verdict", None)
     assert run_verdict(reader.directory, view) == made
     assert run_verdict(reader.directory, replace(view, phase="running")) is None
+
+
+def test_a_run_of_labels_tells_accuracy_and_balanced_accuracy(tmp_path: Path) -> None:
+    """The vote is wrong on the last of six rows, a no: 3 of 3 and 2 of 3."""
+    reader = inspected.labels(tmp_path)
+    scores = result(reader.directory, reader.refresh().view)["scores"]
+    labels = scores["test"]["labels"]
+    assert (scores["test"]["n"], scores["test"]["n_correct"], scores["train"]["n_correct"]) == (6, 5, 4)
+    assert labels["accuracy"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(5 / 36 / 5)})
+    assert labels["balanced"] == pytest.approx({"value": 5 / 6, "standard_error": math.sqrt(2 / 9 / 2) / 2})
+
+
+def test_the_result_has_the_noise_of_each_particle(tmp_path: Path) -> None:
+    """There are four training rows. Three particles have no mistake, one has one. The prior is Beta(1, 9)."""
+    reader = inspected.labels(tmp_path)
+    noise = result(reader.directory, reader.refresh().view)["noise"]
+    assert [each["estimate"] for each in noise] == pytest.approx([1 / 14, 1 / 14, 1 / 14, 2 / 14])
+    assert all(each["low"] < each["estimate"] < each["high"] for each in noise)
+
+
+def test_the_result_has_its_verdict(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    written = result(reader.directory, reader.refresh().view)
+    assert (written["verdict"], written["grade"]) == (
+        str(run_verdict(reader.directory, reader.refresh().view)), "unknown",
+    )  # fmt: skip
+    said = list(lines(summary(reader.directory, reader.refresh().view)))
+    assert said[0] == one_line(written["verdict"])
+    assert any(line.startswith("heaviest hypothesis · 60") for line in said)
+    assert said[-1] == f"report: {reader.directory.path / 'report.md'}"
+
+
+def test_rows_that_the_server_refused_are_counted_once_with_its_words(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    journal, filtered = Journal(reader.directory.journal), "withheld by the server's filter (HTTP 400 flagged)"
+    for hypothesis, row in product("ab", (1, 2, 3)):
+        journal.add_answer(hypothesis, Prediction(row=row, value=None, reason=filtered), 1)
+    journal.close()
+    for text in (" ".join(lines(summary(reader.directory, reader.refresh().view))), report_markdown(reader)):
+        assert f"3 rows: {filtered}." in text
+
+
+def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
+    weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
+    view = RunView(steps={3: StepView(step=3, reweighted=weighed, finished=finished(3, ("a", "b")))})
+    config = Config(particles=2, tempering="incremental")
+    told = evidence(
+        RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={"task": "classification"}), view
+    )
+    assert told is not None
+    assert (told["value"], told["exponent"]) == (-1.5, 0.25)
+
+
+EXACT = "the acceptance rule is exact"
+AFRESH: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
+
+
+def target(**options: Any) -> str:
+    return target_words(Config(**{"reading": "rows", **options}))
+
+
+WORDS: list[tuple[dict[str, Any], str]] = [
+    ({"mutate": "every"}, "Every hypothesis is rewritten after it was weighed, without a correction"),
+    ({}, "accept step on the last rows"),
+    (
+        {"reading": "auto"},
+        "ratios of successive tempered posteriors. Every change passes an accept step on all training rows",
+    ),
+    ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
+    ({"tempering": "incremental"}, "ratios of successive tempered posteriors"),
+    ({"method": "mh"}, "on one batch, a new one each step"),
+    ({"method": "mh", "mh_rows": "buffer"}, "on the last rows"),
+    ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),
+    ({"method": "mh", "restart": 0.25}, "near the posterior, not exactly it"),
+    ({"method": "always-accept"}, "no sample of a posterior"),
+    ({"method": "vml5"}, "averaged without weights"),
+    ({"method": "vml"}, "There is one hypothesis and no posterior"),
+]
+
+
+def test_each_method_says_what_it_samples() -> None:
+    for options, words in WORDS:
+        assert words in target(**options), options
+
+
+def test_only_draws_from_the_prior_judged_on_all_rows_are_exact() -> None:
+    assert EXACT in target(**AFRESH)
+    assert EXACT in target(restart=1.0, tempering="incremental")
+    for spoilt in ({"restart": 0.99}, {"mh_rows": "buffer"}, {"learner_samples": 3}, {"method": "always-accept"}):
+        assert EXACT not in target(**{**AFRESH, **spoilt}), spoilt
+
+
+@pytest.mark.parametrize(
+    ("odds", "weight", "words"),
+    [
+        (9.0, None, "about 9 times more probable under the heaviest hypothesis than under always answering “no”."),
+        (40.0, None, "Beside always answering “no”, the training rows are about 40 times more probable under the"),
+        (1e9, 1e-9, "over a million times more probable under the heaviest hypothesis: it found something."),
+        (1 / 3, 0.3, "about 3 times more probable under always answering “no” than under the heaviest hypothesis."),
+        (4.6, 0.91, "than under always answering “no”. Nothing was found."),
+    ],
+)
+def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
+    odds: float, weight: float | None, words: str
+) -> None:
+    constant = Constant(answer="no", shares=(0.7, 0.3), log_likelihood=-9.0)
+    found = ConstantAnswer(constant=constant, weight=weight, log_odds=math.log(odds))
+    assert words in odds_words(found, inspected.LABELS)
+    assert found.is_beaten == (odds > 20)

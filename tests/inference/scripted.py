@@ -11,12 +11,12 @@ import random
 from dataclasses import dataclass, field, replace
 
 from vpp.data.dataset import Dataset, Provenance, Row
-from vpp.events import ParticleDrawn, Proposed, StepFinished, hypothesis_id
+from vpp.events import StepFinished, hypothesis_id
 from vpp.inference import sample
-from vpp.inference.population import Particle, Population
 from vpp.inference.sampling import conclude
 from vpp.llm.answers import graded
 from vpp.problem import Prediction, Problem, Proposal
+from vpp.runs.view import RunView, add, population_of
 from vpp.settings import preset
 
 SEED_TEXT = "You predict y."
@@ -268,35 +268,15 @@ def whole_run(config, script, *, start_texts=(), n_train=18):
     return asyncio.run(whole(replace(make_problem(config, script, n_train=n_train), start_texts=start_texts), config))
 
 
-def texts_of(events):
-    """Text by hypothesis id."""
-    texts = {e.hypothesis: e.text for e in events if isinstance(e, ParticleDrawn)}
-    texts.update({e.proposal: e.text for e in events if isinstance(e, Proposed) and e.text is not None})
-    assert all(hypothesis_id(text) == key for key, text in texts.items())
-    return texts
-
-
 def populations(events):
-    """The population after each step, rebuilt from the events alone."""
-    texts = texts_of(events)
-    return [
-        Population(
-            step=event.step,
-            exponent=event.exponent,
-            log_evidence=event.log_evidence,
-            n_candidates=len(texts),
-            particles=tuple(
-                Particle(
-                    text=texts[state.hypothesis],
-                    parent=state.parent,
-                    log_likelihood=state.log_likelihood,
-                    log_weight=state.log_weight,
-                )
-                for state in event.population
-            ),
-        )
-        for event in of_kind(events, StepFinished)
-    ]
+    """The population after each step, folded from the events as a resume does it."""
+    view, found = RunView(), []
+    for event in events:
+        add(view, event)
+        if isinstance(event, StepFinished):
+            found.append(population_of(view))
+    assert all(hypothesis_id(text) == key for key, text in view.texts.items())
+    return found
 
 
 def of_kind(events, kind, **where):

@@ -85,7 +85,7 @@ def events_of(events, slot):
 
 
 @cache
-def raced_run(method, task):
+def race(method, task):
     """The script of a run with calls in flight, and the answers that it had after each step."""
     config, answered = configure(method, task), []
     script = scripted.Script(task, delay=steadily(random.Random(1)), memo=True)
@@ -108,7 +108,7 @@ def test_a_run_killed_after_any_step_ends_as_if_it_were_not_and_asks_only_what_i
     """Killed after the last step and every second one: even steps of a classification, odd ones of a regression."""
     config = configure(method, task)
     events, end, _ = plain_run(method, task)
-    raced, answered = raced_run(method, task)
+    raced, answered = race(method, task)
     populations = scripted.populations(events)
     for place in {*range(TASKS.index(task), len(populations), 2), len(populations) - 1}:
         finished = next(e for e in events if isinstance(e, StepFinished) and e.step == populations[place].step)

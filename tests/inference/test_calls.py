@@ -63,7 +63,7 @@ def test_calls_and_rounds_are_the_tables_when_nothing_is_shared(method):
 ENDING = ("Final weights", "Test rows", "Training rows, for the summary")
 
 
-def planned(config, n_train=N_TRAIN, *, ending=True):
+def plan_of(config, n_train=N_TRAIN, *, ending=True):
     """Calls and rounds of the plan, under the names that `measure` uses."""
     whole = plan(config, n_train=n_train, n_test=N_TEST)
     end = 0 if ending else sum(calls for what, calls in whole.items if what in ENDING)
@@ -85,8 +85,8 @@ def planned(config, n_train=N_TRAIN, *, ending=True):
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_the_plan_is_what_a_whole_run_takes(method, options):
     config = as_published(method, **options)
-    assert measure(config) == planned(config, ending=False)
-    measured, most = measure(config, ending=True), planned(config)
+    assert measure(config) == plan_of(config, ending=False)
+    measured, most = measure(config, ending=True), plan_of(config)
     assert measured["learner"] <= most["learner"], "training rows that were answered before are not asked again"
     assert measured["rounds"] == most["rounds"]
 
@@ -105,7 +105,7 @@ BOUNDED = {
 @pytest.mark.parametrize("name", BOUNDED)
 def test_the_plan_bounds_a_run_whose_every_text_is_new(name):
     config, n_train = BOUNDED[name]
-    measured, most = measure(config, ending=True, n_train=n_train), planned(config, n_train)
+    measured, most = measure(config, ending=True, n_train=n_train), plan_of(config, n_train)
     assert measured["optimizer"] == most["optimizer"]
     assert measured["learner"] <= most["learner"]
     assert measured["rounds"] == most["rounds"] if name not in OTHERS else measured["rounds"] <= most["rounds"]

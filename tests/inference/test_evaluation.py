@@ -16,7 +16,7 @@ SPAN = scripted.make_dataset("regression").target_range
 CHOICES = pytest.mark.parametrize("final_weights", ["paper", "rescored", "train"])
 
 
-def ended(task, method="smc", *, final_weights="paper", seed=0, **options):
+def whole_run(task, method="smc", *, final_weights="paper", seed=0, **options):
     config = scripted.paper(method=method, final_weights=final_weights, seed=seed, particles=6, **options)
     problem = scripted.make_problem(config, scripted.Script(task))
     events = scripted.run(problem, config)
@@ -46,7 +46,7 @@ def literal_alone(problem, rows):
 @TASKS
 @pytest.mark.parametrize("seed", range(4))
 def test_the_papers_final_weights_are_those_of_the_last_step(task, seed):
-    _, events, last, end = ended(task, seed=seed)
+    _, events, last, end = whole_run(task, seed=seed)
     resampled = scripted.of_kind(events, Resampled, step=last.step)
     expected = [1 / 6] * 6 if resampled else scripted.of_kind(events, Reweighted, step=last.step)[0].weights
     assert not scripted.of_kind(end, Reweighted)
@@ -57,7 +57,7 @@ def test_the_papers_final_weights_are_those_of_the_last_step(task, seed):
 @TASKS
 @pytest.mark.parametrize("final_weights", ["rescored", "train"])
 def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights):
-    problem, _, last, end = ended(task, final_weights=final_weights)
+    problem, _, last, end = whole_run(task, final_weights=final_weights)
     rows = problem.dataset.train if final_weights == "train" else problem.buffer(last.step, size=12)
     log_liks = [literal_log_p(problem, p.text, rows) for p in last.particles]
     texts = [p.text for p in last.particles]
@@ -83,7 +83,7 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
 @CHOICES
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
 def test_the_metric_is_the_literal_mean_over_every_row(method, final_weights, task):
-    problem, _, _, end = ended(task, method, final_weights=final_weights)
+    problem, _, _, end = whole_run(task, method, final_weights=final_weights)
     for evaluated in scripted.of_kind(end, Evaluated):
         rows = problem.dataset.test if evaluated.split == "test" else problem.dataset.train
         total = 0.0

@@ -49,7 +49,7 @@ def literal(method, case):
     return ALGORITHMS[method](problem)
 
 
-def shipped(method, case):
+def product_events(method, case):
     config = scripted.paper(
         method=method, particles=case.K, batch_size=case.M, buffer_size=case.B, epochs=case.epochs, seed=case.seed
     )
@@ -59,7 +59,7 @@ def shipped(method, case):
 def check(method, case):
     """Every text, weight, ESS, ancestor and decision of every step. Raises AssertionError where they differ."""
     expected = literal(method, case)
-    events = shipped(method, case)
+    events = product_events(method, case)
     found = scripted.populations(events)
     assert [p.step for p in found] == list(range(-1, len(expected) - 1))
     for want, population in zip(expected, found, strict=True):
@@ -118,6 +118,6 @@ def test_the_cases_take_every_branch_of_algorithm_2():
 
 
 def test_initial_particles_are_drawn_at_temperatures_from_low_to_high():
-    events = shipped("smc", Case("classification", 0, K=4))
+    events = product_events("smc", Case("classification", 0, K=4))
     drawn = sorted(scripted.of_kind(events, ParticleDrawn), key=lambda e: e.particle)
     assert [e.temperature for e in drawn] == [0.3, 0.6, 0.9, 1.2]

@@ -19,6 +19,7 @@ from vpp.inference.sampling import PRIOR_DRAWS
 from vpp.posterior.weights import ess
 from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng
+from vpp.runs.view import fold
 from vpp.settings import Config, preset
 
 from . import scripted
@@ -26,7 +27,7 @@ from . import scripted
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
 
 
-def finished_run(name, task="classification", *, n_train=20, script=None, **options):
+def whole_run(name, task="classification", *, n_train=20, script=None, **options):
     config = scripted.variant(name, **options)
     script = script or scripted.Script(task)
     problem = scripted.make_problem(config, script, n_train=n_train)
@@ -39,21 +40,21 @@ def steps_of(events, kind, step):
 
 @TASKS
 def test_vml5_is_five_hypotheses_that_begin_as_the_seed_sentence_and_take_everything_and_vml_the_first(task):
-    _, _, events = finished_run("vml5", task, particles=3)
+    _, _, events = whole_run("vml5", task, particles=3)
     first, *later = scripted.populations(events)
     assert [p.text for p in first.particles] == [scripted.SEED_TEXT] * 5
     assert all([p.parent for p in population.particles] == list(range(5)) for population in later)
     assert {p.why for p in scripted.of_kind(events, Proposed)} == {"taken", "unchanged", "unparsable"}
     assert len({tuple(p.particles[k].text for p in later) for k in range(5)}) == 5, "each goes its own way"
-    *_, one = finished_run("vml", task)
-    *_, five = finished_run("vml5", task)
+    *_, one = whole_run("vml", task)
+    *_, five = whole_run("vml5", task)
     assert [e for e in five if getattr(e, "particle", None) == 0] == [e for e in one if hasattr(e, "particle")]
 
 
 @TASKS
 def test_always_accept_begins_as_mh_and_evaluates_no_proposal(task):
-    *_, events = finished_run("always-accept", task)
-    *_, mh = finished_run("mh", task)
+    *_, events = whole_run("always-accept", task)
+    *_, mh = whole_run("mh", task)
     assert Counter(scripted.of_kind(events, ParticleDrawn)) == Counter(scripted.of_kind(mh, ParticleDrawn))
     assert not scripted.of_kind(events, Scored, role="proposal")
     for proposed in scripted.of_kind(events, Proposed):
@@ -67,7 +68,7 @@ JUDGED = {"mh": "batch", "mh on the buffer": "buffer", "mh on all rows": "train"
 @TASKS
 @pytest.mark.parametrize("name", JUDGED)
 def test_both_sides_of_a_ratio_are_of_the_rows_asked_for_without_tempering(name, task):
-    problem, _, events = finished_run(name, task)
+    problem, _, events = whole_run(name, task)
     decisions = scripted.of_kind(events, Proposed, why="likelihood")
     assert {proposed.accepted for proposed in decisions} == {True, False}
     assert not scripted.of_kind(events, Proposed, why="taken")
@@ -82,7 +83,7 @@ def test_both_sides_of_a_ratio_are_of_the_rows_asked_for_without_tempering(name,
         assert proposed.log_alpha == pytest.approx(min(0.0, new.log_likelihood - old.log_likelihood))
 
 
-def asked_about(*wrong, slot=0, **options):
+def rewriting_of(*wrong, slot=0, **options):
     """The rows that a text at step 2 is rewritten from, and its candidate. wrong: places of its mistakes among the
     scored rows; the batch is the last four."""
     config = scripted.paper(**{"mutate": "filtered", "batch_size": 4, **options})
@@ -105,30 +106,30 @@ BATCH = [8, 9, 10, 11]
 
 
 def test_mistakes_on_other_scored_rows_take_up_to_half_of_a_batch_without_any():
-    assert asked_about(1, 9) == ([BATCH], False, "refined"), "with one the prompt is the paper's"
-    assert asked_about(1) == ([[1, 9, 10, 11]], True, "refined")
-    assert asked_about(1, 3, 7, slot=0) == ([[7, 1, 10, 11]], True, "refined")
-    assert asked_about(1, 3, 7, slot=1) == ([[1, 3, 10, 11]], True, "refined")
+    assert rewriting_of(1, 9) == ([BATCH], False, "refined"), "with one the prompt is the paper's"
+    assert rewriting_of(1) == ([[1, 9, 10, 11]], True, "refined")
+    assert rewriting_of(1, 3, 7, slot=0) == ([[7, 1, 10, 11]], True, "refined")
+    assert rewriting_of(1, 3, 7, slot=1) == ([[1, 3, 10, 11]], True, "refined")
 
 
 def test_a_text_without_a_mistake_is_not_rewritten_but_drawn_afresh():
-    assert asked_about() == ([], False, "prior")
-    assert asked_about(method="mh") == ([], False, "prior")
+    assert rewriting_of() == ([], False, "prior")
+    assert rewriting_of(method="mh") == ([], False, "prior")
 
 
 @pytest.mark.parametrize(
     "options", [{"mutate": "every"}, {"mutate": "every", "method": "mh"}, {"method": "always-accept"}]
 )
 def test_the_papers_prompts_show_the_batch_whatever_its_mistakes(options):
-    assert asked_about(**options)[2] == "refined"
-    assert len(asked_about(**options)[0][0]) == 4
+    assert rewriting_of(**options)[2] == "refined"
+    assert len(rewriting_of(**options)[0][0]) == 4
 
 
 @TASKS
 @pytest.mark.parametrize("tempering", ["incremental", "adaptive"])
 def test_carried_weights_are_the_products_of_the_steps_since_they_were_last_equal(tempering, task, monkeypatch):
     monkeypatch.setattr("vpp.inference.tempered.ESS_SHARE", 0.8)
-    problem, _, events = finished_run("smc", task, tempering=tempering, particles=6)
+    problem, _, events = whole_run("smc", task, tempering=tempering, particles=6)
     exponent, log_evidence = 0.0, 0.0
     log_w = np.zeros(6)
     for reweighted in scripted.of_kind(events, Reweighted):
@@ -152,13 +153,13 @@ def test_carried_weights_are_the_products_of_the_steps_since_they_were_last_equa
 
 
 def test_incremental_exponents_are_the_papers_schedule():
-    _, _, events = finished_run("smc incremental")
+    _, _, events = whole_run("smc incremental")
     betas = [e.beta for e in scripted.of_kind(events, Reweighted)]
     assert betas == pytest.approx(np.linspace(10, 1, 8).tolist())
 
 
 def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reached():
-    _, _, events = finished_run("smc", tempering="adaptive", particles=10)
+    _, _, events = whole_run("smc", tempering="adaptive", particles=10)
     exponents = [1 / e.beta for e in scripted.of_kind(events, Reweighted)]
     assert exponents == sorted(exponents)
     assert exponents[-1] == 1.0
@@ -167,7 +168,7 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
     for reweighted in short:
         assert reweighted.ess == pytest.approx(5.0, rel=1e-6)
         assert steps_of(events, Resampled, reweighted.step)
-    *_, events = finished_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
+    *_, events = whole_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
     (reweighted,) = scripted.of_kind(events, Reweighted)
     assert reweighted.beta == 1.0, "the last step goes to the end of the schedule"
     assert reweighted.ess < 5.0, "bisection would have stopped short"
@@ -175,7 +176,7 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
 
 @pytest.mark.parametrize("name", ["mh", "smc incremental"])
 def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
-    _, script, events = finished_run(name, restart=0.3, particles=60, epochs=3)
+    _, script, events = whole_run(name, restart=0.3, particles=60, epochs=3)
     origins = [e.origin for e in scripted.of_kind(events, Proposed)]
     n = len(origins)
     # Hoeffding: false-alarm rate 1e-6 for n draws of chance 0.3.
@@ -190,12 +191,12 @@ def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
 
 @pytest.mark.parametrize("name", ["always-accept", "vml", "smc"])
 def test_what_is_not_judged_is_never_a_restart(name):
-    _, script, _ = finished_run(name, restart=1.0)
+    _, script, _ = whole_run(name, restart=1.0)
     assert not script.drawn
 
 
 def test_first_hypotheses_from_the_prior_see_no_row():
-    _, script, events = finished_run("mh", restart=1.0, particles=7)
+    _, script, events = whole_run("mh", restart=1.0, particles=7)
     drawn = scripted.of_kind(events, ParticleDrawn)
     assert [e.temperature for e in drawn] == [1.0] * 7
     assert len(script.drawn) == 7 * 9, "at this chance every proposal is drawn so too"
@@ -210,14 +211,14 @@ def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_
     def never(temperature, seed):
         return None, "unread"
 
-    _, script, events = finished_run(
+    _, script, events = whole_run(
         "mh", restart=1.0, particles=12, epochs=1, n_train=5, script=scripted.Script("classification", imagine=seldom)
     )
     drawn = scripted.of_kind(events, ParticleDrawn)
     assert 12 < len(script.drawn) <= 12 * PRIOR_DRAWS + 12
     assert len({seed for _, seed in script.drawn}) == len(script.drawn), "each try has a seed of its own"
     assert sum(e.reason is None for e in drawn) > 6
-    *_, events = finished_run("mh", restart=1.0, script=scripted.Script("classification", imagine=never))
+    *_, events = whole_run("mh", restart=1.0, script=scripted.Script("classification", imagine=never))
     assert {e.text for e in scripted.of_kind(events, ParticleDrawn)} == {scripted.SEED_TEXT}
     assert all(e.reason for e in scripted.of_kind(events, ParticleDrawn))
 
@@ -242,8 +243,8 @@ METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 @METHODS
 @TASKS
 def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle(method, task):
-    _, script, events = finished_run(method, task, particles=8, n_train=60)
-    texts = scripted.texts_of(events)
+    _, script, events = whole_run(method, task, particles=8, n_train=60)
+    texts = fold(events).texts
     after = {p.step: p for p in scripted.populations(events)}
     unchanged = scripted.of_kind(events, Proposed, why="unchanged")
     unparsable = scripted.of_kind(events, Proposed, why="unparsable")
@@ -266,7 +267,7 @@ def test_unchanged_and_unparsable_proposals_are_told_apart_and_keep_the_particle
 def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
     # Strictly below the threshold times K: ESS is never below 0, and below K unless all weigh the same.
     monkeypatch.setattr("vpp.inference.sequential_monte_carlo.ESS_SHARE", threshold)
-    _, _, events = finished_run("smc", "regression")
+    _, _, events = whole_run("smc", "regression")
     uneven = {e.step for e in scripted.of_kind(events, Reweighted) if e.ess < 5 - 1e-9}
     resampled = {e.step for e in scripted.of_kind(events, Resampled)}
     assert uneven

@@ -14,9 +14,9 @@ from vpp.llm.prompts import LearnerPrompts, ModelLimits, check_fit, prompt_token
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
-from .asking import RULE, learner_of, optimizer_of
+from .asking import RULE, optimizer_of
 from .stub import Reply, Request, as_json, chat
-from .tables import PARITY, optimizer_prompts, row, table
+from .tables import optimizer_prompts, row, table
 
 TABLE = table(
     "classification",
@@ -25,7 +25,6 @@ TABLE = table(
     classes=("0", "1"),
 )
 SEED = seed_sentence(TABLE)
-ASKED = LearnerPrompts(dataset=PARITY, template=shipped("learner"))
 ANSWERS = [Prediction(row=each.id, value="0") for each in TABLE.train]
 
 
@@ -83,21 +82,6 @@ async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> 
     assert "the prompt does not fit" in proposal.reason
     assert len(asked) == 4
     assert counters.snapshot().unparsable == 4
-
-
-async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
-    short = ASKED.messages(RULE, PARITY.train[0])[0]["content"]
-
-    async def behaviour(request: Request) -> Reply:
-        reply = await too_long(len(short) + 10)(request)
-        return reply if reply.status == 400 else chat("Output: 1")
-
-    async with learner_of(behaviour) as (learner, _, counters):
-        assert (await learner.predict(RULE, PARITY.train[:1]))[0].value == "1"
-        (abstained,) = await learner.predict(RULE * 9, PARITY.train[:1])
-        assert abstained.value is None
-        assert "the prompt does not fit" in (abstained.reason or "")
-        assert counters.snapshot().unparsable == 1
 
 
 ROOMY = ModelLimits(context_length=8_000, max_tokens=512)

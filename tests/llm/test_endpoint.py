@@ -135,40 +135,6 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
     await endpoint.aclose()
 
 
-REFUSALS: tuple[tuple[Reply, str], ...] = (
-    (refusal(429, code="insufficient_quota"), r"the account has no credit left .*: add credit"),
-    (as_json({"error": "Unauthorized"}, 401), r"key refused \(HTTP 401 Unauthorized\)"),
-    (refusal(403, "token hf_abcdef has expired"), r"key refused .*token \[key\] has expired"),
-    (refusal(404), "unknown model or address"),
-    (Reply(b"", status=302, headers={"location": "http://example.invalid/"}), "it redirects"),
-    (Reply(b"", status=400), "did not accept"),
-    (Reply(b"{", status=418), "did not accept"),
-    (refusal(400, "Invalid model name passed in model=tiny"), "unknown model"),
-    (refusal(400, "temperature and seed are words of the prompt", param="messages"), "did not accept"),
-    (as_json({"detail": [{"loc": ["body", "messages"], "msg": "wrong", "input": "my seed"}]}, 422), "did not accept"),
-    (refusal(422, "max_completion_tokens: too high", param="max_completion_tokens"), "did not accept"),
-    *(
-        (refusal(400, f"{words}. The maximum context length is 20 tokens", **more), "does not fit")
-        for words, more in (
-            ("max_completion_tokens is too large: 50", {}),
-            ("max_completion_tokens is too large: 50", {"param": "max_completion_tokens"}),
-            ("max_completion_tokens is 50", {"param": "input_tokens"}),
-        )
-    ),
-)
-
-
-async def test_a_request_refused_for_good_is_not_repeated() -> None:
-    for reply, words in REFUSALS:
-        async with endpoint_of(script(reply), api_key="hf_abcdef") as (endpoint, stub):
-            with pytest.raises(EndpointRefused, match=words):
-                await ask(endpoint)
-            assert len(stub.requests) == 1, reply
-            assert dropped(endpoint) == [], reply
-            assert endpoint.counters.snapshot() == Usage(failed=1), reply
-            assert sum(endpoint.counters.snapshot().faults.values()) == 1, reply
-
-
 async def test_no_message_repeats_the_key_or_a_header() -> None:
     for rest in (f"API key provided: {KEY}.", "API key provided: sk-ve****6789.", "key sk-other is wrong"):
         async with endpoint_of(script(refusal(401, f"Incorrect {rest}")), api_key=KEY) as (endpoint, _):

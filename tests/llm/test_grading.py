@@ -7,6 +7,7 @@ import pytest
 
 from vpp.errors import EndpointRefused, InputError
 from vpp.events import Usage
+from vpp.inference.ahead import together
 from vpp.llm.answers import LETTERS, NO_LETTER, pooled
 from vpp.llm.templates import LETTERED, Template, shipped
 from vpp.problem import Prediction
@@ -60,6 +61,14 @@ async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out()
     async with learner_of(chat("B"), template=shipped("learner", LETTERED)) as (learner, _, _):
         with pytest.raises(EndpointRefused, match="no log-probabilities: use --likelihood"):
             await learner.predict(RULE, PARITY.train[:1])
+
+
+async def test_first_answers_that_all_name_no_letter_end_a_run_with_what_the_model_said() -> None:
+    said = letter("token_id:33", **{"token_id:33": 0.9})
+    async with learner_of(said, template=shipped("learner", LETTERED)) as (learner, stub, _):
+        with pytest.raises(EndpointRefused, match=r"no letter of a label .*it said 'token_id:33'.*first \d+ calls"):
+            await together(learner.predict(f"{RULE} {n}", PARITY.train) for n in range(60))
+        assert 100 <= len(stub.requests) <= 180
 
 
 async def test_several_answers_have_seeds_of_their_own_and_are_pooled() -> None:

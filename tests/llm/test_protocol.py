@@ -1,4 +1,3 @@
-import codecs
 import json
 import math
 from typing import Any
@@ -41,27 +40,6 @@ def content(text: object, *, finish: str = "stop", **message: object) -> bytes:
 
 def read(body: bytes) -> Completion:
     return read_completion(read_reply(200, {}, body, {}))
-
-
-READ = {
-    "thoughts in the content": (content("<think>hm</think>\n\nOutput: 1"), "Output: 1", "<think>hm</think>"),
-    "thoughts without a beginning": (content("hm\n</think>\nOutput: 1"), "Output: 1", "hm\n</think>"),
-    "no thoughts": (content("\nOutput: 1"), "\nOutput: 1", None),
-    "parts": (content([{"type": "text", "text": "Output:"}, {"type": "image_url"}, {"text": " 1"}]), "Output: 1", None),
-    "long reasoning": (content("1", reasoning="h" * 50_000), "1", "h" * 20_000),
-    "a long text": (content("a" * 300_000), "a" * 200_000, None),
-    "no content": (content(None), "", None),
-    "no message": (b'{"choices": [{"text": "1"}]}', "", None),
-    "a thought and no more": (content("<think>hm</think>\n"), "", "<think>hm</think>"),
-    "an empty text": (content(""), "", None),
-    "a byte-order mark": (codecs.BOM_UTF8 + content("Output: 1"), "Output: 1", None),
-}
-
-
-def test_an_answer_is_read_apart_from_its_reasoning() -> None:
-    for case, (body, text, reasoning) in READ.items():
-        completion = read(body)
-        assert (completion.text, completion.reasoning) == (text, reasoning), case
 
 
 ODD: dict[str, tuple[bytes, str, str]] = {

@@ -2,12 +2,12 @@
 
 case    what the reply is
 source  address of the documentation or the issue that describes it
-status, headers, body   the reply
+status, headers, body   the reply; page: HTML in the place of a body
 asked   options of the call that differ from OPTIONS; `words`: length of the prompt
 then    what must happen:
     answer, thoughts, cut, noted    the text; the reasoning; a text cut at its limit; a kind of fault that is counted
     letters                         probability of the labels' letters
-    withheld, too_long, refused     this prompt is refused, with these words of the server; others may be answered
+    withheld, too_long, blocked, refused    this prompt alone is refused, with these words of the server
     stops                           every prompt would be refused: the run ends
     retried                         another attempt is made after this kind of fault
     drops, renames, clamps          the next request lacks this field, or has this value
@@ -15,17 +15,19 @@ then    what must happen:
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vpp.errors import EndpointRefused, EndpointUnreachable, PromptRefused
+from vpp.events import Usage
+from vpp.inference.ahead import together
 from vpp.llm.answers import letter_shares
 from vpp.llm.endpoint import Endpoint
-from vpp.problem import Prediction
 
-from .asking import RULE, SEED_TEXT, ask, learner_of, optimizer_of
+from .asking import RULE, ask, learner_of, optimizer_of
 from .stub import Reply, Request, Stub, as_json, chat, dropped, endpoint_of, refusal, script
 from .tables import PARITY
 
@@ -35,14 +37,15 @@ ZOO = {
     for one in json.loads(path.read_text("utf-8"))
 }
 OPTIONS = {"temperature": 1.2, "seed": 5, "max_tokens": 50}
-PROMPT_KINDS = {"withheld": "withheld by", "too_long": "does not fit", "refused": ""}
+PROMPT_KINDS = {"withheld": "withheld by", "too_long": "does not fit", "blocked": "blocked on its way", "refused": ""}
 """Refusals of a prompt, with the words that name their kind."""
 
 
 @pytest.mark.parametrize("name", ZOO)
 async def test_each_reply_has_the_effect_that_it_must_have(name: str) -> None:
     then, asked = ZOO[name]["then"], dict(ZOO[name].get("asked", {}))
-    reply = as_json(ZOO[name]["body"], ZOO[name]["status"], **ZOO[name].get("headers", {}))
+    reply = as_json(ZOO[name].get("body"), ZOO[name]["status"], **ZOO[name].get("headers", {}))
+    reply = replace(reply, body=ZOO[name]["page"].encode()) if "page" in ZOO[name] else reply
     changes = {"retried", "drops", "clamps"} & then.keys()
     content, effort = "word " * asked.pop("words", 1), asked.pop("effort", "")
     server = script(reply, chat()) if changes else script(reply)
@@ -54,7 +57,8 @@ async def test_each_reply_has_the_effect_that_it_must_have(name: str) -> None:
             assert then[kind] in str(caught.value)
             assert isinstance(caught.value, PromptRefused) == (kind != "stops")
             assert PROMPT_KINDS.get(kind, "") in str(caught.value)
-            assert len(stub.requests) == 1
+            usage = endpoint.counters.snapshot()
+            assert (len(stub.requests), usage, sum(usage.faults.values())) == (1, Usage(failed=1), 1)
             return
         completion = await call
         if changes:
@@ -85,13 +89,14 @@ async def check_change(then: dict[str, Any], endpoint: Endpoint, stub: Stub) -> 
         assert second == {**first, field: value}
         assert dropped(endpoint) == []
         assert len(usage.refused_fields) == 1
+        assert not usage.failed
         await ask(endpoint, "next", **{**OPTIONS, "temperature": 0.5})
         assert stub.bodies[-1]["temperature"] == 0.5
 
 
 def test_the_zoo_has_many_servers() -> None:
-    assert len(ZOO) >= 87
-    assert len({name.partition(":")[0] for name in ZOO}) == 18
+    assert len(ZOO) >= 140
+    assert len({name.partition(":")[0] for name in ZOO} - {"any server"}) == 18
     assert all(one["source"].startswith("https://") for one in ZOO.values())
 
 
@@ -116,21 +121,53 @@ async def test_a_row_that_the_server_refuses_abstains_with_its_words_and_the_oth
         assert (counters.snapshot().unparsable, counters.snapshot().learner) == (1, 2)
 
 
-async def test_a_proposal_leaves_out_rows_until_the_server_takes_it() -> None:
-    given = tuple(Prediction(row=row.id, value="0") for row in PARITY.train)
-    for word, text, shown in (("b: 4", f"{SEED_TEXT} Output 1.", 1), ("b: 5", None, 1)):
-        async with optimizer_of(withholding(word)) as (optimizer, _, _):
-            proposal = await optimizer.propose(SEED_TEXT, PARITY.train, given, temperature=1.0, seed=0)
-            assert (proposal.text, proposal.shown) == (text, shown)
-            assert ("withheld by the server's filter" in (proposal.reason or "")) == (text is None)
-
-
 async def test_a_run_ends_only_if_its_first_questions_are_all_refused() -> None:
     async with learner_of(FILTER) as (learner, _, _):
         asked = [learner.predict(f"{RULE} {n}", PARITY.train[:1]) for n in range(9)]
         assert {prediction.value for (prediction,) in await asyncio.gather(*asked)} == {None}
-        with pytest.raises(EndpointRefused, match=r"filtered.*no question was answered, and 10 refused"):
+        with pytest.raises(EndpointRefused, match=r"filtered.*none of the first 10 calls got an answer to use"):
             await learner.predict("Another rule.", PARITY.train[:1])
+
+
+PAGE = Reply(b"<!DOCTYPE html><title>Attention Required!</title>", status=403)
+
+
+async def test_a_firewalls_page_costs_one_row_and_ends_a_run_only_if_it_answers_all_of_the_first() -> None:
+    async def behave(request: Request) -> Reply:
+        return PAGE if "b: 4" in request.body["messages"][-1]["content"] else chat()
+
+    async with learner_of(behave) as (learner, _, counters):
+        said = await learner.predict(RULE, PARITY.train)
+        assert [each.value for each in said] == ["1", None, "1"]
+        assert (said[1].reason or "").startswith("blocked on its way to the model (HTTP 403 with a web page)")
+        assert counters.snapshot().faults == {"prompt blocked": 1}
+    async with learner_of(PAGE) as (learner, stub, _):
+        asked = [learner.predict(f"{RULE} {n}", PARITY.train) for n in range(20)]
+        with pytest.raises(
+            EndpointRefused, match=r"HTTP 403 with a web page\): check address and key.*none of the first"
+        ):
+            await together(asked)
+        assert len(stub.requests) <= 60
+
+
+async def test_a_model_whose_first_answers_all_cannot_be_read_ends_a_run_with_its_words_and_what_to_change() -> None:
+    words = (
+        r"cannot be read \(there is no 'Output:' line\): it said 'It depends. Really.'.*--templates.*--limit learner=N"
+    )
+    async with learner_of(chat("It depends.\nReally.")) as (learner, stub, counters):
+        asked = [learner.predict(f"{RULE} {n}", PARITY.train) for n in range(20)]
+        with pytest.raises(EndpointRefused, match=rf"{words}.*none of the first 100 calls"):
+            await together(asked)
+        assert 100 <= len(stub.requests) <= 160
+        assert counters.snapshot().unparsable >= 99
+    async with learner_of(chat(), chat("It depends.")) as (learner, stub, _):
+        for n in range(20):
+            said = [value for row in PARITY.train for value in await learner.predict(f"{RULE} {n}", [row])]
+        assert (len(stub.requests), {each.value for each in said}) == (1 + 59 * 3, {None})
+    async with optimizer_of(chat("It depends.")) as (optimizer, stub, _):
+        with pytest.raises(EndpointRefused, match=r"no 'New rule:' heading.*--limit optimizer=N"):
+            await together(optimizer.draw(temperature=1.0, seed=seed) for seed in range(0, 100, 5))
+        assert 30 <= len(stub.requests) <= 60
 
 
 async def test_a_row_that_fails_while_others_are_answered_is_lost_alone() -> None:
@@ -158,6 +195,6 @@ async def test_a_model_that_gives_no_text_ends_a_run_with_the_options_that_help(
     ):
         async with learner_of(said) as (learner, stub, _):
             await learner.predict(RULE, PARITY.train)
-            with pytest.raises(EndpointRefused, match=rf"{words}.*no question was answered, and 1\d refused"):
+            with pytest.raises(EndpointRefused, match=rf"{words}.*none of the first 1\d calls got an answer"):
                 await learner.predict(f"{RULE} Again.", PARITY.train)
             assert len(stub.requests) <= 12

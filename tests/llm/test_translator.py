@@ -10,6 +10,7 @@ import pytest
 
 from tests.reporting.builders import dataset
 from vpp.data.dataset import Column, Dataset, Row
+from vpp.errors import EndpointRefused
 from vpp.events import hypothesis_id
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
@@ -100,6 +101,16 @@ async def test_a_fault_is_shown_to_the_model_which_repairs_it() -> None:
     assert fault in complaint["content"]
     assert made.reported[0].attempts == 2
     assert made.counters.snapshot().unparsable == 1
+
+
+async def test_a_model_that_writes_no_programs_ends_a_run_that_reads_by_programs_alone() -> None:
+    words = r"cannot be read \(.*'maybe', which is not one of .*it said 'def predict.*none of the first 100 calls"
+    async with scripted(*[WRONG] * 100, falls_back=False) as made:
+        with pytest.raises(EndpointRefused, match=words):
+            [await made.values(DATA.train, f"{RULE} {n}") for n in range(50)]
+    async with scripted(*[WRONG] * 120) as made:
+        said = [await made.values(DATA.train, f"{RULE} {n}") for n in range(40)]
+    assert said == [["no"] * 3] * 40, "rows are read in the place of programs"
 
 
 FAULTS = ("def predict(b):\n    return 1", "def predict(a):\n    return 1 / a", WRONG)

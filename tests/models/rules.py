@@ -7,10 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice
 from vpp.data.table import Table as Csv
 
 Cells = Mapping[str, str]

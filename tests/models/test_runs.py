@@ -56,12 +56,12 @@ def runs(qwen: Served, trials: Path) -> Iterator[Runs]:
 @pytest.mark.parametrize("table", TARGETS)
 def test_smc_finds_the_rule_of_a_clean_table(runs: Runs, table: str) -> None:
     found = runs[table, "smc"].result()
-    assert found.balanced("test") >= TARGETS[table], found.heaviest
+    assert found.accuracy("test") >= TARGETS[table], found.heaviest
 
 
 def test_smc_stays_near_the_best_single_rule_under_noise(runs: Runs, trials: Path) -> None:
     found = runs["admission_noise_10", "smc"].result()
-    assert found.balanced("test") >= simple(trials, "admission_noise_10")["tree"] - NOISE_MARGIN, found.heaviest
+    assert found.accuracy("test") >= simple(trials, "admission_noise_10")["tree"] - NOISE_MARGIN, found.heaviest
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
@@ -70,7 +70,7 @@ def test_answers_are_read_and_no_proposal_is_an_echo(runs: Runs, method: str) ->
     calls = found.result["calls"]
     assert calls["failed"] == 0
     assert calls["unparsable"] <= MOST_UNREAD * found.calls
-    assert found.balanced("test") > 0.5
+    assert found.accuracy("test") > 0.5
 
 
 def test_proposals_are_rules(runs: Runs) -> None:

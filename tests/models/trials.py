@@ -47,7 +47,7 @@ class Trial:
         """Calls of both roles."""
         return int(self.result["calls"]["learner"] + self.result["calls"]["optimizer"])
 
-    def balanced(self, split: str) -> float:
+    def accuracy(self, split: str) -> float:
         """Return the balanced accuracy on the test or the training rows."""
         return float(self.result["scores"][split]["labels"]["balanced"]["value"])
 
@@ -80,7 +80,7 @@ def smc_and_vml(folder: Path, server: Sequence[str], table: str, seed: int) -> t
     paths: list[Trial] = []
     while len(paths) < MOST_PATHS and (not paths or sum(path.calls for path in paths) < smc.calls):
         paths.append(run(folder, table, "vml", MOST_PATHS * seed + len(paths), server))
-    return smc, max(paths, key=lambda path: path.balanced("train"))
+    return smc, max(paths, key=lambda path: path.accuracy("train"))
 
 
 def simple(folder: Path, table: str) -> dict[str, float]:
@@ -92,7 +92,7 @@ def simple(folder: Path, table: str) -> dict[str, float]:
 
 def line(table: str, method: str, trials: Sequence[Trial]) -> str:
     """Return one row of the table."""
-    scores = [trial.balanced("test") for trial in trials]
+    scores = [trial.accuracy("test") for trial in trials]
     minutes = mean(trial.result["wall_s"] for trial in trials) / 60
     rules = f"{sum(t.rules for t in trials)} of {sum(t.proposals for t in trials)}"
     by_seed = ", ".join(f"{score:.3f}" for score in scores)

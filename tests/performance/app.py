@@ -17,7 +17,7 @@ from tests.app.conftest import ROOT, App, end, serving
 from tests.demo.asking import serving as demo_model
 from tests.inference.scripted import SEED_TEXT, digest
 from tests.live import living
-from tests.performance.ratios import Ratio, divided
+from tests.performance.ratios import Ratio, ratio
 from tests.performance.watcher import Watcher
 from tests.processes import wait_until
 from tests.sampled import sampled
@@ -70,8 +70,8 @@ def pages(folder: Path) -> list[Ratio]:
     long, short = (refresh_ms(folder / f"epochs-{n}", epochs=n) for n in EPOCHS)
     many, few = (list_ms(folder / f"runs-{n}", n=n) for n in (MANY, FEW))
     return [
-        divided("Watch of a live run, 110 steps / 10 steps", long, short, unit="ms a refresh", most=2.0),
-        divided(f"a refresh with {MANY} runs in the list / {FEW}", many, few, unit="ms", most=3.0),
+        ratio("Watch of a live run, 110 steps / 10 steps", long, short, unit="ms a refresh", most=2.0),
+        ratio(f"a refresh with {MANY} runs in the list / {FEW}", many, few, unit="ms", most=3.0),
     ]
 
 
@@ -134,7 +134,7 @@ def load(folder: Path) -> list[Ratio]:
     """Raises AssertionError if a watcher saw an error."""
     os.environ["VPP_MAX_RUNNING"] = str(RUNS)
     with serving(folder) as app, live(app) as runs:
-        return watched(app, runs)
+        return watch(app, runs)
 
 
 @contextmanager
@@ -145,18 +145,18 @@ def live(app: App) -> Iterator[list[RunDirectory]]:
         runs = [RunDirectory(app.runs / f"2026010{n}-0000-penguins-smc-000{n}") for n in range(1, 1 + RUNS)]
         for seed, run in enumerate(runs):
             words = ["run", str(ROOT / "assets/examples/penguins.csv"), "--target", "species", "--seed", str(seed)]
-            words += ["--epochs", "60", "--base-url", model.address, "--model", "demo", "--no-cache", "--quiet"]
+            words += ["--epochs", "60", "--base-url", str(model.base_url), "--model", "demo", "--no-cache", "--quiet"]
             command = [sys.executable, "-m", "vpp", *words, "--run-dir", str(run.path)]
             stack.callback(end, subprocess.Popen(command, cwd=ROOT, env=app.environment))
         wait_until(lambda: all(run.journal.exists() and written_at(run) for run in runs), "each run has begun")
         yield runs
 
 
-def watched(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
+def watch(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
     """Watch, and compare what the server takes after a while with what it takes at the end."""
     watchers = [Watcher(run=runs[n % RUNS].id, address=app.url) for n in range(WATCHERS)]
     until = time.time() + SECONDS
-    (warm_mb, warm_size), (end_mb, end_size), cores = asyncio.run(_watched(app, runs, watchers, until))
+    (warm_mb, warm_size), (end_mb, end_size), cores = asyncio.run(_watch(app, runs, watchers, until))
     faults = [fault for watcher in watchers for fault in watcher.faults]
     faults += [line for line in (app.runs / "app.log").read_text().splitlines() if "Error" in line]
     assert not faults, faults[0]
@@ -171,7 +171,7 @@ def watched(app: App, runs: Sequence[RunDirectory]) -> list[Ratio]:
     ]  # fmt: skip
 
 
-async def _watched(app: App, runs: Sequence[RunDirectory], watchers: Sequence[Watcher], until: float) -> Any:
+async def _watch(app: App, runs: Sequence[RunDirectory], watchers: Sequence[Watcher], until: float) -> Any:
     """Return (megabytes, journal bytes) after a while and at the end, and the share of a core between."""
 
     def taken() -> tuple[float, int]:

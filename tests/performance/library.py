@@ -13,7 +13,7 @@ import httpx2
 import openai
 import pandas as pd
 
-from tests.performance.ratios import Ratio, divided
+from tests.performance.ratios import Ratio, ratio
 from tests.performance.stub import served
 from vpp.data.table import Table
 from vpp.llm.endpoint import Endpoint, Server
@@ -45,7 +45,7 @@ def client(_: Path) -> list[Ratio]:
     """Client processor time of a call: the product's endpoint over the SDK's client with aiohttp, turn about."""
     with served(0.3) as base_url:
         ours, bare = asyncio.run(_spent_ms(base_url, times=3))
-    return [divided("client processor time a call / the bare SDK client's", ours, bare, unit="ms", most=1.0)]
+    return [ratio("client processor time a call / the bare SDK client's", ours, bare, unit="ms", most=1.0)]
 
 
 async def _spent_ms(base_url: str, *, times: int) -> tuple[float, float]:
@@ -95,18 +95,18 @@ def tables(_: Path) -> list[Ratio]:
         began = time.process_time()
         read()
         rates.append(len(content) / 1e6 / (time.process_time() - began))
-    return [divided("reading a CSV, pandas / this", *rates, unit="MB a second", most=40.0)]
+    return [ratio("reading a CSV, pandas / this", *rates, unit="MB a second", most=40.0)]
 
 
 def programs(_: Path) -> list[Ratio]:
     """Seconds from the call to the last answer, over those allowed; the workers run already."""
     return [
-        divided(f"{PROGRAMS} programs on {rows:,} rows / allowed", asyncio.run(_taken_s(rows)), s, unit="s", most=1.0)
+        ratio(f"{PROGRAMS} programs on {rows:,} rows / allowed", asyncio.run(_seconds(rows)), s, unit="s", most=1.0)
         for rows, s in ALLOWED_S.items()
     ]
 
 
-async def _taken_s(rows: int) -> float:
+async def _seconds(rows: int) -> float:
     columns = ("size", "weight", "colour")
     made = [read_program(CODE.format(k), columns) for k in range(PROGRAMS)]
     cells = [(n % 97, None if n % 11 == 0 else n % 83 / 2, ("red", "green", "blue")[n % 3]) for n in range(rows)]

@@ -29,7 +29,7 @@ class Ratio:
         return f"| {self.name} | {self.value:.2f} | {self.most:g}{missed} |"
 
 
-def divided(name: str, a: float, b: float, *, unit: str, most: float) -> Ratio:
+def ratio(name: str, a: float, b: float, *, unit: str, most: float) -> Ratio:
     """Return a / b."""
     return Ratio(name=name, value=a / b, most=most, parts=f"{a:,.3g} / {b:,.3g} {unit}")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.performance.ratios import Ratio, divided
+from tests.performance.ratios import Ratio, ratio
 from tests.performance.stub import ROOT, served
 from vpp.events import RunFinished
 from vpp.runs.directory import RunDirectory
@@ -27,7 +27,7 @@ def ratios(folder: Path) -> list[Ratio]:
             wall_s = {method: seconds(folder, method, preset, base_url) for method in ("vml", "mh", "smc")}
             for method in ("smc", "mh"):
                 name, most = f"{method.upper()} / VML, wall clock, {preset}", MOST[preset, method]
-                found.append(divided(name, wall_s[method], wall_s["vml"], unit="s", most=most))
+                found.append(ratio(name, wall_s[method], wall_s["vml"], unit="s", most=most))
     return found
 
 

@@ -23,7 +23,7 @@ def kinds(markdown: str, renderer: MarkdownIt) -> set[str]:
     return {token.type for token in tokens(markdown, renderer)}
 
 
-def seen(markdown: str, renderer: MarkdownIt) -> str:
+def readable_words(markdown: str, renderer: MarkdownIt) -> str:
     """The text of all parts, white space and joiners left out."""
     return bare("".join(token.content for token in tokens(markdown, renderer) if token.type in ("text", "html_inline")))
 

@@ -102,17 +102,10 @@ def _is_number(cell: str) -> bool:
 MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
 
 
-def question(cell: str | None, bits: float) -> Point:
-    row = Row(id=99, inputs=(("a", cell),), target=None)
-    votes, weights = ("yes",), (1.0,)
-    return Point(
-        row=row,
-        votes=votes,
-        answers=votes,
-        mixture=Mixture(weights=weights, classes=("yes",)),
-        prediction="yes",
-        bits=bits,
-    )
+def question(cell: str | None, bits: float, *, name: str = "a", label: str = "yes") -> Point:
+    """An input that one hypothesis gives this label."""
+    row, mixture = Row(id=99, inputs=((name, cell),), target=None), Mixture(weights=(1.0,), classes=(label,))
+    return Point(row=row, votes=(label,), answers=(label,), mixture=mixture, prediction=label, bits=bits)
 
 
 def test_a_sheet_is_safe_in_a_spreadsheet_and_comes_back_as_it_was() -> None:
@@ -131,14 +124,10 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     table = Table.read(f"-menge;=y\n{lines}".encode(), name="t.csv")
     data = build_dataset(table, target="=y", split=SplitPlan(train_size=5, test_size=2))
     assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
-    row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
-    asked = Point(
-        row=row, votes=("a",), answers=("a",), mixture=Mixture(weights=(1.0,), classes=("a",)), prediction="a", bits=0.5
-    )
-    written = sheet_csv([asked], data).decode()
+    written = sheet_csv([question("4.336", 0.5, name="-menge", label="a")], data).decode()
     assert written.splitlines()[0] == "'-menge,'=y,information_bits"
     found = filled_rows(Table.read(written.replace(",,0.5", ",a,0.5").encode(), name="sheet.csv"), data)
-    assert [(each.inputs, each.target) for each in found] == [({"-menge": "4.336"}, "a")]
+    assert [(each.inputs, each.target) for each in found] == [((("-menge", "4.336"),), "a")]
 
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:

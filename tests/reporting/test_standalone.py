@@ -101,7 +101,7 @@ def table(task: str, *, calibration: int = 0) -> Dataset:
     )
 
 
-def sandboxed(data: Dataset, codes: tuple[str, ...]) -> dict[tuple[int, int], Any]:
+def product_answers(data: Dataset, codes: tuple[str, ...]) -> dict[tuple[int, int], Any]:
     """The product's own answers, by place of the code and row id."""
     columns = Columns(data)
 
@@ -134,14 +134,14 @@ RUNS: dict[str, tuple[str, Config, int, set[bool]]] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def run_named(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Make a finished run, once a module. changes: codes by place; None if there is no program."""
 
     @cache
     def make(name: str, *changes: tuple[int, str | None]) -> RunReader:
         task, config, calibration, _ = RUNS[name]
         data, codes = table(task, calibration=calibration), CODES[task]
-        known = sandboxed(data, codes)
+        known = product_answers(data, codes)
 
         def answer(text: str, row: Row, *, task: str) -> Any:
             return known[index_of(text) % len(codes), row.id]
@@ -177,8 +177,8 @@ def bare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_file_predicts_each_test_row_as_the_product_does(name: str, made: Any, tmp_path: Path) -> None:
-    reader: RunReader = made(name)
+def test_the_file_predicts_each_test_row_as_the_product_does(name: str, run_named: Any, tmp_path: Path) -> None:
+    reader: RunReader = run_named(name)
     found, data, view = standalone(reader), reader.dataset(), reader.refresh().view
     assert found.left_out == ()
     (tmp_path / "posterior.py").write_bytes(found.content)
@@ -211,10 +211,10 @@ def module(content: bytes, folder: Path) -> dict[str, Any]:
     return runpy.run_path(str(path))
 
 
-def test_a_cell_has_the_value_that_the_product_gives_it(made: Any, tmp_path: Path) -> None:
+def test_a_cell_has_the_value_that_the_product_gives_it(run_named: Any, tmp_path: Path) -> None:
     data, every = table("classification"), range(len(CODES["classification"]))
     code = f"def predict({', '.join(Columns(data).aliases)}):\n    return 'maybe'"
-    content = standalone(made("labels", *((place, code) for place in every)))
+    content = standalone(run_named("labels", *((place, code) for place in every)))
     own = module(content.content, tmp_path)
     columns, by_name = Columns(data), {column.name: column for column in data.columns}
     assert set(own["COLUMNS"]) == set(columns.aliases)
@@ -236,9 +236,9 @@ def test_a_cell_has_the_value_that_the_product_gives_it(made: Any, tmp_path: Pat
 
 
 def test_what_cannot_be_in_the_file_is_named_with_its_weight_and_the_rest_is_rescaled(
-    made: Any, tmp_path: Path
+    run_named: Any, tmp_path: Path
 ) -> None:
-    reader = made("calibrated", (0, REFUSED), (3, None))
+    reader = run_named("calibrated", (0, REFUSED), (3, None))
     found, view, data = standalone(reader), reader.refresh().view, reader.dataset()
     out = {each.text: each for each in found.left_out}
     weights: dict[str, float] = {}
@@ -272,10 +272,10 @@ def test_what_cannot_be_in_the_file_is_named_with_its_weight_and_the_rest_is_res
     ],
 )
 def test_a_run_without_any_program_for_the_file_is_refused_in_one_line(
-    made: Any, code: str | None, reason: str
+    run_named: Any, code: str | None, reason: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(reason)) as error:
-        standalone(made("labels", *((place, code) for place in range(6))))
+        standalone(run_named("labels", *((place, code) for place in range(6))))
     assert "\n" not in str(error.value)
 
 
@@ -311,8 +311,8 @@ def test_texts_stand_in_the_file_as_they_are_and_nothing_of_them_runs(tmp_path: 
     assert not own.keys() & set(dir(builtins)) - {"__doc__", "__name__", "__loader__", "__spec__", "__package__"}
 
 
-def test_another_delimiter_and_encoding_are_read(made: Any, tmp_path: Path) -> None:
-    (tmp_path / "posterior.py").write_bytes(standalone(made("numbers", (1, CODES["regression"][4]))).content)
+def test_another_delimiter_and_encoding_are_read(run_named: Any, tmp_path: Path) -> None:
+    (tmp_path / "posterior.py").write_bytes(standalone(run_named("numbers", (1, CODES["regression"][4]))).content)
     lines = [["age ", "note", "town", "items", "prediction"], ["12", "café; x", "None", "2 5 1", "7"], [], ["12"]]
     content = io.StringIO()
     csv.writer(content, delimiter=";").writerows(lines)

@@ -10,7 +10,7 @@ from tests import inspected
 from tests.processes import PENGUINS
 from tests.reporting import builders
 from vpp.cli import main
-from vpp.data.labelling import Answered
+from vpp.data.dataset import Row
 from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, hypothesis_id
 from vpp.runs.directory import RunDirectory
@@ -19,7 +19,7 @@ from vpp.runs.preparation import continue_run, spec_to_continue
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 
-ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "21"}, target="no"))
+ANSWERED = tuple(Row(id=0, inputs=(("a", cell),), target=target) for cell, target in (("20", "yes"), ("21", "no")))
 
 
 def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_a_run_without_particles_cannot_be_gone_on_from(tmp_path: Path) -> None:
 def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     directory = inspected.labels(tmp_path).directory
     with pytest.raises(DataError, match="'maybe' is not a label: give one of no, yes"):
-        continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
+        continue_run(directory, [Row(id=0, inputs=(("a", "20"),), target="maybe")])
     with pytest.raises(DataError, match="answered row 1 repeats row 2 of the run"):
-        continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])
+        continue_run(directory, [Row(id=0, inputs=(("a", "2"),), target="yes")])
 
 
 def test_the_demo_model_goes_on_from_a_run_and_counts_each_row_once(

@@ -22,6 +22,7 @@ from vpp.runs.budget import (
     Pace,
     call_sizes,
     cap_words,
+    ending_share,
     estimate,
     money,
     seconds_left,
@@ -95,6 +96,17 @@ def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None
     assert both == whole.rounds * 0.5 + whole.expected_calls / 2
 
 
+def test_the_demo_models_time_follows_from_its_delay_and_another_servers_from_its_measured_pace() -> None:
+    fast, slow = (
+        estimate(replace(spec(), endpoint=EndpointSpec(demo=True, demo_latency_ms=ms)), DATA) for ms in (0, 900)
+    )
+    assert fast.seconds is not None
+    assert slow.seconds == pytest.approx(fast.seconds + 0.9 * fast.plan.rounds)
+    other, pace = replace(spec(), endpoint=EndpointSpec(base_url="http://h/v1", model="m")), Pace(round_trip_s=0.5)
+    assert estimate(other, DATA).seconds is None
+    assert estimate(other, DATA, pace).seconds == time_s(fast.plan, pace)
+
+
 def test_money_is_tokens_at_each_roles_price() -> None:
     """2 drawn and 2 x 2 proposed, each of 250 tokens."""
     found = estimate(spec(prices=Prices(learner=Price(), optimizer=Price(completion=2.0))), DATA)
@@ -122,6 +134,21 @@ def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -
     assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
     assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
     assert seconds_left(made, view, Usage(learner=18 + 10)) is None
+    assert ending_share(made, view, Usage(learner=18 + 4)) == pytest.approx(0.4)
+
+
+def test_the_pace_is_that_of_the_last_five_steps() -> None:
+    """Five steps of 1 s take 5 s, and 10 s with one of 6 s among them."""
+
+    def left(slow: int) -> float:
+        view, at = RunView(), 0.0
+        view.apply(Record(at=0, usage=Usage(), event=started(CONFIG, DATA, steps=8)))
+        for step in range(7):
+            at += 6 if step == slow else 1
+            view.apply(Record(at=at, usage=Usage(learner=10 + 10 * step), event=finished(step, ("a", "b"))))
+        return seconds_left(spec(), view, view.usage) or 0.0
+
+    assert left(1) == pytest.approx(left(2) / 2) == pytest.approx(left(6) / 2)
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])

@@ -84,7 +84,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
         (refusal(404, "no such model"), ("unknown model", "no such model")),
         (
             chat(None, finish="length", reasoning="hm"),
-            ("cut off at its limit of tokens: allow more tokens (--limit learner=N", "no question was answered"),
+            ("cut off at its limit of tokens: allow more tokens (--limit learner=N", "got an answer to use"),
         ),
     ],
     ids=["key", "model", "thoughts"],

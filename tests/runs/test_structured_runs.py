@@ -73,7 +73,7 @@ def test_a_schema_that_a_server_honours_is_used_in_every_request_and_recorded(de
 def test_a_resumed_run_is_not_tested_again(desk: Desk) -> None:
     with holding() as served:
         served.hold_after = 40
-        running = desk.run("run", *served.options)
+        running = desk.run("run", *served.options, *NAMED)
         wait_until(lambda: served.is_holding, "the run waits in its first step")
         running.kill()
         served.hold_after = None

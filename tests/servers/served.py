@@ -173,16 +173,16 @@ TINY_RUN += ("--limit", "learner=64", "--limit", "optimizer=128")
 WITHIN_S = 600.0
 
 
-def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
+def outcome_of(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
     """Return the outcome of a small run in a directory of this name, whatever its exit code."""
     where = ("--no-cache", "--json", "--quiet", "--run-dir", desk.folder / name)
     command = ("run", PENGUINS, *TARGET, *TINY_RUN, "--limit", "wait=5", *where, *words)
     return desk.start(*command, **environment).finish(within_s=WITHIN_S)
 
 
-def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> RunView:
+def finished_view(desk: Desk, name: str, *words: str | Path, **environment: str) -> RunView:
     """Return the view of a run that must finish: exit code 0, its last event, its report."""
-    outcome = settled(desk, name, *words, **environment)
+    outcome = outcome_of(desk, name, *words, **environment)
     assert outcome.code == 0, outcome.err
     view = desk.look(name).view
     assert view.phase == "finished"
@@ -190,9 +190,9 @@ def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> R
     return view
 
 
-def graded(desk: Desk, *words: str) -> list[float]:
+def grades(desk: Desk, *words: str) -> list[float]:
     """Return the probabilities that a run on log-probabilities records; `verify` must find the same weights."""
-    view = finished(desk, "graded", *words, "--likelihood", "logprobs")
+    view = finished_view(desk, "graded", *words, "--likelihood", "logprobs")
     shares = [share or {} for evaluated in view.evaluated.values() for row in evaluated.shares for share in row]
     assert all(set(share) <= {"Adelie", "Chinstrap", "Gentoo"} for share in shares)
     assert all(sum(share.values()) <= 1 + 1e-9 for share in shares)

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.processes import Desk
-from tests.servers.served import Served, finished, settled, votes
+from tests.servers.served import Served, finished_view, outcome_of, votes
 
 RULES = ("--optimizer-model", "rules")
 
 
 def test_a_run_on_two_models_reads_every_answer(litellm: Served, desk: Desk) -> None:
-    view = finished(desk, "answered", *litellm.options, *RULES, **litellm.environment)
+    view = finished_view(desk, "answered", *litellm.options, *RULES, **litellm.environment)
     assert view.usage.unparsable == 0
     assert set(votes(view)) == {"Adelie"}
     assert all(drawn.text.endswith("Every penguin is an Adelie.") for drawn in view.draws.values())
@@ -22,13 +22,13 @@ def test_a_run_on_two_models_reads_every_answer(litellm: Served, desk: Desk) -> 
 def test_a_model_that_only_fails_ends_the_run_with_3_and_the_reason(
     litellm: Served, desk: Desk, model: str, says: str
 ) -> None:
-    outcome = settled(desk, model, "--base-url", litellm.base_url, "--model", model, **litellm.environment)
+    outcome = outcome_of(desk, model, "--base-url", litellm.base_url, "--model", model, **litellm.environment)
     assert outcome.code == 3
     assert says in outcome.complaint
 
 
 def test_a_key_it_does_not_know_ends_the_run_with_3_and_is_not_repeated(litellm: Served, desk: Desk) -> None:
-    outcome = settled(desk, "refused", *litellm.options, *RULES, OPENAI_API_KEY="sk-not-this-one")
+    outcome = outcome_of(desk, "refused", *litellm.options, *RULES, OPENAI_API_KEY="sk-not-this-one")
     assert outcome.code == 3
     assert "labels" in outcome.complaint
     assert "not-this-one" not in outcome.err

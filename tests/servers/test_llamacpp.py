@@ -4,7 +4,7 @@ import pytest
 
 from tests.llm.tables import LINE, PARITY, row, table
 from tests.processes import Desk
-from tests.servers.served import Served, finished, graded, votes, with_endpoint
+from tests.servers.served import Served, finished_view, grades, votes, with_endpoint
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.prompts import LearnerPrompts
@@ -17,7 +17,7 @@ FEW_CALLS = ("--method", "vml", "--train-size", "4", "--batch-size", "2", "--tes
 SHORT = ("--limit", "learner=200", "--limit", "optimizer=48")
 
 
-def answered(served: Served, dataset: Dataset, *, style: str = "paper") -> str:
+def first_answer(served: Served, dataset: Dataset, *, style: str = "paper") -> str:
     """Return the model's answer about the first row, which must have the structure."""
     template = shipped("learner", style)
     prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=True)
@@ -34,7 +34,7 @@ def answered(served: Served, dataset: Dataset, *, style: str = "paper") -> str:
 
 @pytest.mark.parametrize("style", ["paper", "examples"])
 def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, style: str) -> None:
-    read = parse_label(answered(llamacpp, PARITY, style=style), PARITY.classes)
+    read = parse_label(first_answer(llamacpp, PARITY, style=style), PARITY.classes)
     assert read.value in PARITY.classes
     assert read.explanation
 
@@ -42,12 +42,12 @@ def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, style: str) ->
 def test_awkward_labels_and_numbers_are_held_to_and_read(llamacpp: Served) -> None:
     rows = tuple(row(i, label, x=str(i)) for i, label in enumerate(AWKWARD))
     dataset = table("classification", rows, classes=AWKWARD)
-    assert parse_label(answered(llamacpp, dataset), dataset.classes).value in AWKWARD
-    assert parse_number(answered(llamacpp, LINE)).value is not None
+    assert parse_label(first_answer(llamacpp, dataset), dataset.classes).value in AWKWARD
+    assert parse_number(first_answer(llamacpp, LINE)).value is not None
 
 
 def test_a_run_finds_the_schema_and_reads_every_learner_answer(llamacpp: Served, desk: Desk) -> None:
-    view = finished(desk, "found", *llamacpp.options, *FEW_CALLS, *SHORT)
+    view = finished_view(desk, "found", *llamacpp.options, *FEW_CALLS, *SHORT)
     assert desk.directory("found").spec().structured_as == "json_schema"
     assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
     assert "not as structured" not in view.usage.faults
@@ -60,5 +60,5 @@ def test_check_endpoint_names_the_schema(llamacpp: Served, desk: Desk) -> None:
 
 
 def test_a_run_on_log_probabilities_records_each_labels(llamacpp: Served, desk: Desk) -> None:
-    found = graded(desk, *llamacpp.options, *FEW_CALLS, *SHORT)
+    found = grades(desk, *llamacpp.options, *FEW_CALLS, *SHORT)
     assert any(0.01 < probability < 0.99 for probability in found)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.processes import Desk
-from tests.servers.served import Served, ask, finished, graded, settled, votes
+from tests.servers.served import Served, ask, finished_view, grades, outcome_of, votes
 from vpp.errors import EndpointRefused
 
 
@@ -15,14 +15,14 @@ def server(request: pytest.FixtureRequest) -> Served:
 
 def test_a_whole_run_of_noise_ends_in_order(server: Served, desk: Desk) -> None:
     free_text = ("--structured", "off") if server.model == "tiny" else ()
-    view = finished(desk, "noise", *server.options, *free_text)
+    view = finished_view(desk, "noise", *server.options, *free_text)
     assert view.usage.unparsable > 0.9 * view.usage.calls
     assert view.usage.failed == 0
     assert votes(view).count(None) > 0.9 * len(votes(view))
 
 
 def test_a_run_of_an_unknown_model_ends_with_3_and_names_it(server: Served, desk: Desk) -> None:
-    outcome = settled(desk, "unknown", "--base-url", server.base_url, "--model", "nobody/nothing")
+    outcome = outcome_of(desk, "unknown", "--base-url", server.base_url, "--model", "nobody/nothing")
     assert outcome.code == 3
     assert "nobody/nothing" in outcome.complaint
 
@@ -36,11 +36,11 @@ def test_check_endpoint_of_transformers_says_what_is_true(transformers: Served, 
 
 
 def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
-    assert set(votes(finished(desk, "structured", *vllm.options))) <= {"Adelie", "Chinstrap", "Gentoo"}
+    assert set(votes(finished_view(desk, "structured", *vllm.options))) <= {"Adelie", "Chinstrap", "Gentoo"}
 
 
 def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, desk: Desk) -> None:
-    assert graded(desk, *vllm.options) == [], "no letter is among the likeliest tokens"
+    assert grades(desk, *vllm.options) == [], "no letter is among the likeliest tokens"
 
 
 def test_check_endpoint_names_the_context_and_the_models_there_are(vllm: Served, desk: Desk) -> None:
@@ -63,7 +63,7 @@ def test_a_prompt_beyond_the_context_is_refused_in_one_line(vllm: Served) -> Non
 
 
 def test_a_run_outlives_a_full_queue(crowded_vllm: Served, desk: Desk) -> None:
-    view = finished(desk, "crowded", *crowded_vllm.options, "--batch-size", "60", "--train-size", "120")
+    view = finished_view(desk, "crowded", *crowded_vllm.options, "--batch-size", "60", "--train-size", "120")
     assert "503 Service Unavailable" in crowded_vllm.log.read_text()
     assert view.usage.retried > 0
     assert view.usage.prompt_tokens > 10_000

@@ -43,7 +43,7 @@ def contrast(one: np.ndarray, other: np.ndarray) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def seen(name: str, mode: Mode) -> np.ndarray:
+def screen_colour(name: str, mode: Mode) -> np.ndarray:
     return linear(rgb_of(TOKENS[name].of(mode)))
 
 
@@ -97,7 +97,7 @@ WRITTEN_ON = (
 @pytest.mark.parametrize("mode", MODES)
 def test_text_is_readable_on_every_surface(mode: Mode) -> None:
     for words, surface in WRITTEN_ON:
-        assert contrast(seen(words, mode), seen(surface, mode)) >= 4.5, (words, surface)
+        assert contrast(screen_colour(words, mode), screen_colour(surface, mode)) >= 4.5, (words, surface)
     far = 0.32 * rgb_of(TOKENS["ink"].of(mode)) + 0.68 * rgb_of(TOKENS["sunk"].of(mode))
-    assert contrast(seen("ink", mode), linear(far)) >= 4.5
+    assert contrast(screen_colour("ink", mode), linear(far)) >= 4.5
     assert contrast(np.ones(3), linear(rgb_of(PRIMARY.of(mode)))) >= 4.5

@@ -47,7 +47,7 @@ def table(n: int = 24) -> Dataset:
 DATA = table()
 
 
-def tried(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
+def try_out(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
     asking = TrialAsking(reader, size)
     found = asyncio.run(asking.go(keys=Keys(), cache_dir=folder / "cache"))
     assert asking.done == asking.total
@@ -59,12 +59,12 @@ def by_hand(row: Row) -> str:
     return "yes" if float(cells["a"] or 0) > 12 and float(cells["b"] or 0) < 30 else "no"
 
 
-def drawn_changes(text: str = AND, n: int = 30, data: Dataset = DATA) -> tuple[Change, ...]:
+def changes_of(text: str = AND, n: int = 30, data: Dataset = DATA) -> tuple[Change, ...]:
     return changes(text, data, n=n, seed=0, number=0, first_id=100, sentence=text.removeprefix(SEED))
 
 
 def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> None:
-    found = drawn_changes()
+    found = changes_of()
     must, stay = ([each for each in found if each.must_change == is_must] for is_must in (True, False))
     assert len(must) >= 20
     assert len(stay) >= 20
@@ -78,12 +78,12 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
     assert all(by_hand(each.base) != by_hand(each.row) for each in must)
     assert {each.column for each in must} <= {"a", "b"}
     assert {each.column for each in stay} == {"unit_price"}
-    assert found == drawn_changes()
+    assert found == changes_of()
     assert len({each.row.inputs for each in must}) == len(must)
 
 
 def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
-    must, stay = drawn_changes()[0], drawn_changes()[-1]
+    must, stay = changes_of()[0], changes_of()[-1]
     assert must.expected is not None
     before, after = must.expected
     assert must.is_obeyed(before, after)
@@ -112,7 +112,7 @@ def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
 
 
 def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    found = tried(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
+    found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
     answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
@@ -133,7 +133,7 @@ def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, 
     log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
     log.close()
     size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)
-    found = tried(reader, tmp_path, size)
+    found = try_out(reader, tmp_path, size)
     # Only the learner without a rule is asked: it reads each row itself.
     assert TrialAsking(reader, size).calls == len(served.bodies) - before == 14
     cells = [
@@ -205,7 +205,7 @@ class Disobedient(Model):
 @pytest.mark.parametrize("column", ["a", "unit_price"])
 def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, column: str) -> None:
     with served_by_thread(Disobedient(column)) as disobedient:
-        found = tried(run_of(tmp_path, disobedient, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
+        found = try_out(run_of(tmp_path, disobedient, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
     asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
 
     def turned(row: Row) -> bool:
@@ -226,7 +226,7 @@ def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) ->
     reader = run_of(tmp_path, served, AND, data=DATA)
     view = reader.refresh().view
     assert read_trial(reader.directory, view) is None
-    found = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))
+    found = try_out(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))
     assert read_trial(reader.directory, view) == found
     path = reader.directory.path / "trial.json"
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):

@@ -190,7 +190,7 @@ def changes(value: Any) -> Iterator[Any]:
         name = next(iter(value))
         yield from ({**value, name: each} for each in changes(value[name]))
     elif is_dataclass(value):
-        yield from (replace(value, **change) for _, change in changed_fields(value))
+        yield from (replace(value, **change) for _, change in field_changes(value))
     elif isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
@@ -202,7 +202,7 @@ def changes(value: Any) -> Iterator[Any]:
         yield math.nan
 
 
-def changed_fields(event: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def field_changes(event: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name of a field, and the field with a change, for each that follows from the run's files."""
     for each in fields(event):
         if each.name not in UNDERIVED:
@@ -224,7 +224,7 @@ def test_a_changed_field_is_found_at_its_line(
 ) -> None:
     directory, events = copy_of(runs[run], tmp_path)
     place = place_of(events, kind, **where)
-    for name, change in changed_fields(events[place]):
+    for name, change in field_changes(events[place]):
         write(directory, [*events[:place], replace(events[place], **change), *events[place + 1 :]])
         faults = found(directory)
         here = [fault for fault in faults if fault.line == place + 1]

@@ -53,7 +53,7 @@ Section = tuple[Heading, Table]
 
 def section(title: str, note: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, labels: int = 2) -> Section:
     """Return a table. labels: number of text columns at the left."""
-    return Heading(title, note), Table(head=head, rows=rows, right=range(labels, len(head)), name=title)
+    return Heading(title, note), Table(head=head, rows=tuple(rows), right=range(labels, len(head)), name=title)
 
 
 def is_error(task: str) -> bool:

@@ -28,11 +28,11 @@ from vpp.cli.system import (
     read_text,
     without_secrets,
 )
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, guess_reason, target_guess, with_kinds
+from vpp.data.table import with_kinds
 from vpp.data.tasks import TASKS
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError

@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -21,15 +20,14 @@ from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import averaged_score, score_text
-from vpp.findings.status import metric_text, pending_words, steps_done
+from vpp.findings.status import metric_text, pending_words, refused_rows, steps_done
 from vpp.llm.cache import ResponseCache
-from vpp.llm.protocol import OF_PROMPT
 from vpp.reporting.document import write_all, write_html
 from vpp.reporting.exports import log_run, posterior_nc
 from vpp.reporting.predictions import prediction_csv, sheet_of, sheet_rows
 from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs import store
-from vpp.runs.asking import Answers, Asking
+from vpp.runs.asking import Asking
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.journal import RunReader, read_summary
 from vpp.runs.store import RunStore
@@ -223,19 +221,13 @@ def predict(options: Namespace) -> Lines:
         beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
-    refusals = _refusals(answers)
+    refusals = refused_rows(each for particle in answers.predictions for each in particle)
     for words, n in refusals.most_common():
         print(f"{counted(n, 'row')}: {words}", file=sys.stderr)
     done = f"{len(answers.rows)} of {len(rows)}" if failure else len(rows)
     yield f"{done} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}"
     counts = {"rows": len(rows), "predicted": len(answers.rows), "refused": dict(refusals)}
     return Ending({"run": directory.id, "file": options.output, **counts}, failure=failure)
-
-
-def _refusals(answers: Answers) -> Counter[str]:
-    """Count the rows that the server refused to answer, by its words."""
-    reasons = ((each.row, each.reason or "") for particle in answers.predictions for each in particle)
-    return Counter({row: words for row, words in reasons if words.startswith(tuple(OF_PROMPT))}.values())
 
 
 def sheet(options: Namespace) -> Lines:

@@ -1,36 +1,211 @@
-"""Build a dataset from a table: target, task, inputs and split, with notes on each decision."""
+"""Roles of a table's columns (target, task, inputs), and a dataset built from them, with notes on each decision."""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, compress, islice
+from typing import Literal, get_args
 
 import numpy as np
 
-from vpp.data.answers import counted, quoted
-from vpp.data.columns import is_integer
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, target_value
+from vpp.data.answers import counted, look_alike, quoted, why_unreadable
+from vpp.data.columns import are_codes, is_integer, is_number
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule, Task, target_value
 from vpp.data.descriptions import describe
 from vpp.data.labelling import Key, input_key
-from vpp.data.split import Examples, Split, SplitPlan, split_rows
-from vpp.data.table import (
-    MAX_CLASSES,
-    ColumnChoice,
-    Table,
-    beside_columns,
-    check_numbers,
-    check_readable,
-    choose_inputs,
-    label_notes,
-    number_labels,
-    read_like,
-    require_columns,
-    resolve_task,
-    sort_labels,
-    unlabelled_rows,
-)
+from vpp.data.split import Pool, Split, SplitPlan, split_rows
+from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError, InputError
+
+TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
+MAX_CLASSES = 50
+MAX_NUMERIC_CLASSES = 10
+"""Most distinct values of integers that are labels rather than a quantity."""
+ROWS_PER_NUMERIC_CLASS = 5
+"""Least average number of rows a value of integers that are labels rather than a quantity."""
+
+
+def target_guess(table: Table) -> str | None:
+    """Guess the target column: by its name, else the last suitable column, else the last column.
+
+    A column is suitable if it varies, holds numbers or labels, and does more than name its rows. None if no other
+    column would be left as an input.
+    """
+    if len(table.columns) < 2:
+        return None
+    varied = [column for column in table.columns if column.n_distinct > 1]
+    by_lower = {column.name.lower(): column.name for column in varied}
+    named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
+    suitable = (
+        column.name
+        for column in reversed(varied)
+        if (column.kind == "number" or (column.kind == "category" and column.n_distinct <= MAX_CLASSES))
+        and not table.id_like(column.name)
+    )
+    return next(chain(named, suitable), table.names[-1])
+
+
+def guess_reason(table: Table) -> str:
+    guess = target_guess(table)
+    return "by its name" if guess and guess.lower() in TARGET_NAMES else "as the last suitable column"
+
+
+def find_task(cells: Iterable[str | None]) -> Task:
+    """Return classification for text and for few, often repeated integers; regression for other numbers."""
+    present = [cell for cell in cells if cell is not None]
+    if not all(map(is_number, present)):
+        return "classification"
+    values = set(map(float, present))
+    repeated = len(values) <= MAX_NUMERIC_CLASSES and len(present) >= ROWS_PER_NUMERIC_CLASS * len(values)
+    return "classification" if repeated and all(value.is_integer() for value in values) else "regression"
+
+
+def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
+    """Return the task, detected if auto. Raises InputError for an unknown one, DataError for an unsuitable column."""
+    if task not in (known := ("auto", *get_args(Task))):
+        raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
+    column, present = table.column(target), [cell for cell in table.cells(target) if cell is not None]
+    labels = number_labels(present) if column.n_distinct <= MAX_CLASSES else {}
+    fault = "" if present else f"of {table.file} is empty"
+    if len({labels.get(cell, cell) for cell in present}) == 1:
+        fault = f"has one value only ({quoted(present[0])})"
+    elif column.kind == "date":
+        fault = "holds dates, which cannot be predicted"
+    if fault:
+        raise DataError(f"column {target!r} {fault}: pick another target")
+    if task == "auto":
+        is_quantity = column.kind == "number" and (column.is_chosen or find_task(present) == "regression")
+        task = "regression" if is_quantity else "classification"
+    if task == "regression":
+        check_numbers(table, target)
+    else:
+        _check_labels(table, present, target)
+    return task
+
+
+def check_numbers(table: Table, target: str) -> None:
+    """Raises DataError for the first target of a regression that is not a finite number."""
+    for row, cell in enumerate(table.cells(target)):
+        if cell is not None and not is_number(cell):
+            raise DataError(
+                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: fix the "
+                "cell, choose classification or pick another target"
+            )
+
+
+def _check_labels(table: Table, present: Sequence[str], target: str) -> None:
+    n_labels = len(set(present))
+    why = next((f" ({note})" for note in table.column_notes if note.startswith(f"column {target!r} is ")), "")
+    if n_labels == len(present):
+        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat{why}")
+    if n_labels > MAX_CLASSES:
+        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        raise DataError(
+            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target{why}"
+        )
+    check_readable(sort_labels(present), target)
+
+
+def check_readable(classes: Sequence[str], target: str) -> None:
+    """Raises DataError if a label could not be read back from an answer that copies it."""
+    if why := why_unreadable(classes):
+        raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
+
+
+def number_labels(cells: Iterable[str | None]) -> dict[str, str]:
+    """Return the label of each cell if all are numbers but no codes: 1 and 1.0 are one label, the shorter."""
+    distinct = sorted({cell for cell in cells if cell is not None}, key=lambda cell: (len(cell), cell))
+    if not all(map(is_number, distinct)) or are_codes(distinct):
+        return {}
+    by_value: dict[float, str] = {}
+    return {cell: by_value.setdefault(float(cell), cell) for cell in distinct}
+
+
+def sort_labels(labels: Iterable[str | None]) -> tuple[str, ...]:
+    """Sort the distinct labels: as numbers if all are numbers, else as text."""
+    distinct = sorted({label for label in labels if label is not None})
+    return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    task: Task | Literal["auto"] = "auto"
+    inputs: Sequence[str] | None = None
+    """None takes every column except the target, constants, identifiers and the column of the split."""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of columns and labels, by key (`vpp.data.descriptions`)."""
+
+
+def choose_inputs(
+    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in file order, and a note on each column that was left out by default.
+
+    inputs: None takes every column except constants, identifiers and the column of the split. A name with commas may
+    come in pieces. Raises DataError for an unknown name, for the target among the inputs, and if no input is left.
+    """
+    notes: list[str] = []
+    if inputs is not None:
+        inputs = _joined(inputs, table.names)
+        for name in inputs:
+            table.column(name)
+        if target in inputs:
+            raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+    else:
+        names = [name for name in table.names if name not in (target, split.column)]
+        left_out = _uninformative(table, names)
+        inputs = [name for name in names if name not in left_out]
+        notes = [f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out]
+        if split.column:
+            notes.append(f"column {split.column!r} was left out: {split.why_no_input}")
+    if not inputs:
+        why = f" ({'; '.join(notes)})" if notes else table.doubt
+        raise DataError(
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
+        )
+    return tuple(name for name in table.names if name in inputs), tuple(notes)
+
+
+def beside_columns(table: Table, used: Collection[str]) -> tuple[str, ...]:
+    """Return the columns that are not used but part the rows, for slices of the result."""
+    return tuple(
+        column.name
+        for column in table.columns
+        if column.name not in used
+        and column.kind in ("number", "category", "date")
+        and column.n_distinct > 1
+        and not table.id_like(column.name)
+    )
+
+
+def _joined(pieces: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Join names that were split at their commas: the longest run of pieces that is a column, else each piece."""
+    columns = {",".join(part.strip() for part in name.split(",")): name for name in names}
+    joined: list[str] = []
+    start = 0
+    while start < len(pieces):
+        ends = range(len(pieces), start, -1)
+        runs = ((end, ",".join(piece.strip() for piece in pieces[start:end])) for end in ends)
+        end, name = next(((end, columns[run]) for end, run in runs if run in columns), (start + 1, pieces[start]))
+        joined.append(name)
+        start = end
+    return joined
+
+
+def _uninformative(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Return why a column is no input, by name: constants, and identifiers unless nothing else is left."""
+    constants: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for column in map(table.column, names):
+        if column.n_distinct == 0:
+            constants[column.name] = "it is empty"
+        elif column.n_distinct == 1 and column.n_missing == 0:
+            constants[column.name] = "it has one value only"
+        elif table.id_like(column.name):
+            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
+    return constants | (ids if len(constants) + len(ids) < len(names) else {})
+
 
 UNLABELLED = 103
 """Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
@@ -38,7 +213,6 @@ UNUSED = 106
 """Purpose number of the draw of labelled rows in no part."""
 MOST_UNLABELLED = 1_000
 """Most rows of each of these kinds that a run stores."""
-Item = TypeVar("Item")
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 
@@ -75,37 +249,36 @@ def build_dataset(
         check_numbers(tables[-1], target)
     spelling = number_labels(both.cells(target)) if is_label else {}
     targets = [cell and spelling.get(cell, cell) for cell in both.cells(target)]
-    examples = Examples(
-        table=both,
-        files=tuple(each.file for each in tables),
-        n_first=table.n_rows,
-        target=target,
-        task=task,
-        targets=targets,
-        needed=rule.column,
-    )
-    parts = split_rows(examples, split)
+    keys, pools, first = both.cells(rule.column or target), [], 0
+    for each in tables:
+        own = range(first, first := first + each.n_rows)
+        ids = [row for row in own if targets[row] is not None and keys[row] is not None]
+        strata = [targets[row] or "" if is_label else "" for row in ids]
+        pools.append(Pool(file=each.file, ids=ids, strata=strata, keys=[keys[row] or "" for row in ids]))
+    parts = split_rows(pools, split, table=both, target=target)
 
-    def rows(ids: Sequence[int]) -> tuple[Row, ...]:
-        truths = {row: target_value(targets[row] or "", task) for row in ids}
-        return tuple(
-            Row(id=row, inputs=both.row(row, inputs), target=truth, beside=both.row(row, beside))
-            for row, truth in truths.items()
-        )
+    def rows(ids: Iterable[int]) -> tuple[Row, ...]:
+        return tuple(map(row_of, ids))
+
+    def row_of(row: int) -> Row:
+        truth, cells = targets[row], both.row(row, inputs)
+        if truth is None:
+            return Row(id=row, inputs=cells, target=None)
+        return Row(id=row, inputs=cells, target=target_value(truth, task), beside=both.row(row, beside))
 
     train, test, calibration = rows(parts.train), rows(parts.test), rows(parts.calibration)
-    unlabelled = [row for row in unlabelled_rows(both, inputs, target) if any(cell for _, cell in row.inputs)]
+    gaps = (row for row, truth in enumerate(targets) if truth is None)
+    unlabelled = [row for row in gaps if any(cell for _, cell in both.row(row, inputs))]
     classes = sort_labels(targets) if is_label else ()
-    _check_classes(classes, examples)
+    _check_classes(classes, targets, tables, target)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
     n_rows, n_unlabelled = len(targets), targets.count(None)
     n_left_out = n_rows - n_unlabelled - len(train) - len(test) - len(calibration)
     own_notes = (
-        *_split_notes(examples, parts, split),
+        *_split_notes(pools[0], parts, split, n_labelled=table.n_rows - targets[: table.n_rows].count(None)),
         *(split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()),
         *_coverage_notes(train, test, classes, n_left=n_left_out),
         *_copy_notes(train, (*calibration, *test)),
-        *label_notes(classes),
         *described.notes,
     )
     provenance = Provenance(
@@ -135,17 +308,16 @@ def build_dataset(
         test=test,
         calibration=calibration,
         provenance=provenance,
-        unlabelled=_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED),
-        unused=rows(_unused(examples, parts, split)),
+        unlabelled=rows(_at_most(unlabelled, seed=split.seed, purpose=UNLABELLED)),
+        unused=rows(_unused(pools[0], parts, split)),
         descriptions=described,
     )
 
 
-def _split_notes(examples: Examples, parts: Split, split: SplitPlan) -> Iterator[str]:
+def _split_notes(pool: Pool, parts: Split, split: SplitPlan, *, n_labelled: int) -> Iterator[str]:
     yield parts.note
-    n_labelled = examples.n_first - examples.targets[: examples.n_first].count(None)
-    if n := n_labelled - len(examples.ids[0]):
-        yield f"{counted(n, 'row')} with a target but no {examples.needed!r}: left out"
+    if n := n_labelled - len(pool.ids):
+        yield f"{counted(n, 'row')} with a target but no {split.rule.column!r}: left out"
     if split.calibration_size and not parts.calibration:
         yield "too few rows for any calibration row"
 
@@ -156,36 +328,34 @@ def _test_notes(tables: Sequence[Table]) -> Iterator[str]:
         yield from table.notes
 
 
-def _check_classes(classes: Sequence[str], examples: Examples) -> None:
+def _check_classes(classes: Sequence[str], targets: Sequence[str | None], tables: Sequence[Table], target: str) -> None:
     """Raises DataError if labels are indistinguishable in answers, or if a test file has other labels or too many."""
-    check_readable(classes, examples.target)
-    n, targets = examples.n_first, examples.targets
+    check_readable(classes, target)
+    n = tables[0].n_rows
     own, of_test = set(targets[:n]), set(targets[n:] or targets)
     if classes and (own.isdisjoint(of_test - {None}) or len(classes) > MAX_CLASSES):
         labels = f"{_listed(sort_labels(of_test - own))}, not {_listed(sort_labels(own))}"
-        where, other = f"{examples.files[0]} in {examples.target!r}", examples.files[-1]
+        where, other = f"{tables[0].file} in {target!r}", tables[-1].file
         raise DataError(f"{other} has other labels than {where}: {labels}: give both files the same labels")
 
 
-def _at_most(items: Sequence[Item], *, seed: int, purpose: int) -> tuple[Item, ...]:
-    """All items in order, or MOST_UNLABELLED of them, drawn by seed."""
-    if len(items) <= MOST_UNLABELLED:
-        return tuple(items)
+def _at_most(ids: Sequence[int], *, seed: int, purpose: int) -> list[int]:
+    """All ids in order, or MOST_UNLABELLED of them, drawn by seed."""
+    if len(ids) <= MOST_UNLABELLED:
+        return list(ids)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
-    return tuple(items[i] for i in sorted(rng.choice(len(items), MOST_UNLABELLED, replace=False).tolist()))
+    return [ids[i] for i in sorted(rng.choice(len(ids), MOST_UNLABELLED, replace=False).tolist())]
 
 
-def _unused(examples: Examples, parts: Split, split: SplitPlan) -> tuple[int, ...]:
+def _unused(pool: Pool, parts: Split, split: SplitPlan) -> list[int]:
     """Labelled rows of the first file in no part, drawn by seed if there are too many.
 
     After a split by group, only those of training groups: another row would tell something of a test group.
     """
-    used = {*parts.train, *parts.test, *parts.calibration}
-    free = [row for row in examples.ids[0] if row not in used]
-    if split.rule.kind == "group":
-        trained = set(examples.keys(parts.train))
-        free = [row for row, group in zip(free, examples.keys(free), strict=True) if group in trained]
-    return _at_most(free, seed=split.seed, purpose=UNUSED)
+    groups, used = dict(zip(pool.ids, pool.keys, strict=True)), {*parts.train, *parts.test, *parts.calibration}
+    trained = {groups.get(row) for row in parts.train}
+    is_free = (row not in used and (split.rule.kind != "group" or groups[row] in trained) for row in pool.ids)
+    return _at_most(list(compress(pool.ids, is_free)), seed=split.seed, purpose=UNUSED)
 
 
 RARE_SHARE = 0.1
@@ -195,7 +365,7 @@ NAMED = 5
 
 
 def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[str], *, n_left: int) -> Iterator[str]:
-    """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
+    """Warn about labels without training or test rows, rare and similar ones, and training targets that are all equal.
 
     labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
     """
@@ -215,6 +385,8 @@ def _coverage_notes(train: Sequence[Row], test: Sequence[Row], labels: Sequence[
             yield f"label {quoted(str(rare))} has {n:,} of {counted(total, 'training row')}: {right}{more}"
     if untested := [label for label in labels if test and label in trained and label not in tested]:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
+    if alike := "; ".join(" and ".join(map(quoted, group)) for group in look_alike(labels)[:3]):
+        yield f"similar labels count only if an answer spells them exactly: {alike}"
 
 
 def _copy_notes(train: Sequence[Row], held_out: Sequence[Row]) -> Iterator[str]:

@@ -203,13 +203,12 @@ def read_notation(
     if all(map(is_number, texts)) and not are_grouped:
         return texts, None
     readings = _readings(texts)
-    own = next((reading for reading in readings if reading.marks[0] == wanted), readings[0] if readings else None)
+    own = next((way for way in readings if way.decimal == wanted), readings[0] if readings else None)
     if own is None or own.plain == list(texts) or not all(math.isfinite(float(number)) for number in own.plain):
         return texts, None
-    is_open = len(readings) > 1 and decimal is None and (likely, own.marks) != (".", (".", ""))
-    are_pairs = own.marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts))
-    doubt = is_open or are_pairs
-    return own.plain, Notation(decimal=own.marks[0], unit=own.unit, is_doubtful=doubt, is_scaled=own.is_scaled)
+    is_open = len(readings) > 1 and decimal is None and (likely, own.decimal, own.grouping) != (".", ".", "")
+    doubt = is_open or (own.grouping == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))  # may be pairs
+    return own.plain, Notation(decimal=own.decimal, unit=own.unit, is_doubtful=doubt, is_scaled=own.is_scaled)
 
 
 def certain_decimal(texts: Sequence[str]) -> str | None:
@@ -217,16 +216,18 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
     readings = _readings(texts)
     if len(readings) != 1:
         return None
-    decimal, grouping = readings[0].marks
-    marks = {decimal, grouping} & {decimal, ",", "."}
-    return decimal if any(mark in text for text in texts for mark in marks) else None
+    (own,) = readings
+    marks = [own.decimal, own.grouping] if own.grouping in (",", ".") else [own.decimal]
+    return own.decimal if any(mark in text for text in texts for mark in marks) else None
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
     """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
-    if notation is not None and (part := _part(text)) and part.unit(notation.is_scaled) in ("", notation.unit):
-        marks = (own for own in BODIES if own[0] == notation.decimal and BODIES[own].fullmatch(part.body))
-        return next((part.plain(own, notation.is_scaled) for own in marks), text if is_number(text) else None)
+    part = _part(text) if notation else None
+    if notation and part and part.unit(notation.is_scaled) in ("", notation.unit):
+        for marks, body in BODIES.items():
+            if marks[0] == notation.decimal and body.fullmatch(part.body):
+                return part.plain(marks, notation.is_scaled)
     return text if is_number(text) else None
 
 
@@ -280,14 +281,15 @@ def _part(cell: str) -> _Part | None:
 class _Reading(NamedTuple):
     """One way to read a column of numbers."""
 
-    marks: Marks
+    decimal: str
+    grouping: str
     plain: list[str]
     unit: str
     is_scaled: bool
 
 
 def _readings(texts: Sequence[str]) -> list[_Reading]:
-    """Return each possible reading of a column, with its preferred marks; none if the texts have not one unit."""
+    """Return the readings of a column that differ, preferred marks first; none if the texts have not one unit."""
     column: list[_Part] = []
     for text in texts:
         if (part := _part(text)) is None or (column and part.unit(True) != column[0].unit(True)):
@@ -302,15 +304,14 @@ def _readings(texts: Sequence[str]) -> list[_Reading]:
     are_names = is_attached and not all(map(_UNITS.fullmatch, units)) and not (has_decimals or is_scaled)
     if len(units) != 1 or are_names or all(part.match["open"] for part in column):
         return []
-    readings: list[_Reading] = []
+    readings: dict[tuple[str, ...], _Reading] = {}
     used = set("".join(part.body for part in column))
     for marks, body in BODIES.items():
         is_used = not marks[1] or not STANDS_FOR[marks[1]].isdisjoint(used)  # else the same as without grouping
         if is_used and all(body.fullmatch(part.body) for part in column):
             plain = [part.plain(marks, is_scaled) for part in column]
-            if all(plain != other.plain for other in readings):
-                readings.append(_Reading(marks, plain, min(units), is_scaled and scales != {""}))
-    return readings
+            readings.setdefault(tuple(plain), _Reading(*marks, plain, min(units), is_scaled and scales != {""}))
+    return list(readings.values())
 
 
 # --- missing cells ----------------------------------------------------------------------------------------------------
@@ -341,10 +342,7 @@ def labels_among(counts: Counter[str]) -> frozenset[str]:
 
 
 def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the words for a missing cell by column, as the user gave them: WORDS for all columns, or COLUMN=WORDS.
-
-    Words are separated by commas. Raises DataError for an unknown column.
-    """
+    """Read WORDS for all columns, or COLUMN=WORDS, with commas, by column. Raises DataError for an unknown column."""
     words: dict[str, tuple[str, ...]] = {}
     for text in sorted(missing, key=lambda text: "=" in text):
         owner = max((name for name in names if text.startswith(f"{name}=")), key=len, default=None)
@@ -358,10 +356,7 @@ def words_by_column(missing: Sequence[str], names: Sequence[str]) -> dict[str, t
 
 
 def is_missing(text: str, words: Sequence[str] | None) -> bool:
-    """True if the stripped text means a missing cell. words: those that do so here; None for the usual ones.
-
-    Empty cells and a spreadsheet's errors are always missing.
-    """
+    """True if the stripped text means a missing cell: empty, an error, or one of these words (None: the usual)."""
     lower = text.lower()
     if words is None or not text or lower in ERRORS:
         return lower in MISSING
@@ -458,16 +453,16 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         if len(parts["year"]) == 2:
             year += 2000 if year < 70 else 1900
         if unit := parts.get("unit"):  # a period is its first day
-            number, months = int(parts["number"]), _MONTHS_IN.get(unit.lower())
+            number, months = int(parts["number"]), _MONTHS_IN.get(unit)
             return datetime(year, 1 + (number - 1) * months, 1) if months else datetime.fromisocalendar(year, number, 1)
         month = _MONTHS[named] if named else int(parts["month"])
         hour, half, zone = parts.get("hour") or "0", parts.get("half"), parts.get("zone")
         if half:  # a half of a day has the hours 1 to 12
             hour = f"{datetime.strptime(f'{hour}{half}m', '%I%p').hour}"
         moment = datetime(year, month, day, int(hour), int(parts.get("minute") or 0), int(parts.get("second") or 0))
-        if zone is None or zone.upper() in ("Z", "UTC"):
+        if zone in (None, "z", "utc"):
             return moment
-        return moment - (datetime.strptime(zone, "%z").utcoffset() or timedelta())
+        return moment - (datetime.strptime(str(zone), "%z").utcoffset() or timedelta())
     except (KeyError, ValueError, OverflowError):
         return None
 

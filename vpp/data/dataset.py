@@ -1,7 +1,4 @@
-"""Datasets: rows with ids that never change, a target, training and test rows; options of reading and splitting a file.
-
-Imports no numpy, so that help texts stay fast.
-"""
+"""Datasets: rows with a target, in parts; options of reading and splitting. No numpy, so that help texts stay fast."""
 
 import codecs
 import csv
@@ -307,10 +304,7 @@ def _written(cell: str | None) -> str:
 
 
 def spec(dataset: Dataset) -> dict[str, Any]:
-    """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`.
-
-    `descriptions` are left out if there are none.
-    """
+    """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
     from pydantic_core import to_jsonable_python
 
     names = ("name", "target", "task", "columns", "inputs", "classes", "provenance")
@@ -325,10 +319,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
-    """Read a dataset from its `rows_csv` (content) and `spec` (header).
-
-    Raises DataError for changed rows, and ValueError or KeyError for a header that is no `spec`.
-    """
+    """Read `rows_csv` and `spec`. Raises DataError for changed rows, ValueError or KeyError for another header."""
     if hashlib.sha256(content).hexdigest() != header["fingerprint"]:
         raise DataError(
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"

@@ -95,10 +95,7 @@ def nearest(name: str, names: Sequence[str], listing: str) -> str:
 
 
 def by_key(given: object, *, source: str) -> dict[str, str]:
-    """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
-
-    Raises InputError for another shape.
-    """
+    """Read {column: description}, where `labels` may hold {label: description}. Raises InputError for other shapes."""
     if not isinstance(given, Mapping):
         raise InputError(f"{source} holds no descriptions: write {{column: description}}")
     own: dict[str, Any] = dict(given)

@@ -5,7 +5,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime, time
@@ -32,10 +32,7 @@ _OTHERS = (
 
 
 def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Grid:
-    """Read a file of any format.
-
-    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
-    """
+    """Read a file of any format. Raises DataError for one that is no table, is too large, or has too wide a line."""
     if content.startswith(b"PAR1"):
         return read_parquet(content, name=name)
     if content.startswith(b"PK\x03\x04"):
@@ -86,10 +83,7 @@ MAX_SHEET_CELLS = 1_200_000
 
 
 def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
-    """Read the chosen sheet, or the first sheet with two lines of text.
-
-    Raises DataError for an unknown sheet, and for a workbook that is broken, too large, or declares entities.
-    """
+    """Read the chosen sheet, or the first with two lines. Raises DataError for an unknown, broken or too large one."""
     from openpyxl import load_workbook
 
     try:
@@ -113,7 +107,8 @@ def read_workbook(content: bytes, name: str, read_as: ReadAs) -> Grid:
             f"{name} is a zip archive, or a workbook that cannot be read: unpack it, or save the table as CSV"
         ) from error
     skipped = read_as.skip_lines or 0
-    records = (record for record in _records(lines) if record.line > skipped)
+    rows = zip(*map(plain_texts, zip_longest(*lines.values())), strict=True)
+    records = (Record(line, cells) for line, cells in zip(lines, rows, strict=True) if line > skipped)
     reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet, sheets=names)
     return read_below_titles(records, reading, name, read_as).after(own)
 
@@ -185,11 +180,6 @@ def _lines(sheet: Any, name: str) -> dict[int, list[Any]]:
     return lines
 
 
-def _records(lines: Mapping[int, list[Any]]) -> Iterator[Record]:
-    columns = map(plain_texts, zip_longest(*lines.values()))
-    return (Record(number, cells) for number, cells in zip(lines, zip(*columns, strict=True), strict=True))
-
-
 def _fill_merged(lines: dict[int, list[Any]], merged: Sequence[str]) -> str:
     """Copy the value of cells that are merged over several rows into each of them; return a note on that."""
     from openpyxl.utils.cell import range_boundaries
@@ -222,10 +212,7 @@ def _formula_note(lines: Mapping[int, list[Any]], formulas: Sequence[str]) -> st
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:
-    """Read all rows and columns with pyarrow.
-
-    Raises DataError for a file that is broken, has no rows, is too large unpacked, or has columns of lists or objects.
-    """
+    """Read all with pyarrow. Raises DataError for a file that is broken, empty, too large unpacked, or holds lists."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -259,10 +246,7 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
 
 
 def read_frame(frame: Any, *, name: str = "frame") -> Grid:
-    """Read a DataFrame: NaN, None and NaT are missing cells, other values keep their text.
-
-    Raises DataError if no cell has a text, or if bytes are not text.
-    """
+    """Read a DataFrame: NaN, None and NaT are missing. Raises DataError for no row, and for bytes that are no text."""
     names = list(map(str, frame.columns))
     try:
         columns = [_texts(frame.iloc[:, place]) for place in range(len(names))]

@@ -1,6 +1,6 @@
 """Rows from a person: rows to label next, labelled rows added to a dataset, rows typed into a form."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
@@ -61,20 +61,12 @@ def _cell_sampler(seen: Sequence[str]) -> Callable[[np.random.Generator], Cell]:
     return lambda rng: f"{rng.uniform(low, high):z.{places}f}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """Inputs and the true target of a row that the user labelled."""
-
-    inputs: Mapping[str, str | None]
-    target: Value
-
-
-def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
-    """Rows of a table with a target. Raises DataError if a column is missing or no row has a target."""
+def answered_rows(table: Table, dataset: Dataset) -> tuple[Row, ...]:
+    """Rows of a table with a target, as texts. Raises DataError if a column is missing or no row has a target."""
     require_columns(table, (*dataset.inputs, dataset.target), of="the data of the run")
     table = read_like(table, dataset.columns)
     answered = tuple(
-        Answered(inputs=dict(table.row(row, dataset.inputs)), target=target)
+        Row(id=row, inputs=table.row(row, dataset.inputs), target=target)
         for row, target in enumerate(table.cells(dataset.target))
         if target is not None
     )
@@ -83,7 +75,7 @@ def answered_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
     return answered
 
 
-def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> Dataset:
+def with_rows(dataset: Dataset, answered: Sequence[Row], *, note: str) -> Dataset:
     """Append the rows to the training rows, under new ids; the test rows stay unchanged.
 
     note: source of the rows, put before their ids in the provenance. Rows that are now answered are removed from the
@@ -114,22 +106,21 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     return replace(dataset, train=train, unlabelled=unlabelled, unused=unused, provenance=provenance)
 
 
-def _row(dataset: Dataset, given: Answered, place: int) -> Row:
+def _row(dataset: Dataset, given: Row, place: int) -> Row:
     columns = {column.name: column for column in dataset.columns}
     target = str(given.target).strip()
     is_label = dataset.task == "classification"
     if is_label and target not in dataset.classes:
         labels = ", ".join(dataset.classes)
         raise DataError(f"answered row {place + 1}: {target!r} is not a label: give one of {labels}")
-    numbers = {name: cell for name, cell in given.inputs.items() if cell is not None and columns[name].kind == "number"}
+    numbers = {name: cell for name, cell in given.inputs if cell is not None and columns[name].kind == "number"}
     if not is_label:
         numbers[dataset.target] = read_number(target, columns[dataset.target].notation) or target
     for name, cell in numbers.items():
         if not is_number(cell):
             raise DataError(f"answered row {place + 1}: {cell!r} is not a number: give {name!r} as a decimal number")
-    inputs = tuple((name, given.inputs[name]) for name in dataset.inputs)
     value: Value = target if is_label else float(numbers[dataset.target])
-    return Row(id=dataset.next_id + place, inputs=inputs, target=value)
+    return Row(id=dataset.next_id + place, inputs=given.inputs, target=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +146,7 @@ class Field:
         return write_number(cell, self.column.notation) if is_decimal else cell
 
     def is_outside(self, cell: str | None) -> bool:
-        """True for an extrapolation: a number outside the training range, or an unseen category.
-
-        False for missing cells, sequences, dates and texts.
-        """
+        """True for an extrapolation: a number outside the training range, or an unseen category."""
         if cell is None:
             return False
         if self.low is not None and self.high is not None:
@@ -189,11 +177,7 @@ def _present(dataset: Dataset, place: int) -> list[str]:
 
 
 def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
-    """Read the row typed into a form; an empty cell, or a word such as NA, is missing.
-
-    Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
-    if every cell is missing.
-    """
+    """Read a row typed into a form, numbers as in the file or plainly. Raises DataError for other text, or none."""
     inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
     for field, (name, cell) in zip(fields, inputs, strict=True):
         if field.column.kind == "number" and cell is not None and not is_number(cell):

@@ -1,6 +1,5 @@
 """Split rows into training and test rows: by chance (stratified), by group, or by time."""
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ import numpy as np
 
 from vpp.data.answers import counted, quoted
 from vpp.data.columns import find_form, is_number
-from vpp.data.dataset import RANDOM, SplitRule, Task
+from vpp.data.dataset import RANDOM, SplitRule
 from vpp.data.table import Table
 from vpp.errors import DataError, InputError
 
@@ -140,69 +139,44 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examples:
-    """Rows of a table, and of a test table behind them. A row's place is its id."""
+class Pool:
+    """Rows of one file that have a target and, if the rule needs one, a value in its column."""
 
-    table: Table
-    files: tuple[str, ...]
-    n_first: int
-    """Rows of the first file."""
-    target: str
-    task: Task
-    targets: Sequence[str | None]
-    """(n_rows,) label or number; None for a row without one."""
-    needed: str = ""
-    """Column without whose value a row cannot be split; empty if there is none."""
-
-    @property
-    def ids(self) -> list[list[int]]:
-        """Rows of each file with a target and the needed value."""
-        needed = self.table.cells(self.needed or self.target)
-        ids = [row for row, truth in enumerate(self.targets) if truth is not None and needed[row] is not None]
-        end = bisect_left(ids, self.n_first)
-        return [ids[:end], ids[end:]][: len(self.files)]
-
-    def strata(self, ids: Sequence[int]) -> list[str]:
-        return [(self.targets[row] or "") if self.task == "classification" else "" for row in ids]
-
-    def keys(self, ids: Sequence[int]) -> list[str]:
-        """Cells of the needed column."""
-        cells = self.table.cells(self.needed)
-        return [cells[row] or "" for row in ids]
+    file: str
+    ids: Sequence[int]
+    strata: Sequence[str]
+    """Label of each row; all equal for a regression."""
+    keys: Sequence[str]
+    """Cell of each row in the rule's column, or its target."""
 
 
-def split_rows(examples: Examples, plan: SplitPlan) -> Split:
-    """Split one file by the plan's rule, or draw training rows from the first file and the others from the second.
-
-    Return ids. Raises DataError if there are too few rows, or if the rule's column cannot split them.
-    """
-    ids, kind = examples.ids, plan.rule.kind
-    sizes = [plan.within(len(ids[0]))]
-    if len(ids) > 1:
-        sizes = [(min(len(ids[0]), plan.train_size), 0), (0, min(len(ids[1]), plan.held_out))]
-    if not ids[0] or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
-        counts = " and ".join(f"{len(own)} in {file}" for own, file in zip(ids, examples.files, strict=True))
-        needed = f" and {examples.needed!r}" if examples.needed else ""
+def split_rows(pools: Sequence[Pool], plan: SplitPlan, *, table: Table, target: str) -> Split:
+    """Split by the rule, or into one part a file; return ids. Raises DataError for too few rows, an unfit column."""
+    own, column, kind = pools[0], plan.rule.column, plan.rule.kind
+    sizes = [plan.within(len(own.ids))]
+    if len(pools) > 1:
+        sizes = [(min(len(own.ids), plan.train_size), 0), (0, min(len(pools[1].ids), plan.held_out))]
+    if not own.ids or (not plan.is_whole and min(sizes[0][0], sizes[-1][1]) < 1):
+        counts = " and ".join(f"{len(pool.ids)} in {pool.file}" for pool in pools)
+        needed = f" and {column!r}" if column else ""
         raise DataError(
-            f"too few rows have a value in {examples.target!r}{needed}: {counts}; at least 1 for training and 1 for "
-            "testing are needed: add rows or fill in the target"
+            f"too few rows have a value in {target!r}{needed}: {counts}; at least 1 for training and 1 for testing are "
+            "needed: add rows or fill in the target"
         )
     if plan.is_whole:
-        return Split(train=tuple(ids[0]), test=())
+        return Split(train=tuple(own.ids), test=())
     if kind == "random":
         splits = [
-            stratified_split(examples.strata(own), train=train, test=test, rng=_rng(plan.seed, file)).of(own)
-            for file, (own, (train, test)) in enumerate(zip(ids, sizes, strict=True))
+            stratified_split(pool.strata, train=train, test=test, rng=_rng(plan.seed, file)).of(pool.ids)
+            for file, (pool, (train, test)) in enumerate(zip(pools, sizes, strict=True))
         ]
         return _calibrated(Split(train=splits[0].train, test=splits[-1].test), plan)
-    if len(set(examples.keys(ids[0]))) < 2:
+    if len(set(own.keys)) < 2:
         raise DataError(
-            f"column {examples.needed!r} of {examples.files[0]} has a single {kind} among the rows with a target: "
-            "split by another column, or by chance"
+            f"column {column!r} of {own.file} has a single {kind} among the rows with a target: split by another "
+            "column, or by chance"
         )
-    if kind == "group":
-        return _by_group(examples, ids[0], plan)
-    return _calibrated(_by_time(examples, ids[0], plan), plan)
+    return _by_group(own, plan) if kind == "group" else _calibrated(_by_time(own, plan, table), plan)
 
 
 def _rng(seed: int, file: int) -> np.random.Generator:
@@ -219,37 +193,34 @@ def _calibrated(split: Split, plan: SplitPlan) -> Split:
     return replace(split, test=tuple(test), calibration=tuple(calibration))
 
 
-def _by_group(examples: Examples, ids: Sequence[int], plan: SplitPlan) -> Split:
-    groups = examples.keys(ids)
-    split = group_split(groups, examples.strata(ids), plan=plan, rng=_rng(plan.seed, 0))
-    train, test = ({groups[i] for i in part} for part in (split.train, split.test))
+def _by_group(pool: Pool, plan: SplitPlan) -> Split:
+    split = group_split(pool.keys, pool.strata, plan=plan, rng=_rng(plan.seed, 0))
+    train, test = ({pool.keys[place] for place in part} for part in (split.train, split.test))
     own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
     parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
-    return replace(split.of(ids), note=f"split by {examples.needed!r}: {parts}, no overlap")
+    return replace(split.of(pool.ids), note=f"split by {plan.rule.column!r}: {parts}, no overlap")
 
 
-def _by_time(examples: Examples, ids: Sequence[int], plan: SplitPlan) -> Split:
-    cells = examples.keys(ids)
-    times = _times(examples, cells)
+def _by_time(pool: Pool, plan: SplitPlan, table: Table) -> Split:
+    times = _times(pool.keys, table, plan.rule.column)
     _, n_test = plan.within(len(times))
     order = sorted(range(len(times)), key=times.__getitem__)  # equal times in the order of the file
     test = tuple(order[-n_test:])
     held_out = "test and calibration rows" if plan.calibration_size else "test rows"
-    latest = f"{counted(n_test, 'row')} from {quoted(cells[test[0]])} on"
-    train = _draw(order[:-n_test], examples.strata(ids), plan.train_size, _rng(plan.seed, 0))
-    note = f"split by {examples.needed!r}: {held_out} are the latest, {latest}"
-    return Split(train=train, test=test, note=note).of(ids)
+    latest = f"{counted(n_test, 'row')} from {quoted(pool.keys[test[0]])} on"
+    train = _draw(order[:-n_test], pool.strata, plan.train_size, _rng(plan.seed, 0))
+    note = f"split by {plan.rule.column!r}: {held_out} are the latest, {latest}"
+    return Split(train=train, test=test, note=note).of(pool.ids)
 
 
-def _times(examples: Examples, cells: Sequence[str]) -> list[float] | list[datetime]:
-    """Parse a column of numbers or dates. Raises DataError for other columns."""
+def _times(cells: Sequence[str], table: Table, name: str) -> list[float] | list[datetime]:
+    """Parse cells of a column of numbers or dates. Raises DataError for other columns."""
     if all(map(is_number, cells)):
         return list(map(float, cells))
-    form = find_form(sorted({cell for cell in examples.table.cells(examples.needed) if cell is not None}))
+    form = find_form([cell for cell in dict.fromkeys(table.cells(name)) if cell is not None])
     if form is None:
-        column = examples.table.column(examples.needed)
         raise DataError(
-            f"column {column.name!r} of {examples.files[0]} cannot order the rows in time (its kind is {column.kind}): "
+            f"column {name!r} of {table.file} cannot order the rows in time (its kind is {table.column(name).kind}): "
             "name a column of dates in one form, or of numbers"
         )
     return list(map(form.read, cells))

@@ -34,10 +34,7 @@ class TaskInfo(NamedTuple):
 
 
 def generate(name: str, *, seed: int = 0, train_size: int = 100, test_size: int = 60) -> bytes:
-    """Generate a CSV of train_size + test_size rows in random order, numbers rounded to 2 decimals.
-
-    Raises InputError for an unknown task.
-    """
+    """Generate a CSV in random order, numbers rounded to 2 decimals. Raises InputError for an unknown task."""
     info = find_info(name)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(TASK, list(TASKS).index(name))))
     columns = info.draw(rng, train_size + test_size, info.span)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, count, islice, pairwise, repeat
+from itertools import chain, count, filterfalse, islice, pairwise, repeat, takewhile
 from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, find_form, is_date, is_number, is_quantity, is_sequence, is_written_number
@@ -132,9 +132,10 @@ NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 _UNUSED = "\x1f"
 PLAIN_QUOTES = "--read quotes=plain"
+AS_IS = "--read as-is=yes"
 _BY_BLANKS = "if blanks set the columns apart, choose that (--read delimiter=space)"
-_RULE = re.compile(r"[\s|+:=-]+")
-"""A line that sets the header apart, as in Markdown and in the output of a database."""
+_EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
+_MAX_INTERNED = 200_000
 
 
 class Record(NamedTuple):
@@ -143,8 +144,9 @@ class Record(NamedTuple):
     line: int
     """First line in the file, counted from 1."""
     cells: Sequence[str]
-    """Verbatim, outer blanks included."""
-    n_lines: int = 1
+    """Stripped."""
+    holds_records: bool = False
+    """True if a cell holds lines as wide as the record, as after a quote that was never meant as one."""
 
 
 def read_records(
@@ -162,50 +164,48 @@ def read_records(
         quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
         strict=is_strict,
     )
-    line = first_line
+    line, stripped = first_line, lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
     try:
         for cells in reader:
             start, line = line, first_line + reader.line_num
-            if any(map(str.strip, cells)):
-                yield Record(start, cells, line - start)
+            own = list(map(stripped, cells))
+            if any(own):
+                yield Record(start, own, line - start > 2 and delimiter != "" and _holds_records(cells, delimiter))
     except csv.Error as error:
-        why, remedy = (
-            str(error),
-            f"quote cells as CSV does, each quote in a cell doubled, or read quotes as text ({PLAIN_QUOTES})",
-        )
+        why, remedy = str(error), "quote cells as CSV does, each quote in a cell doubled, or read quotes as text"
         if delimiter == NO_DELIMITER:
             why, remedy = "no delimiter detected", f"{_BY_BLANKS}, else {remedy}"
-        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy}") from None
+        raise DataError(f"{name}: line {line} cannot be split into cells ({why}): {remedy} ({PLAIN_QUOTES})") from None
 
 
-def _sample(text: str, delimiter: str, *, has_quotes: bool) -> list[Record]:
-    """Return the first records, at most SAMPLE_RECORDS, without rules and one that the end of the sample cuts."""
-    cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
-    with suppress(DataError):
-        lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
-        records.extend(islice(_without_rules(lenient, []), SAMPLE_RECORDS))
-    return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
+def _stripped(cell: str) -> str:
+    text = cell.strip()
+    return _EXCEL_TEXT.sub(r"\1", text) if text.startswith('="') else text
+
+
+def _holds_records(cells: Sequence[str], delimiter: str) -> bool:
+    longest = max((cell.splitlines()[1:-1] for cell in cells), key=len)
+    return bool(longest) and all(line.count(delimiter) == len(cells) - 1 for line in longest)
+
+
+def _is_rule(record: Record) -> bool:
+    """True for a line that sets the header apart, as in Markdown and in the output of a database."""
+    first = next(filter(None, record.cells))
+    if first[0] not in "|+:=-" or "".join(record.cells).strip("|+:=-"):
+        return False
+    filled = list(filter(None, record.cells))
+    return any("---" in cell or "===" in cell for cell in filled) or all("--" in cell for cell in filled)
 
 
 def _without_rules(records: Iterable[Record], lines: list[int]) -> Iterator[Record]:
     """Yield the records but the rules, whose lines are appended to `lines`."""
     for record in records:
-        text = "".join(record.cells)
-        if _RULE.fullmatch(text) and ("--" in text or "==" in text):
+        if _is_rule(record):
             lines.append(record.line)
         else:
             yield record
 
 
-def _holds_records(record: Record, delimiter: str) -> bool:
-    """True if a cell holds lines as wide as the record, as after a quote that was never meant as one."""
-    inner = [cell.splitlines()[1:-1] for cell in record.cells]
-    own = max(inner, key=len)
-    return bool(own) and all(line.count(delimiter) == len(record.cells) - 1 for line in own)
-
-
-_SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
-"""A first line that names the delimiter, as Excel writes it."""
 LONG_NAME = 60
 """Characters of a name shown in a message; longer names are cut."""
 
@@ -221,17 +221,15 @@ MAX_ABOVE = 20
 """Largest number of lines above a table."""
 MOSTLY = 0.8
 ROWS_COMPARED = 30
-AS_IS = "--read as-is=yes"
 _YEARS = range(1800, 2200)
 
 
 def table_start(records: Sequence[Record]) -> int:
-    """Count the comments, titles and metadata above the table."""
+    """Count comments and titles: lines of one cell or an unusual width, if a table clearly follows them."""
     widths = Counter(len(record.cells) for record in records)
     usual = max(widths, key=lambda width: (widths[width], width), default=1)
-    n = 0
-    while n < min(MAX_ABOVE, len(records) - 1) and records[n].cells[0].lstrip().startswith("#"):
-        n += 1
+    comments = takewhile(lambda record: record.cells[0].startswith("#"), records[: min(MAX_ABOVE, len(records) - 1)])
+    n = sum(1 for _ in comments)
     if usual == 1:
         return n
     if n and len(records[n - 1].cells) == usual and not _is_plain_header(records[n:]):
@@ -240,14 +238,14 @@ def table_start(records: Sequence[Record]) -> int:
 
 
 def _titles(records: Sequence[Record], usual: int) -> int:
-    """Count the lines at the top that have one cell, or another width, if a table clearly follows them."""
-    n = next((n for n, record in enumerate(records[: MAX_ABOVE + 1]) if not _is_alone(record, usual)), 0)
+    alone = [sum(map(bool, cells)) == 1 and (len(cells) == 1 or usual > 2) for _, cells, _ in records[: MAX_ABOVE + 1]]
+    n = alone.index(False) if False in alone else 0
     before, table = records[n - 1], records[n:]
     if n and len(table[0].cells) > 1:
         follows_gap = table[0].line > before.line + 1
         follows_padding = len(before.cells) > 1 and not any(map(_is_like_data, table[0].cells))
-        is_even = usual > 2 and len(table) > 2 and all(len(record.cells) == usual for record in table)
-        is_even = is_even and bool(before.cells[0].strip())
+        is_even = bool(before.cells[0]) and usual > 2 and len(table) > 2
+        is_even = is_even and all(len(record.cells) == usual for record in table)
         if follows_gap or follows_padding or is_even or _is_plain_header(table):
             return n
     n = next((n for n, record in enumerate(records[:MAX_ABOVE]) if len(record.cells) == usual), 0)
@@ -255,21 +253,15 @@ def _titles(records: Sequence[Record], usual: int) -> int:
     return n if is_table else 0
 
 
-def _is_alone(record: Record, usual: int) -> bool:
-    """True for a line of one cell, wherever it stands in a table of more than two columns."""
-    return sum(map(bool, map(str.strip, record.cells))) == 1 and (len(record.cells) == 1 or usual > 2)
-
-
 def _is_plain_header(records: Sequence[Record]) -> bool:
     """True if the first line holds names and the second one a number or a date."""
     if len(records) < 2 or not any(map(_is_like_data, records[1].cells)):
         return False
-    return all(cell.strip() and not _is_like_data(cell) for cell in records[0].cells)
+    return all(cell and not _is_like_data(cell) for cell in records[0].cells)
 
 
 def _is_like_data(cell: str) -> bool:
     """True for a number, a sequence of integers or a date."""
-    cell = cell.strip()
     return is_written_number(cell) or is_sequence(cell) or is_date(cell)
 
 
@@ -278,12 +270,9 @@ def _is_missing(cell: str) -> bool:
 
 
 def why_no_header(records: Sequence[Record]) -> str:
-    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
-
-    Names differ from the cells of their columns, data are like them.
-    """
-    lines = [[cell.strip() for cell in record.cells] for record in records[: 1 + ROWS_COMPARED]]
-    first, below = lines[0], [cells for cells in lines[1:] if cells != lines[0]]
+    """Return why the first line does not name the columns, as it is like those below; empty if it does or may."""
+    first, *lines = (record.cells for record in records[: 1 + ROWS_COMPARED])
+    below = [cells for cells in lines if cells != first]
     alike: list[int] = []
     again: list[int] = []
     for place, cell in enumerate(first):
@@ -317,17 +306,21 @@ def read_header(records: Sequence[Record]) -> tuple[Sequence[str], int]:
 
     So are pivot tables written. A third line may name the first columns, which have no group.
     """
-    first, *below = ([cell.strip() for cell in record.cells] for record in records[: 3 + ROWS_COMPARED])
+    first, *below = (record.cells for record in records[: 3 + ROWS_COMPARED])
     if len(below) > 1 and len(below[0]) == len(first):
-        members = below.pop(0)
+        members = list(below.pop(0))
         n_first = next((at for at, cell in enumerate(first) if cell), 0)
         if has_third := len(below) > 1 and n_first > 0 and all(below[0][:n_first]) and not any(below[0][n_first:]):
             members[:n_first] = below.pop(0)[:n_first]
         groups = [next(filter(None, reversed(first[: at + 1])), "") for at in range(len(first))]
-        names = [f"{group} {member}".strip() for group, member in zip(groups, members, strict=True)]
+        above = [""] * len(groups) if len({*groups}) == 1 else groups  # one above all columns is a title
+        names = [f"{group} {member}".strip() for group, member in zip(above, members, strict=True)]
         columns = [[cells[at] for cells in below if at < len(cells)] for at in range(len(first))]
         grouped = [at for at, group in enumerate(groups) if group and groups.count(group) > 1 and any(columns[at])]
         are_members = all(_is_no_row(members[at], columns[at]) for at in grouped)
+        others = [(groups[at], member) for at, member in enumerate(members) if member and at not in grouped]
+        if any(_is_time(members[at]) for at in grouped):  # years may also be the first row, which has a label
+            are_members = are_members and not any(group or _is_like_data(member) for group, member in others)
         if len(grouped) > 1 and are_members and len(set(names)) == len(names):
             return names, 2 + has_third
     return records[0].cells, 1
@@ -357,21 +350,31 @@ _IN_CELLS = 1.5
 
 
 def find_delimiter(text: str, *, has_quotes: bool = True) -> tuple[str, str]:
-    """Return the delimiter that divides the sampled records most evenly, and a second one that does so as well.
+    """Return the delimiter that divides the sampled records most evenly, and a note if another does so as well.
 
     Of equal delimiters the one that gives more cells is taken. A delimiter that does not exist is NO_DELIMITER.
     """
-    evenness = {mark: _evenness(_sample(text, mark, has_quotes=has_quotes), mark) for mark in DELIMITERS}
+    samples = {mark: _sample(text, mark, has_quotes=has_quotes) for mark in (*DELIMITERS, " ")}
+    evenness = {mark: _evenness(samples[mark], mark) for mark in DELIMITERS}
     best, other = sorted(DELIMITERS, key=evenness.__getitem__, reverse=True)[:2]
     if not evenness[best][0]:
-        return NO_DELIMITER, NO_DELIMITER
-    return best, other if evenness[other][:-1] == evenness[best][:-1] else NO_DELIMITER
+        first, *others = [len(record.cells) for record in samples[" "]] or [0]
+        are_even = len({*others}) == 1 < others[0] and others[0] - first in (0, 1)  # R leaves out one name
+        return NO_DELIMITER, "no delimiter detected: each line is one cell" + (f"; {_BY_BLANKS}" if are_even else "")
+    if evenness[other][:-1] < evenness[best][:-1]:
+        return best, ""
+    called, other_called = DELIMITER_NAMES[best], DELIMITER_NAMES[other]
+    note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if the "
+    return best, note + "columns look wrong, choose the delimiter"
 
 
-def _is_even_by_blanks(text: str) -> bool:
-    """True if blanks part every line alike, the first perhaps without a name for the row names of R."""
-    widths = [len(record.cells) for record in _sample(text, " ", has_quotes=True)]
-    return len(set(widths[1:])) == 1 < widths[-1] and widths[0] in (widths[-1], widths[-1] - 1)
+def _sample(text: str, delimiter: str, *, has_quotes: bool) -> list[Record]:
+    """Return the first records, at most SAMPLE_RECORDS, without rules and one that the end of the sample cuts."""
+    cut, records = text[:_SAMPLE_CHARACTERS], list[Record]()
+    with suppress(DataError):
+        lenient = read_records(cut, delimiter, name="", has_quotes=has_quotes, is_strict=False)
+        records.extend(islice(filterfalse(_is_rule, lenient), SAMPLE_RECORDS))
+    return records[:-1] if len(cut) < len(text) and 1 < len(records) < SAMPLE_RECORDS else records
 
 
 def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, bool, float]:
@@ -390,12 +393,9 @@ def _evenness(records: Sequence[Record], delimiter: str) -> tuple[bool, int, boo
 
 # --- names and cells --------------------------------------------------------------------------------------------------
 
-_EXCEL_TEXT = re.compile(r'\A="([^"]*)"\Z')  # so written, Excel keeps the zeros of ="007"
-MAX_END = 20
 MAX_COLUMNS = 2_000
 MAX_CELLS = 5_000_000
 """Cells that a table may have: it is read in 10 s and 1 GB."""
-_MAX_INTERNED = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,24 +421,20 @@ class Grid:
         return replace(self, notes=(*filter(None, notes), *self.notes))
 
 
-def check_size(name: str, *, n_columns: int, n_rows: int) -> None:
+def check_size(name: str, *, n_columns: int, n_rows: int = 0) -> None:
     """Raises DataError for too many columns or cells."""
     if n_columns > MAX_COLUMNS:
-        raise DataError(
-            f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: keep those that matter, or swap rows and "
-            "columns"
-        )
+        remedy = "keep those that matter, or swap rows and columns"
+        raise DataError(f"{name} has {n_columns:,} columns, more than {MAX_COLUMNS:,}: {remedy}")
     if n_columns * n_rows > MAX_CELLS:
         raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
 
 
 def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]]:
     """Return a name for each header, by its place in the file, and a note on each name that was made up."""
-    given = {place: " ".join(header.split()) for place, header in headers.items()}
-    taken = set(given.values())
-    names: dict[str, None] = {}
-    notes: list[str] = []
-    for place, name in given.items():
+    written = {place: " ".join(header.split()) for place, header in headers.items()}
+    taken, names, notes = {*written.values()}, dict[str, None](), list[str]()
+    for place, name in written.items():
         own = name
         if not name or name in names:
             stem = name or f"column_{place + 1}"
@@ -450,79 +446,70 @@ def unique_names(headers: Mapping[int, str]) -> tuple[tuple[str, ...], list[str]
     return tuple(names), notes
 
 
-class _Rows:
-    """Rows as wide as the header, or as the widest line at the top.
+def _read_body(
+    records: Iterable[Record], heads: Sequence[str], *, name: str, header: Sequence[str]
+) -> tuple[list[list[str]], list[int], dict[str, list[int]]]:
+    """Return (column, row) cells but repeated headers, the line of each row, and what some lines have, with these.
 
     Raises DataError for text beyond the table, and for too many columns or cells.
     """
-
-    def __init__(
-        self, records: Iterable[Record], heads: Sequence[str], *, header: Sequence[str], delimiter: str, name: str
-    ) -> None:
-        """header: cells of a line that is left out wherever it comes again."""
-        check_size(name, n_columns=len(heads), n_rows=0)
-        self.columns: list[list[str]] = [[] for _ in heads]
-        self.lines: list[int] = []
-        """Number of each row's first line."""
-        self._short: list[int] = []
-        self._repeated: list[int] = []
-        self._swallowing: list[int] = []
-        self._n_named = max((place for place, head in enumerate(heads, 1) if head.strip()), default=len(heads))
-        stripped = lru_cache(_MAX_INTERNED)(_stripped)  # equal texts are one in memory
-        for record in records:
-            line, cells, n_lines = record
-            if cells == header:
-                self._repeated.append(line)
-                continue
-            self.lines.append(line)
-            if len(cells) > len(heads) and "".join(cells[len(heads) :]).strip():
-                raise DataError(
-                    f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that "
-                    "contain the delimiter, name every column (R leaves out that of its row names), or skip the lines "
-                    "above the table"
-                )
-            if len(cells) < self._n_named:
-                self._short.append(line)
-            if n_lines > 2 and delimiter and _holds_records(record, delimiter):
-                self._swallowing.append(line)
-            for column, cell in zip(self.columns, chain(cells, repeat("")), strict=False):
-                column.append(stripped(cell))
-            if len(self.lines) * len(heads) > MAX_CELLS:
-                check_size(name, n_columns=len(heads), n_rows=len(self.lines))
-
-    def notes(self) -> Iterator[str]:
-        if self._swallowing:
-            how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
-            yield f"{_counted(self._swallowing)} a quoted cell that holds lines like rows: {how}"
-        if self._short:
-            yield f"{_counted(self._short)} fewer than {self._n_named} cells: the others are missing"
-        if self._repeated:
-            yield f"{_counted(self._repeated)} the header again: left out; {AS_IS} reads every line"
+    check_size(name, n_columns=len(heads))
+    n_named = max((place for place, head in enumerate(heads, 1) if head), default=len(heads))
+    columns, lines = [list[str]() for _ in heads], list[int]()
+    swallowing, short, again = (list[int]() for _ in range(3))
+    for record in records:
+        line, cells, holds_records = record
+        if cells == header:
+            again.append(line)
+            continue
+        lines.append(line)
+        if len(cells) > len(heads) and any(cells[len(heads) :]):
+            raise DataError(
+                f"{name}: line {line} has {len(cells)} cells where {len(heads)} are expected: quote cells that contain "
+                "the delimiter, name every column (R leaves out that of its row names), or skip the lines above the "
+                "table"
+            )
+        if len(cells) < n_named:
+            short.append(line)
+        if holds_records:
+            swallowing.append(line)
+        for column, cell in zip(columns, chain(cells, repeat("")), strict=False):
+            column.append(cell)
+        if len(lines) * len(heads) > MAX_CELLS:
+            check_size(name, n_columns=len(heads), n_rows=len(lines))
+    how = f"if quotes are part of the text, {PLAIN_QUOTES} reads every line"
+    return (
+        columns,
+        lines,
+        {
+            f"a quoted cell that holds lines like rows: {how}": swallowing,
+            f"fewer than {n_named} cells: the others are missing": short,
+            f"the header again: left out; {AS_IS} reads every line": again,
+        },
+    )
 
 
-def _stripped(cell: str) -> str:
-    text = cell.strip()
-    return _EXCEL_TEXT.sub(r"\1", text) if text.startswith('="') else text
-
-
-def _counted(lines: Sequence[int]) -> str:
+def _noted(lines: Sequence[int], what: str) -> str:
     listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
-    return f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
+    return f"line {listed} has {what}" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have {what}"
 
 
 # --- lines at either end that are no rows -----------------------------------------------------------------------------
 
 FEWEST_QUANTITIES = 3
 """Least numbers or dates of a column whose kind a line can break."""
+MAX_END = 20
 _TOTAL = re.compile(
     r"(grand |sub-?|overall )?totals?( \d{4})?|sum|average|mean|(gesamt)?summe|(ins)?gesamt|mittelwert|somme|moyenne",
     re.IGNORECASE,
 )
 
 
-def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
-    """Cut units below the header, and totals and footnotes at the end; yield a note on each end."""
-    columns, n_rows = rows.columns, len(rows.lines)
+def _find_ends(
+    columns: Sequence[Sequence[str]], lines: Sequence[int], *, has_header: bool
+) -> tuple[int, int, list[str]]:
+    """Return the first row below units, the one after the last above totals and footnotes, and a note on each end."""
+    n_rows = len(lines)
     last = n_rows - min(MAX_END, n_rows // 3)  # rows from there on may be below the table
     ends = (0, *range(last, n_rows))
     broken = (cells for cells in columns if any(_breaks(cells[row]) for row in ends))
@@ -533,18 +520,16 @@ def _cut_ends(rows: _Rows, *, has_header: bool) -> Iterator[str]:
     while end > last and _is_apart(end - 1, columns, quantities, last):
         end -= 1
     if any(_breaks(cells[row]) for cells in quantities for row in ends if top <= row < end):
-        return
+        return 0, n_rows, []
 
     def excerpt(row: int) -> str:
         return ", ".join(repr(shown_name(column[row])) for column in columns if column[row])[:200]
 
-    if top:
-        yield f"line {rows.lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"
+    notes = [f"line {lines[0]} was not read, as no data ({excerpt(0)}); {AS_IS} reads it"] if top else []
     if end < n_rows:
-        first, final = rows.lines[end], rows.lines[-1]
-        were = f"line {first} was" if first == final else f"lines {first} to {final} were"
-        yield f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line"
-    rows.columns = [cells[top:end] for cells in columns]
+        were = f"line {lines[end]} was" if end + 1 == n_rows else f"lines {lines[end]} to {lines[-1]} were"
+        notes.append(f"{were} not read, as below the table ({excerpt(end)}); {AS_IS} reads every line")
+    return top, end, notes
 
 
 def _is_apart(row: int, columns: Sequence[Sequence[str]], quantities: Sequence[Sequence[str]], last: int) -> bool:
@@ -592,6 +577,9 @@ def _are_sums(columns: Sequence[Sequence[str]], row: int) -> bool:
 
 # --- a whole file -----------------------------------------------------------------------------------------------------
 
+_SEP = re.compile(r'\A\s*"?sep=(.)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
+"""A first line that names the delimiter, as Excel writes it."""
+
 
 def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
     """Read a CSV. Raises DataError for text that is no table."""
@@ -601,57 +589,55 @@ def read_csv(text: str, encoding: str, name: str, read_as: ReadAs) -> Grid:
     body = "".join(islice(io.StringIO(text, newline=""), skipped, None)) if skipped else text
     if not body.strip():
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
-    given = read_as.delimiter or (named and named[1])
-    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body, has_quotes=has_quotes)
+    delimiter, note = read_as.delimiter or (named and named[1]), ""
+    if not delimiter:
+        delimiter, note = find_delimiter(body, has_quotes=has_quotes)
     records = read_records(body, delimiter, name=name, first_line=skipped + 1, has_quotes=has_quotes)
     reading = Reading(encoding=encoding, delimiter=delimiter, skipped_lines=skipped)
-    note = "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else ""
-    if note and _is_even_by_blanks(body):
-        note += f"; {_BY_BLANKS}"
-    if other != NO_DELIMITER:
-        called, other_called = (DELIMITER_NAMES.get(mark, repr(mark)) for mark in (delimiter, other))
-        note = f"the {called} was taken as the delimiter, though the {other_called} divides the lines as evenly: if "
-        note += "the columns look wrong, choose the delimiter"
     return read_below_titles(records, reading, name, read_as).after([note])
 
 
 def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Grid:
     """Read the table below titles and comments. Raises DataError for a table without rows, or beyond the limits."""
-    rules: list[int] = []
+    rules = list[int]()
     records = records if read_as.as_is else _without_rules(records, rules)
     seen = list(islice(records, SAMPLE_RECORDS))
     if not seen:
         raise DataError(f"{name} is empty: a header line and rows are needed")
     start = table_start(seen) if read_as.skip_lines is None else 0
-    top, notes = seen[start:], []
+    top, notes = seen[start:], list[str]()
     why = why_no_header(top) if read_as.header is None else ""
     header = not why if read_as.header is None else read_as.header
-    heads, n_heads = ([""] * max(len(record.cells) for record in top), 0) if not header else (top[0].cells, 1)
-    if header and not read_as.as_is:
-        heads, n_heads = read_header(top)
+    heads, n_heads = read_header(top) if header and not read_as.as_is else (top[0].cells, 1)
+    if not header:
+        heads, n_heads = [""] * max(len(record.cells) for record in top), 0
     if start:
-        first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
+        title = " ".join(", ".join(filter(None, seen[0].cells)).split())
         more = f" and {start - 1} more" if start > 1 else ""
-        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
-        reading = replace(reading, skipped_lines=seen[start].line - 1)
+        notes.append(f"lines above the table were not read: {shown_name(title)!r}{more}")
+        reading = replace(reading, skipped_lines=top[0].line - 1)
     if n_heads > 1:
         about = f"lines {top[0].line} to {top[n_heads - 1].line} name the columns, such as {shown_name(heads[-1])!r}"
         notes.append(f"{about}; {AS_IS} reads the first as the header, and the others as rows")
     repeated = top[0].cells if header and not read_as.as_is and len(top[0].cells) > 1 else ()
-    rows = _Rows(chain(top[n_heads:], records), heads, header=repeated, delimiter=reading.delimiter, name=name)
-    if not rows.lines:
+    columns, lines, faults = _read_body(chain(top[n_heads:], records), heads, name=name, header=repeated)
+    if not lines:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
-    notes += rows.notes()
-    notes += [f"{_counted(rules)} nothing but a rule: left out; {AS_IS} reads every line"] if rules else []
-    notes += () if read_as.as_is else _cut_ends(rows, has_header=header)
-    own = {at: head for at, head in enumerate(heads) if head.strip() or any(rows.columns[at])}
+    first, end, end_notes = 0, len(lines), list[str]()
+    if not read_as.as_is:
+        first, end, end_notes = _find_ends(columns, lines, has_header=header)
+    faults[f"nothing but a rule: left out; {AS_IS} reads every line"] = rules
+    cut = {*lines[:first], *lines[end:]}
+    own_faults = ((what, [line for line in of if line not in cut]) for what, of in faults.items())
+    notes += [*(_noted(own, what) for what, own in own_faults if own), *end_notes]
+    own = {at: head for at, head in enumerate(heads) if head or any(columns[at][first:end])}
     names, name_notes = unique_names(own)
     if not header:
         called = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         reason = f"{why}, so the first line was read as data; " if why else ""
         name_notes = [f"{reason}the columns are called {called}"]
-    columns = [rows.columns[at] for at in own]
+    columns = [columns[at][first:end] for at in own]
     return Grid(names=names, columns=columns, notes=(*notes, *name_notes), reading=replace(reading, header=header))

@@ -61,19 +61,19 @@ def write_program(question: ProgramQuestion) -> str:
 def _explanation(rule: Rule, row: Row, value: Value) -> str:
     """Name what the conditions of the deciding case are about; without one, of every case."""
 
-    def give(part: Part, condition: Part | None = None) -> Value:
-        return Rule(rule.columns, (Case(condition, part),)).answer(row)
+    def holds(condition: Part) -> bool:
+        return Rule(rule.columns, (Case(condition, rules.label("")),)).answer(row) is not None
 
     def fact(one: Part) -> str:
-        is_so = give(rules.number(1), one) == 1
         if one.phrase not in (IS, IS_NOT):
-            return f"{'' if is_so else 'it is not so that '}{one.words}"
+            return f"{'' if holds(one) else 'it is not so that '}{one.words}"
         term = one.parts[0]
-        verdict = node(IS if is_so is (one.phrase == IS) else IS_NOT, *one.parts).words
-        return f"{term.words} is {_say(give(term))}, which {verdict.removeprefix(f'{term.words} ')}"
+        verdict = node(IS if holds(one) is (one.phrase == IS) else IS_NOT, *one.parts).words
+        value = Rule(rule.columns, (Case(None, term),)).answer(row)
+        return f"{term.words} is {_say(value)}, which {verdict.removeprefix(f'{term.words} ')}"
 
     conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = [one for one in conditions if give(rules.number(1), one) == 1][:1] or conditions
+    deciding = list(filter(holds, conditions))[:1] or conditions
     facts = [fact(one) for condition in deciding for one in rules.leaves(condition)][:4]
     result = "the rule gives nothing" if value is None else f"the rule gives {_say(value)}"
     text = f"{'; '.join(facts)}, so {result}." if facts else f"{result}."
@@ -81,8 +81,6 @@ def _explanation(rule: Rule, row: Row, value: Value) -> str:
 
 
 def _say(value: Value) -> str:
-    if isinstance(value, tuple):
-        return " ".join(map(_say, value[:12]))
     if isinstance(value, float):
         return rules.say_number(float(f"{value:.6g}"))
-    return "missing" if value is None else value[:80]
+    return str(value)[:80] if value is not None else "missing"

@@ -210,24 +210,27 @@ def _by_sequence(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Par
 # --- forms of rules ------------------------------------------------------------------------------------------
 
 
+_JOINED = 1 / 3
+"""Probability that a property of sequences is joined with another."""
+
+
 def _cases(first: Split, batch: Batch, rng: Generator) -> Rule | None:
     """Part one label after another from the rest, each by one condition."""
     left, cases, split = batch.every, list[Case](), first
-    n_labels = len(batch.labels)
-    for _ in range(int(np.clip(n_labels - 1 + (first is _by_column and rng.integers(0, 2)), 1, 4))):
-        some = [label for label in batch.labels if (left & (batch.targets == label)).any()]
-        some = [_pick(some, rng)] if first is not _by_column and some[1:] else some if some[1:] else []
-        conditions = [(split(batch, batch.targets == label, left, rng), batch.targets == label) for label in some]
+    count = len(batch.labels) - 1 + (rng.integers(0, 2) if first is _by_column else 0)
+    for _ in range(int(np.clip(count, 1, 4))):
+        labels = [label for label in batch.labels if (left & (batch.targets == label)).any()]
+        if len(labels) < 2:
+            break
+        labels = labels if first is _by_column else [_pick(labels, rng)]
+        conditions = [(split(batch, batch.targets == label, left, rng), batch.targets == label) for label in labels]
         errors = {one: (batch.holds(one) != inside)[left].sum() for one, inside in conditions if one}
         if not errors:
             break
         condition = _pick([one for one, error in errors.items() if error == min(errors.values())], rng)
-        if (
-            first is _by_sequence
-            and rng.random() < 1 / 3
-            and (other := first(batch, batch.targets == some[0], left, rng))
-        ):
-            condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), [condition, other])
+        if first is _by_sequence and rng.random() < _JOINED:
+            other = first(batch, batch.targets == labels[0], left, rng)
+            condition = rules.joined(_draw({AND: 0.6, OR: 0.4}, rng), [condition, other]) if other else condition
         inside = batch.holds(condition) & left
         cases, left, split = [*cases, Case(condition, batch.usual(inside))], left & ~inside, _further(batch)
     rest = batch.usual(left)
@@ -312,12 +315,12 @@ _HINTED = 12.0
 """Weight factor of a form that the prior text hints at."""
 
 
-def forms(batch: Batch, prior: str = "", power: float = 1.0) -> dict[Form, float]:
-    """Return weights of the forms of rules that suit the rows, and the text before the rule; all to a power."""
+def forms(batch: Batch, prior: str = "") -> dict[Form, float]:
+    """Return weights of the forms of rules that suit the rows, and the text before the rule."""
     some = _FORMS["numbers" if not batch.labels else "sequences" if batch.is_sequential else "columns"]
     at, belief = min(len(batch.numeric), 3), prior.lower()
     weights = {form: each[at] * (_HINTED if re.search(hints, belief) else 1) for form, (each, hints) in some.items()}
-    return {form: weight**power for form, weight in weights.items() if weight}
+    return {form: weight for form, weight in weights.items() if weight}
 
 
 # --- revisions of a rule -------------------------------------------------------------------------------------
@@ -393,7 +396,7 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
     key = repr((question, float(temperature), int(seed))).encode(errors="replace")
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
     if isinstance(question, PriorQuestion):
-        reasoning, text = "I have seen no row, so this is a guess.", _guess(question, temperature, rng).say()
+        reasoning, text = "I have seen no row, so this is a guess.", _guess(question, rng).say()
     else:
         reasoning, text = _revision(question, temperature, rng)
     return f"Reasoning: {reasoning}\n\nNew rule:\n{text}"
@@ -484,13 +487,11 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
 _ROWS, _SEQUENCE_LENGTH = 10, 4
 _TRIES = 8
 """Most draws until a rule has a condition."""
-_COLDEST = 0.2
-"""Lowest effective temperature of the choice of a form."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
 
 
-def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
+def _guess(question: PriorQuestion, rng: Generator) -> Rule:
     texts = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     if labels and texts and rng.random() < len(texts) / len(question.columns):
@@ -504,7 +505,7 @@ def _guess(question: PriorQuestion, temperature: float, rng: Generator) -> Rule:
     slopes = rng.integers(-4, 5, size=len(columns))
     numbers = [float(sum(map(mul, slopes, _sequence(row))) + rng.integers(-5, 6) + rng.normal()) for row in rows]
     batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
-    weights = forms(batch, question.rule, 1 / max(temperature, _COLDEST))
+    weights = forms(batch, question.rule)
     tries = (_draw(weights, rng)(batch, rng) for _ in range(_TRIES))
     some = (rule for rule in tries if rule is not None and (rule.cases[1:] or not labels))
     return next(some, batch.rule((None, rules.label(labels[0]) if labels else number(0))))

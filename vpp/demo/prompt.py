@@ -71,9 +71,9 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion | ProgramQuestion
 
 def read_prompt(text: str) -> Question | None:
     if match := _PROGRAM.search(text):
-        columns = list(map(_COLUMN.fullmatch, match[1].strip().split("\n")))
-        known = tuple(_column(*column.groups()) for column in columns if column)
-        return ProgramQuestion(match[3].strip(), known, _texts(match[2])) if len(known) == len(columns) else None
+        lines = list(map(_COLUMN.fullmatch, match[1].strip().split("\n")))
+        columns = tuple(_column(*line.groups()) for line in lines if line)
+        return ProgramQuestion(match[3].strip(), columns, _texts(match[2])) if all(lines) else None
     sections = {name: section.strip("\n") for name, section in reversed(_SECTION.findall(text))}
     form = _SECTION.sub("", text)
     labels = tuple(label.strip() for label in _LABEL.findall(form))

@@ -10,11 +10,11 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from vpp.demo.prompt import Column
+from vpp.demo.prompt import Column, Kind
 
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
@@ -60,13 +60,13 @@ def _split_line(line: str) -> tuple[str, str]:
 
 def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns that the rows have, as arguments of a program."""
-    return tuple(_column(f"c{at}", name, [row.get(name) for row in rows]) for at, name in enumerate(rows[0]))
-
-
-def _column(alias: str, name: str, cells: list[Value]) -> Column:
-    texts, kinds = {cell for cell in cells if isinstance(cell, str)}, set(map(type, cells))
-    kind = "text" if texts else "numbers" if tuple in kinds else "number"
-    return Column(alias, name, kind, tuple(sorted(texts)), None in cells)  # type: ignore[arg-type]
+    columns = list[Column]()
+    for name in rows[0]:
+        cells = [row.get(name) for row in rows]
+        texts = sorted({cell for cell in cells if isinstance(cell, str)})
+        kind: Kind = "text" if texts else "numbers" if any(isinstance(cell, tuple) for cell in cells) else "number"
+        columns.append(Column(f"c{len(columns)}", name, kind, tuple(texts), None in cells))
+    return tuple(columns)
 
 
 # --- phrases -------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ BOUNDS, EQUAL = (ABOVE, BELOW, AT_LEAST, AT_MOST), Phrase("K", "equal to {V}", "
 EVEN, ODD = Phrase("K", "even", "{it} % 2 == 0"), Phrase("K", "odd", "{it} % 2 == 1")
 DIVISIBLE = Phrase("K", "divisible by {D}", "{it} % {0} == 0", "{0} != 0")
 CONTAIN = Phrase("K", "contain the text {W}", "{0} in {it}.casefold()")
-ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "{it} in {0}")
+ABSENT, ONE_OF = Phrase("K", "missing", "{it} is None"), Phrase("K", "{W}", "")
 BETWEEN = Phrase("K", "between {V} and {V}", "{0} <= {it} <= {1}")
 CHECKS = (BETWEEN, *BOUNDS, DIVISIBLE, EVEN, ODD, CONTAIN, ABSENT, EQUAL)
 
@@ -226,18 +226,17 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
     """Return numbers of a row: a column's list, or else the columns of numbers, without missing ones; or a slice."""
     by_name = {column.name: column for column in columns}
     some = [by_name[name] for name in names] or list(columns)
-    lists = [column for column in some if column.kind == "numbers"]
+    lists = [cell(column) for column in some if column.kind == "numbers"][:1]
     numbers = [column for column in some if column.kind == "number"]
     code, least = f"[{', '.join(column.alias for column in numbers)}]", sum(not column.may_miss for column in numbers)
     if least < len(numbers):
         code = f"[x_ for x_ in {code} if x_ is not None]"
-    if lists:
-        code, least = (f"({lists[0].alias} or {code})", 0) if lists[0].may_miss else (lists[0].alias, 1)
+    code, least, needs = (lists[0].code, 1, lists[0].needs) if lists else (code, least, ())
     if start or stop:
         code, least = f"{code}[{start or ''}:{stop or ''}]", min(least, abs(stop or start))
     which = f"last {-start} " if start else f"first {stop} " if stop else ""
     words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
-    return Part("L", words, code, value=least)
+    return Part("L", words, code, needs, value=least)
 
 
 _ITEM = Part("V", "it", "x_")
@@ -264,7 +263,7 @@ def node(phrase: Phrase, *parts: Part | float) -> Part:
 
 def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
     """Put parts in brackets that bind more loosely than the phrase, or as loosely and are not the first of a sum."""
-    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2)) for at in range(len(texts))]
+    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2, 7)) for at in range(len(texts))]
     return [
         f"({text})" if phrase.binds and part.binds > most else text
         for text, part, most in zip(texts, parts, firm, strict=True)
@@ -288,24 +287,22 @@ def _python(phrase: Phrase, parts: Sequence[Part], *it: Part) -> tuple[str, tupl
 def _test(check: Part, it: Part) -> tuple[str, tuple[str, ...]]:
     """Return a check of a value in Python, and what it needs. Texts are compared in any case, or as a column states."""
     if check.phrase == ABSENT:
-        return it.needs[0].replace("is not None", "is None") if it.needs else "False", ()
+        return (ABSENT.code.format(it=it.code) if it.kind == "X" and it.needs else "False"), ()
     if check.phrase not in (ONE_OF, CONTAIN):
         return _python(check.phrase or EQUAL, check.parts, it)
     texts = [say_number(one) if isinstance(one, float) else one.casefold() for one in check.parts[0].value]
-    if it.type == "text" and check.phrase == CONTAIN:
-        return f"{quoted(texts[0])} in {it.code}.casefold()", it.needs
-    spelled = {one.casefold(): one for one in it.value.values} if it.type == "text" else {}
-    if spelled:
+    if check.phrase == CONTAIN:
+        return (CONTAIN.code.format(quoted(texts[0]), it=it.code), it.needs) if it.type == "text" else ("False", ())
+    values, code, needs = [say_number(one) for one in map(read_number, texts) if one is not None], it.code, it.needs
+    if it.type == "text" and it.value.values:
+        spelled = {one.casefold(): one for one in it.value.values}
         # None equals nothing, so a cell that is compared as it is needs no other test.
-        return _is_among(it.code, [quoted(spelled.get(text, text)) for text in texts]), ()
-    if it.type == "text":
-        return _is_among(f"{it.code}.casefold()", list(map(quoted, texts))), it.needs
-    numbers = list(map(read_number, texts)) if it.type == "number" and check.phrase == ONE_OF else []
-    return _is_among(it.code, [say_number(one) for one in numbers if one is not None]), it.needs
-
-
-def _is_among(code: str, values: Sequence[str]) -> str:
-    return f"{code} in ({', '.join(values)})" if values[1:] else f"{code} == {values[0]}" if values else "False"
+        values, needs = [quoted(spelled.get(text, text)) for text in texts], ()
+    elif it.type == "text":
+        values, code = list(map(quoted, texts)), f"{it.code}.casefold()"
+    if len(values) < 2:
+        return (f"{code} == {values[0]}", needs) if values else ("False", ())
+    return f"{code} in ({', '.join(values)})", needs
 
 
 def check(term: Part, phrase: Phrase, *parts: Part | float) -> Part:
@@ -320,13 +317,10 @@ def joined(word: Phrase, parts: Sequence[Part]) -> Part:
         return flat[0]
     needs = tuple(dict.fromkeys(need for one in flat for need in one.needs)) if word == AND else ()
     codes = [one.code if word == AND else one.test for one in flat]
-    joint, is_open = f" {word.code} ", [one.binds == word.binds for one in flat]
-    codes = [
-        f"({code})" if loose or (word == OR and " and " in code) else code
-        for code, loose in zip(codes, is_open, strict=True)
-    ]
-    words = [f"({one.words})" if loose else one.words for one, loose in zip(flat, is_open, strict=True)]
-    return Part("C", joint.join(words), joint.join(dict.fromkeys(codes)), needs, word.binds, None, word, flat)
+    codes = [f"({code})" if word == OR and " and " in code else code for code in codes]
+    joint, words = f" {word.code} ", _in_brackets(word, [one.words for one in flat], flat)
+    code = joint.join(dict.fromkeys(_in_brackets(word, codes, flat) if word == AND else codes))
+    return Part("C", joint.join(words), code, needs, word.binds, None, word, flat)
 
 
 def leaves(condition: Part) -> list[Part]:
@@ -338,10 +332,9 @@ def leaves(condition: Part) -> list[Part]:
 
 def total(parts: Sequence[tuple[float, Part | None]]) -> Part:
     """Return the sum of coefficient times term, None for 1, from the first positive one on if there is one."""
-    some = [(weight, term) for weight, term in parts if weight]
-    first = next((at for at, (weight, _) in enumerate(some) if weight > 0), 0)
+    first = next((part for part in parts if part[0] > 0), None)
     whole: Part | None = None
-    for weight, term in (*some[first : first + 1], *some[:first], *some[first + 1 :]):
+    for weight, term in sorted((part for part in parts if part[0]), key=lambda part: part is not first):
         size = abs(weight) if whole else weight
         scaled = number(size) if term is None else term if abs(size) == 1 else node(TIMES, size, term)
         scaled = node(NEGATIVE, scaled) if size == -1 and term else scaled
@@ -400,8 +393,8 @@ class Rule(NamedTuple):
                 value = function(outcome.code)(cells)
                 is_number = isinstance(value, int | float) and math.isfinite(value)
                 return float(value) if is_number else value if isinstance(value, str) else None
-        except (ArithmeticError, AttributeError, TypeError, ValueError):
-            pass
+        except (ArithmeticError, AttributeError, SyntaxError, TypeError, ValueError):
+            pass  # the row does not fit, or brackets are nested too deep
         return None
 
 
@@ -438,8 +431,8 @@ def _function(node: ast.expr) -> Function:
         case ast.GeneratorExp(elt=each, generators=[loop]) | ast.ListComp(elt=each, generators=[loop]):
             return _loop(_function(each), loop)
         case ast.BoolOp(op=sign, values=some):
-            parts, choose = list(map(_function, some)), all if isinstance(sign, ast.And) else _first
-            return lambda names: choose(part(names) for part in parts)
+            parts, join = list(map(_function, some)), all if isinstance(sign, ast.And) else any
+            return lambda names: join(part(names) for part in parts)
         case ast.Compare(left=first, ops=signs, comparators=others):
             tests = [_OPERATORS[type(sign)] for sign in signs]
             apply, some = lambda *values: all(map(_call, tests, values, values[1:])), [first, *others]
@@ -465,11 +458,6 @@ def _function(node: ast.expr) -> Function:
 
 def _call(apply: Callable[..., Any], *values: Any) -> Any:
     return apply(*values)
-
-
-def _first(values: Iterable[Any]) -> Any:
-    """Return the first value that is true, as `or` does."""
-    return next(filter(None, values), [])
 
 
 def _loop(value: Function, loop: ast.comprehension) -> Function:

@@ -9,6 +9,7 @@ import hashlib
 import math
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -29,6 +30,7 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
 _TOKENS_PER_WORD = 4 / 3
+_TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 
 
 class Message(BaseModel):
@@ -63,13 +65,13 @@ class ChatRequest(BaseModel):
         return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
 
 
-def refusal(error: ValidationError) -> tuple[int, dict[str, Any]]:
-    """Return the status and the body of the answer to an invalid request."""
+def refusal(error: ValidationError) -> JSONResponse:
+    """Answer an invalid request."""
     first = error.errors()[0]
     param = str(first["loc"][0]) if first["loc"] else None
     message = f"{param or 'the body'}: {first['msg']}"
     body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
-    return 404 if param == "model" else 400, {"error": body}
+    return JSONResponse({"error": body}, 404 if param == "model" else 400)
 
 
 def count_tokens(text: str) -> int:
@@ -92,7 +94,8 @@ def completion(request: ChatRequest) -> dict[str, Any]:
     text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
     if limit is not None and count_tokens(text) > limit:
         text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    n_prompt, n_text = sum(count_tokens(message.content) for message in request.messages), count_tokens(text)
+    n_prompt = sum(len(_TOKEN.findall(message.content)) for message in request.messages)
+    n_text = count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
     message = {"role": "assistant", "content": text}
     return {
@@ -100,7 +103,6 @@ def completion(request: ChatRequest) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
-        "system_fingerprint": f"demo-{VERSION}",
         "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
         "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
     }
@@ -120,11 +122,9 @@ def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
 
     async def complete(request: Request) -> JSONResponse:
         try:
-            question = ChatRequest.model_validate_json(await request.body())
+            answer = completion(ChatRequest.model_validate_json(await request.body()))
         except ValidationError as error:
-            status, body = refusal(error)
-            return JSONResponse(body, status)
-        answer = completion(question)
+            return refusal(error)
         if latency_ms:
             await asyncio.sleep(latency_ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
         return JSONResponse(answer)
@@ -139,8 +139,7 @@ def application(*, latency_ms: float = 0, jitter: float = 0) -> Starlette:
 
 def listen(host: str, port: int) -> socket.socket:
     """Open a listening socket without Nagle's algorithm, which would cost 40 ms per answer."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener = socket.create_server((host, port), backlog=2048)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -169,12 +168,9 @@ def main() -> None:
     if options.exit_with_parent:
         threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
     app = application(latency_ms=options.latency_ms, jitter=options.jitter)
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=75
-    )
-    host, port = listener.getsockname()[:2]
-    print(f"http://{f'[{host}]' if ':' in host else host}:{port}/v1", flush=True)
+    print("http://{}:{}/v1".format(*listener.getsockname()), flush=True)
     with suppress(KeyboardInterrupt):
+        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_keep_alive=75)
         uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -15,9 +15,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
@@ -78,10 +79,12 @@ class Idea:
 
     weight: float
     """All weights and the constant answer's sum to 1."""
+    text: str
+    """The heaviest."""
     wordings: tuple[Wording, ...]
     """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
-    answers: Votes = field(default=(), repr=False)
+    answers: Annotated[Votes, Field(exclude=True)] = field(default=(), repr=False)
     """Answers to the rows compared, in their order."""
     test: Score | None = None
     """None before the test rows are evaluated."""
@@ -89,12 +92,8 @@ class Idea:
     """None before all training rows are evaluated."""
     noise: Noise | None = None
     """Estimated from the training rows; None before these are evaluated."""
-    compared: Score | None = None
+    compared: Annotated[Score | None, Field(exclude=True)] = None
     """On the rows compared; None if there are none."""
-
-    @property
-    def text(self) -> str:
-        return self.wordings[0].text
 
     @property
     def prior(self) -> float | None:
@@ -150,6 +149,7 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
         by_weight = sorted(shares.items(), key=lambda each: -each[1])
         idea = Idea(
             weight=sum(shares.values()),
+            text=view.texts[by_weight[0][0]],
             wordings=tuple(wording(each, share) for each, share in by_weight),
             slots=tuple(slots),
             answers=tuple(known[some][row] for row in compared),

@@ -29,7 +29,7 @@ from vpp.findings.scores import (
     weighed_log_likelihoods,
 )
 from vpp.findings.slices import slices, slices_result
-from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text
+from vpp.findings.status import cut_cells_text, finish_words, is_key_refused, server_sentences, steps_text, withheld
 from vpp.findings.verdict import blocks, constant_words, run_verdict
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
@@ -387,7 +387,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
             score_of = averaged_score(evaluated, dataset)
             metric = "accuracy" if dataset.classes else "mean squared error"
             yield Note(f"{name}: {metric} {score_text(score_of)}, {other_scores_text(score_of)}")
-    yield from map(Note, (*_faults(usage, view), *(_cuts(dataset, spec) if dataset else ()), *server_sentences(usage)))
+    faults = (*_faults(usage, view), *withheld(directory), *(_cuts(dataset, spec) if dataset else ()))
+    yield from map(Note, (*faults, *server_sentences(usage)))
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
     elif view.population and dataset:

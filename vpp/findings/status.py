@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -15,10 +15,11 @@ from vpp.events import Usage
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
-from vpp.llm.protocol import KEY_REFUSED, NO_API, RETRY_AFTER_LIMIT_S
+from vpp.llm.protocol import KEY_REFUSED, NO_API, OF_PROMPT, RETRY_AFTER_LIMIT_S
+from vpp.problem import Prediction
 from vpp.runs.asking import CheckResult
-from vpp.runs.directory import Command, State
-from vpp.runs.journal import Summary
+from vpp.runs.directory import Command, RunDirectory, State
+from vpp.runs.journal import JournalReader, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
 from vpp.settings import Preset, preset
@@ -215,11 +216,26 @@ def server_sentences(usage: Usage) -> Iterator[str]:
     if usage.faults:
         yield f"Failed or odd attempts: {faults_named(usage)}."
     if usage.refused_fields:
-        yield f"Refused by the server, so left out or renamed: {named(usage.refused_fields, most=NAMED)}."
+        yield f"Refused by the server, so left out, renamed or changed: {named(usage.refused_fields, most=NAMED)}."
     if usage.cache_fault:
         n = usage.unkept
         so_far = f" {integer(n)} {'answer is' if n == 1 else 'answers are'} not in the cache." if n else ""
         yield f"Answers are not kept: {usage.cache_fault}.{so_far}"
+
+
+def refused_rows(answers: Iterable[Prediction]) -> Counter[str]:
+    """Count the rows that the server refused to answer, by its words."""
+    kinds = tuple(OF_PROMPT)
+    return Counter(
+        {each.row: each.reason for each in answers if each.reason and each.reason.startswith(kinds)}.values()
+    )
+
+
+def withheld(directory: RunDirectory) -> Iterator[str]:
+    """Yield `3 rows: withheld by the server's filter (…).`"""
+    answers = JournalReader(directory.journal).read().answers
+    for words, n in refused_rows((*answers.by_pair.values(), *answers.readings.values())).most_common():
+        yield f"{counted(n, 'row')}: {words}."
 
 
 def wait_words(usage: Usage, *, now: float) -> str:

@@ -83,8 +83,10 @@ def beside_text(record: dict[str, Any] | None) -> str:
         return ""
     if found.error is not None:
         return f"off by {number(found.error, DIGITS)}, {MODEL_NAMES[found.model]} {number(found.model_value, DIGITS)}"
+    if found.n_right is None or found.n_model_right is None:
+        return ""
     n = found.n - found.n_unknown
-    own, model = (percent((right or 0) / max(1, n), decimals=1) for right in (found.n_right, found.n_model_right))
+    own, model = (percent(right / max(1, n), decimals=1) for right in (found.n_right, found.n_model_right))
     return f"{own}{f' of {integer(n)}' if found.n_unknown else ''}, {MODEL_NAMES[found.model]} {model}"
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
 from vpp.cli.progress import ask
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
+from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
 from vpp.findings.curves import weights_curve

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
+from vpp.llm.protocol import printable
 from vpp.posterior.prediction import winner
 from vpp.problem import Prediction
 
@@ -70,7 +71,7 @@ def _label_in(value: str, classes: tuple[str, ...]) -> str:
     if len(named) == 1:
         return named[0]
     listed = ", ".join(map(shortened, (named or classes)[:10])) + (", …" if len(named or classes) > 10 else "")
-    raise Unreadable(f"{_quoted(value)} {'could be any' if named else 'is none'} of the labels {listed}")
+    raise Unreadable(f"{quoted(value)} {'could be any' if named else 'is none'} of the labels {listed}")
 
 
 def _number_in(value: str, unit: str, expected: tuple[float, float] | None) -> float:
@@ -79,20 +80,20 @@ def _number_in(value: str, unit: str, expected: tuple[float, float] | None) -> f
     forms = (layer.replace(mark or " ", " ").strip() for layer in (*layers, *without_noun(layers)) for mark in marks)
     form, number = next(((form, number) for form in forms if (number := read_float(form)) is not None), ("", math.nan))
     if not form:
-        raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
+        raise Unreadable(f"{quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
     if not math.isfinite(number):
-        raise Unreadable(f"{_quoted(value)} is not a finite number")
+        raise Unreadable(f"{quoted(value)} is not a finite number")
     if expected and (other := read_other_way(form)) is not None:
         distance, others = (max(expected[0] - each, 0.0, each - expected[1]) for each in (number, other))
         if distance >= others:
             decimal, thousands = sorted((number, other), key=abs)
-            readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
+            readings = f"{quoted(form)} may be {decimal:g} or {thousands:g}"
             raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
     return number
 
 
-def _quoted(value: str) -> str:
-    return f"'{shortened(value.strip(), 80)}'"
+def quoted(value: str) -> str:
+    return f"'{printable(shortened(value.strip(), 80))}'"
 
 
 # --- forms of an answer ---------------------------------------------------------------------------------------------

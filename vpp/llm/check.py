@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vpp.data.build import build_dataset
+from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
-from vpp.data.table import ColumnChoice, Table
+from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm.answers import shortened
+from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
@@ -48,8 +48,8 @@ SHORT = 128
 """Tokens of answers that only show whether something works."""
 DEMO_MODEL = "demo"
 """Name under which the demo model is served."""
-QUOTE_LIMIT, LISTED_LIMIT = 160, 300
-"""Characters shown of an answer, and of a server's list of models."""
+LISTED_LIMIT = 300
+"""Characters shown of a server's list of models."""
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
 length,colour,animal
@@ -110,7 +110,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         except EndpointError as error:
             yield Finding(name, "note", f"not answered: {error}")
     if PROMPT_CUT in endpoint.counters.snapshot().faults:
-        words = "it counts fewer tokens than it was sent words, so it cuts prompts: serve a longer context"
+        words = "it counts fewer tokens than the prompts have, so it cuts them: serve a longer context"
         yield Finding("whole prompts", "note", words)
 
 
@@ -163,16 +163,12 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_reached: bool) -> F
     latency_s = time.perf_counter() - started
     if not completion.text.strip():
         return Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
-    words = f"{_quoted(completion.text)} in {latency_s:.2f} s, alone"
+    words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
         words += "; it does not count tokens"
     return Finding("answers", "works", words, max(0.0001, round(latency_s, 4)))
-
-
-def _quoted(text: str) -> str:
-    return f"'{printable(shortened(text, QUOTE_LIMIT))}'"
 
 
 class _Probes:
@@ -197,7 +193,7 @@ class _Probes:
         if outcome == "honoured":
             return Finding("structured output", "works", f"{FIELD} is honoured: --structured auto uses it", SCHEMA)
         reaction = "ignored in silence: asked for one of two words, it said" if outcome == "ignored" else "refused:"
-        return Finding("structured output", "note", f"answers are free text: {FIELD} is {reaction} {_quoted(said)}")
+        return Finding("structured output", "note", f"answers are free text: {FIELD} is {reaction} {quoted(said)}")
 
     async def learner_prompt(self) -> Finding:
         row = self._dataset.train[0]
@@ -205,7 +201,7 @@ class _Probes:
         if prediction.value is None:
             return _unread("learner prompt", prediction.reason, prediction.raw or "")
         verdict = "as the rule says" if prediction.value == row.target else "against the rule"
-        said = _quoted(prediction.explanation or str(prediction.value))
+        said = quoted(prediction.explanation or str(prediction.value))
         return Finding("learner prompt", "works", f"read: {prediction.value}, {verdict}; it said {said}")
 
     async def optimizer_prompt(self) -> Finding:
@@ -219,7 +215,7 @@ class _Probes:
         proposal = await optimizer.propose(f"{text} Every animal is a dax.", rows, wrong, temperature=0.7, seed=0)
         if proposal.text is None:
             return _unread("optimizer prompt", proposal.reason, proposal.raw)
-        return Finding("optimizer prompt", "works", f"read: {_quoted(proposal.text.removeprefix(text).strip())}")
+        return Finding("optimizer prompt", "works", f"read: {quoted(proposal.text.removeprefix(text).strip())}")
 
     async def program(self) -> Finding:
         """Ask for a rule as a program, as a run does, and run it on every row."""
@@ -254,7 +250,7 @@ class _Probes:
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
     is_cut = "cut off at its limit" in (reason or "")
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {_quoted(raw)}"
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
     return Finding(name, "note", words, fix)
 
 

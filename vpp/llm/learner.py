@@ -21,6 +21,7 @@ from vpp.llm.answers import (
     parse_label,
     parse_number,
     pooled,
+    quoted,
 )
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, question
@@ -33,8 +34,10 @@ ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
-LEAST_REFUSALS, MOST_REFUSALS = 10, 512
-"""Refused calls, before any was answered, at which a role may end, and at which it does."""
+LEAST_EMPTY, LEAST_UNREAD, MOST_UNREAD = 10, {"learner": 100, "optimizer": 30}, 512
+"""Refused calls, or empty answers, at which a role ends if none before could be read; answers of other text, which are
+more than a learner gives about a batch and no rule; and the most of both, while more calls are open."""
+FIX_UNREAD = "take a model that follows instructions, other prompts (--templates), or more tokens (--limit {}=N)"
 T = TypeVar("T", Prediction, Proposal)
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -54,44 +57,50 @@ class Chat(Protocol):
 
 
 class RoleChat:
-    """The calls of one role, counted. A refusal costs its question alone, unless the server answers none of the first.
+    """The calls of one role, counted. A refusal costs its question alone, and so does an answer that cannot be read.
 
-    An answer without a text counts as refused: a thinking model may be cut off before each of its answers.
+    But a role ends if this is so for all of its first calls: then something is wrong that each call would pay for.
     """
 
     def __init__(self, endpoint: Chat, counters: Counters, role: Literal["learner", "optimizer"]) -> None:
-        self.has_answered = False
+        self.has_read = False
+        """True once an answer could be read."""
         self._endpoint = endpoint
         self._counters = counters
         self._role = role
-        self._refused = self._open = 0
+        self._unread = self._open = 0
 
     async def complete(self, messages: Messages, **options: Any) -> Completion:
+        """Return an answer, which the caller passes to `judge` with what it makes of it. Raises EndpointError."""
         self._open += 1
         try:
             completion = await self._endpoint.complete(messages, **options)
             self._counters.add(**{self._role: 1})
-            self.has_answered |= bool(completion.text.strip() or completion.first_tokens)
-            if not self.has_answered:
-                why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
-                why = ", cut off at its limit of tokens" if completion.cut_off else why
-                self._count_refusal(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}")
             return completion
         except PromptRefused as refusal:
-            if not self.has_answered:
-                self._count_refusal(str(refusal))
+            self._count_unread(str(refusal), LEAST_EMPTY)
             raise
         finally:
             self._open -= 1
 
-    def _count_refusal(self, words: str) -> None:
-        """Count a refusal. Raises EndpointRefused once the first calls are all refused.
+    def judge(self, completion: Completion, reason: str | None) -> None:
+        """Note whether an answer could be read, and why not. Raises EndpointRefused if none of the first could."""
+        self.has_read |= reason is None
+        if self.has_read:
+            return
+        if completion.text.strip():
+            words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
+            self._count_unread(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
+            return
+        why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
+        why = ", cut off at its limit of tokens" if completion.cut_off else why
+        self._count_unread(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}", LEAST_EMPTY)
 
-        Refusals come faster than answers, so they are weighed against the calls that are still open.
-        """
-        self._refused += 1
-        if self._refused >= max(LEAST_REFUSALS, min(self._open, MOST_REFUSALS)):
-            raise EndpointRefused(f"{words} (no question was answered, and {self._refused} refused)") from None
+    def _count_unread(self, words: str, least: int) -> None:
+        """Count a call in vain, weighed against those that are still open: refusals come faster than answers."""
+        self._unread += not self.has_read
+        if not self.has_read and self._unread >= max(least, min(self._open, MOST_UNREAD)):
+            raise EndpointRefused(f"{words} (none of the first {self._unread} calls got an answer to use)") from None
 
     async def until_read(
         self, messages: Messages, read: Callable[[Completion], T], *, seed: int, **options: Any
@@ -111,8 +120,9 @@ class RoleChat:
                     raise
                 break
             answer, n = read(completion), n + 1
+            is_refused = isinstance(answer, Proposal) and answer.refused
+            self.judge(completion, None if is_refused else answer.reason)
             if answer.reason is not None:
-                is_refused = isinstance(answer, Proposal) and answer.refused
                 self._counters.add(**{"refused" if is_refused else "unparsable": 1})
                 faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
         return answer, n
@@ -226,7 +236,7 @@ class LlmLearner:
 
     def _without_thoughts(self, prediction: Prediction) -> Prediction:
         """Return an answer to keep, without its thoughts, which are long and used nowhere."""
-        self._chat.has_answered |= prediction.value is not None
+        self._chat.has_read |= prediction.value is not None
         return replace(prediction, thoughts="")
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
@@ -256,6 +266,7 @@ class LlmLearner:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
         prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
+        self._chat.judge(completion, NO_LETTER if prediction.value is None else None)
         if prediction.value is None:
             self._counters.add(unparsable=1)
             prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)

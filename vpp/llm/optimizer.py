@@ -48,32 +48,27 @@ class LlmOptimizer:
         while count > 1 and not self._limits.fit(about(count)):
             count //= 2
         while True:
-            try:
-                proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-                return replace(proposal, shown=count if count < len(rows) else None)
-            except PromptRefused as refusal:
-                refused = self._refused(refusal, temperature, seed)
-                if count == 1:
-                    return replace(refused, shown=1)
-                count //= 2
+            proposal, is_refused = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+            if not is_refused or count == 1:
+                return replace(proposal, shown=count if count < len(rows) or is_refused else None)
+            count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
         messages, parent = self._prompts.about_columns(), self._prompts.seed_text
-        try:
-            return await self._ask(messages, parent, temperature=temperature, seed=seed)
-        except PromptRefused as refusal:
-            return self._refused(refusal, temperature, seed)
+        return (await self._ask(messages, parent, temperature=temperature, seed=seed))[0]
 
-    def _refused(self, refusal: PromptRefused, temperature: float, seed: int) -> Proposal:
-        self._counters.add(unparsable=1)
-        return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words)
-
-    async def _ask(self, messages: list[Message], parent: str, *, temperature: float, seed: int) -> Proposal:
+    async def _ask(
+        self, messages: list[Message], parent: str, *, temperature: float, seed: int
+    ) -> tuple[Proposal, bool]:
+        """Return a proposal, and whether the server refused the prompt."""
         read = partial(self._read, parent, temperature=temperature, seed=seed)
         options = {"temperature": temperature, "max_tokens": self._limits.max_tokens}
-        proposal, _ = await self._chat.until_read(messages, read, seed=seed, **options)
-        return proposal
+        try:
+            return (await self._chat.until_read(messages, read, seed=seed, **options))[0], False
+        except PromptRefused as refusal:
+            self._counters.add(unparsable=1)
+            return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words), True
 
     def _read(self, parent: str, completion: Completion, *, temperature: float, seed: int) -> Proposal:
         """Return the proposal without copies of the seed text, or why it is unreadable or refused by the guard."""

@@ -1,6 +1,5 @@
 """JSON of the chat protocol as servers speak it: answers, lists, failures of any shape, optional fields of requests."""
 
-import codecs
 import json
 import re
 import ssl
@@ -8,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -34,6 +35,9 @@ FIX_THOUGHTS = (
     "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Server settings"
 )
+FIX_LONG = "show it less at once, or serve the model with a longer context"
+FIX_BLOCKED = "check address and key; if others are answered, a firewall forbids a word of this prompt"
+FIX_KEY = "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
 FIX_BUSY = "it is overloaded or failing: go on when it has recovered"
 LATE, STOPPED = "no answer in time", "stopped early"
 TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
@@ -52,7 +56,7 @@ ROUNDED_UP = 1e-3
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 Ranges = dict[str, tuple[float, float] | None]
-"""Refused fields of a request by name, with the range that the server allows; None: not at all."""
+"""Refused fields of a request by name, with the range that the server takes as far as it is known; None: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,38 +130,41 @@ class _Part(_Object):
     thinking: "str | list[_Part]" = ""
 
 
-class _Message(_Object):
-    content: str | list[_Part] = ""
-    reasoning: str = ""
-    reasoning_content: str = ""
-    refusal: str = ""
-    tool_calls: list[Any] = []
-
-
 class _Token(_Object):
     token: str = ""
+    bytes: list[Annotated[int, Field(ge=0, le=255)]] = []
     logprob: float = 1.0
     top_logprobs: "list[_Token]" = []
 
+    @property
+    def text(self) -> str:
+        """What the token stands for: its bytes, as `token` may be a number or a vocabulary's own spelling."""
+        return bytearray(self.bytes).decode("utf-8", "replace") or self.token
 
-class _Logprobs(_Object):
-    content: list[_Token] = []
+    @property
+    def alternatives(self) -> tuple[tuple[str, float], ...]:
+        """Texts and log-probabilities of its alternatives, or its own; what is no log-probability is left out."""
+        likely = (each for each in self.top_logprobs or [self] if each.text and -inf < each.logprob <= ROUNDED_UP)
+        return tuple((each.text, each.logprob) for each in likely)
 
 
-class _Choice(_Object):
-    message: _Message = _Message()
-    finish_reason: str = ""
-    logprobs: _Logprobs = _Logprobs()
-
-
-class _Usage(_Object):
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
+def _at(*path: str | int) -> Any:
+    return AliasPath("choices", 0, *path)
 
 
 class _Reply(_Object):
-    choices: list[_Choice] = []
-    usage: _Usage = _Usage()
+    """The first choice of a reply, and its counts."""
+
+    choices: list[dict[str, Any]] = []
+    content: Annotated[str | list[_Part], Field(validation_alias=_at("message", "content"))] = ""
+    reasoning: Annotated[str, Field(validation_alias=_at("message", "reasoning"))] = ""
+    reasoning_content: Annotated[str, Field(validation_alias=_at("message", "reasoning_content"))] = ""
+    refusal: Annotated[str, Field(validation_alias=_at("message", "refusal"))] = ""
+    tool_calls: Annotated[list[Any], Field(validation_alias=_at("message", "tool_calls"))] = []
+    finish_reason: Annotated[str, Field(validation_alias=_at("finish_reason"))] = ""
+    first_token: Annotated[_Token, Field(validation_alias=_at("logprobs", "content", 0))] = _Token()
+    prompt_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "prompt_tokens"))] = 0
+    completion_tokens: Annotated[Tokens, Field(validation_alias=AliasPath("usage", "completion_tokens"))] = 0
 
 
 def read_completion(reply: Any) -> Completion:
@@ -165,24 +172,22 @@ def read_completion(reply: Any) -> Completion:
     read = _Reply.model_validate(reply if isinstance(reply, dict) else {})
     if not read.choices:
         raise _other(reply)
-    choice, finish = read.choices[0], read.choices[0].finish_reason.casefold()
-    message = choice.message
-    content = _joined(message.content)[:TEXT_LIMIT]
+    finish, content = read.finish_reason.casefold(), _joined(read.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
-    thoughts = message.reasoning or message.reasoning_content or _joined(message.content, "thinking")
+    thoughts = read.reasoning or read.reasoning_content or _joined(read.content, "thinking")
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
-        finish_reason="length" if finish in CUT else choice.finish_reason[:ID_LIMIT] or None,
-        prompt_tokens=read.usage.prompt_tokens,
-        completion_tokens=read.usage.completion_tokens,
+        finish_reason="length" if finish in CUT else read.finish_reason[:ID_LIMIT] or None,
+        prompt_tokens=read.prompt_tokens,
+        completion_tokens=read.completion_tokens,
         reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
-        first_tokens=_first_tokens(choice.logprobs),
+        first_tokens=read.first_token.alternatives,
     )
-    if finish in FILTERED or message.refusal:
-        said = printable(message.refusal) or f"finish reason {completion.finish_reason}"
+    if finish in FILTERED or read.refusal:
+        said = printable(read.refusal) or f"finish reason {completion.finish_reason}"
         words = f"{PROMPT_FILTERED} (content filter: {said})"
         raise Failure(OF_PROMPT[PROMPT_FILTERED], words, FIX_FILTER, "prompt", completion=completion)
-    if finish in TOOLS or message.tool_calls:
+    if finish in TOOLS or read.tool_calls:
         words = "the model called a tool instead of answering"
         raise Failure("tool called", words, FIX_MODEL, "prompt", completion=completion)
     if finish not in REGULAR | CUT:
@@ -198,24 +203,14 @@ def _joined(content: str | list[_Part], name: str = "text") -> str:
     return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
 
 
-def _first_tokens(logprobs: _Logprobs) -> tuple[tuple[str, float], ...]:
-    """Return alternatives of the first token, or it alone; what is no log-probability is left out."""
-    tokens = [each for token in logprobs.content[:1] for each in token.top_logprobs or [token]]
-    return tuple((one.token, one.logprob) for one in tokens if one.token and -float("inf") < one.logprob <= ROUNDED_UP)
-
-
 class LlamaProps(_Object):
     total_slots: Tokens = 0
-
-
-class _Meta(_Object):
-    n_ctx: Tokens = 0
 
 
 class _Listed(_Object):
     id: str = ""
     max_model_len: Tokens = 0
-    meta: _Meta = _Meta()
+    n_ctx: Annotated[Tokens, Field(validation_alias=AliasPath("meta", "n_ctx"))] = 0
 
 
 def read_models(reply: Any) -> dict[str, int]:
@@ -227,7 +222,7 @@ def read_models(reply: Any) -> dict[str, int]:
     if not isinstance(entries, list):
         raise _other(reply)
     read = [_Listed.model_validate(each) for each in entries if isinstance(each, dict)]
-    return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.meta.n_ctx for each in read if each.id.strip()}
+    return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.n_ctx for each in read if each.id.strip()}
 
 
 def _other(reply: Any) -> Failure:
@@ -259,7 +254,7 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mappi
     """Return the JSON of an answer. Raises Failure. sent: the body of a chat; empty for another request."""
     is_page, reply, is_json = body[:1000].lstrip().startswith(b"<"), None, False
     with suppress(ValueError):
-        reply, is_json = from_json(body.removeprefix(codecs.BOM_UTF8)), True
+        reply, is_json = from_json(body), True
     if not 200 <= status < 300:
         text = WEB_PAGE if is_page else short_reason(body.decode("utf-8", "replace"))
         complaint = complaint_of(reply) if is_json else Complaint(text)
@@ -355,75 +350,68 @@ KEY_REFUSED = "key refused"
 UNKNOWN_MODEL = "unknown model"
 DOES_NOT_FIT = "the prompt does not fit"
 PROMPT_FILTERED = "withheld by the server's filter"
+PROMPT_BLOCKED = "blocked on its way to the model"
 NOT_ACCEPTED = "it did not accept the request"
-OF_PROMPT = {DOES_NOT_FIT: "prompt too long", PROMPT_FILTERED: "prompt withheld", NOT_ACCEPTED: "prompt refused"}
+OF_PROMPT = {
+    DOES_NOT_FIT: "prompt too long",
+    PROMPT_FILTERED: "prompt withheld",
+    PROMPT_BLOCKED: "prompt blocked",
+    NOT_ACCEPTED: "prompt refused",
+}
 """Refusals of one prompt, and the kinds by which they are counted."""
 OVERLOADED = frozenset({429, 503})
-NO_CHAT = frozenset({405, 501})
-"""Statuses of a server that takes no POST at this address."""
-_AGAIN = frozenset({200, 408, 409, 429, *range(500, 600)}) - NO_CHAT
-"""Statuses after which another attempt may succeed; 200: an error that stands in an answer's place."""
-_OF_PROMPT = frozenset({200, 400, 403, 413, 422, 451, 500})
-"""Statuses that may be about the prompt alone."""
-_TOO_LONG = re.compile(
-    r"context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
+_OF_PROMPT = r"(200|400|403|413|422|424|451|500)\b.*"
+"""Statuses that may be about the prompt alone; 200: an error that stands in an answer's place."""
+_TOO_LONG = (
+    r"(context.{0,12}(length|window|size|limit|overflow)|too many (\w+ )?tokens|reduce the length|maximum.{0,20}tokens"
     r"|\b(messages?|request)\b.{0,20}too (long|large)|string.above.max.length"
     r"|\b(prompt|inputs?|sequence)\b.{0,40}(too (long|large)|longer than)"
-    r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer))",
-    re.IGNORECASE,
+    r"|\b(prompt|inputs?|tokens?)\b.{0,40}(exceed|must (be|have) (<|less|fewer)))"
 )
-_FILTER = re.compile(
-    r"content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
-    r"|policy.?violation|invalid_prompt|blocked by|inappropriate content|sensitive|敏感|content exists risk",
-    re.IGNORECASE,
+_FILTER = (
+    r"(content.?(filter|polic|management|moderation)|moderat(ed|ion|or)|flagged|usage (polic|guideline)|safety"
+    r"|policy.?violation|invalid_prompt|blocked by|inappropriate content|sensitive|敏感|content exists risk)"
 )
-_KEY = re.compile(
-    r"no connected db|api.key.not.(valid|found)|invalid.api.key|api.key.invalid|authentication_error", re.IGNORECASE
+_KEY = r"(no connected db|api.key.not.(valid|found)|invalid.api.key|api.key.invalid|authentication_error)"
+_ACCESS = r"\b(key|token|credential|authori[sz]|authenticat|permission|account|region|countr)"
+"""Reasons for which a server forbids every prompt; without one a firewall may forbid a word of this prompt."""
+_NO_PATH = r"((unexpected|unknown|invalid|no such) (endpoint|path|route|url)|route.{0,80}not found|cannot post)"
+_NO_MODEL = r"(invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model)"
+TRY_AGAIN = "another attempt may succeed"
+_ANSWERS = tuple(
+    (re.compile(pattern, re.IGNORECASE), what, fix)
+    for pattern, what, fix in (
+        (r"402|(403|429).*insufficient_quota", "the account has no credit left", "add credit, or give another key"),
+        # the second: a rate limit that the request alone exceeds
+        (rf"413|.*request too large|{_OF_PROMPT}{_TOO_LONG}", DOES_NOT_FIT, FIX_LONG),
+        (_OF_PROMPT + _FILTER, PROMPT_FILTERED, FIX_FILTER),
+        (rf"40[0356] with a web page|40[36] \(other\)(?!.*{_ACCESS})", PROMPT_BLOCKED, FIX_BLOCKED),
+        (rf".*{_NO_PATH}|405|501", NO_API, FIX_ADDRESS),
+        (r"200|408|409|42[345]|429|499|5\d\d", TRY_AGAIN, FIX_BUSY),
+        (rf"401|403|.*{_KEY}", KEY_REFUSED, FIX_KEY),
+        (rf"40[04].*{_NO_MODEL}", UNKNOWN_MODEL, "take one of those it lists"),
+        (r"404 (with a web page|\(other\))", NO_API, FIX_ADDRESS),
+        (r"404", f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"),
+        (r"3\d\d", "it redirects", "give the address it redirects to: {}"),
+        (r"", NOT_ACCEPTED, "change the option that it names, or try another model"),
+    )
 )
-"""Answers under 400 to a key: of a LiteLLM proxy without a database, and of Gemini."""
-_UNKNOWN_MODEL = re.compile(
-    r"invalid model|unknown model|model\W.{0,120}(not found|not exist|not supported)|no such model", re.IGNORECASE
-)
+"""What the server means, and the fix, by the begin of its status and words; the first that fits is taken."""
 
 
 def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Failure:
+    """Return what a status and its words refuse: this prompt, every one, or only this attempt."""
+    is_other = not complaint.is_of_protocol and complaint.words != WEB_PAGE
+    said = f"{status} {'(other) ' if is_other else ''}{complaint.words} {complaint.codes}"
+    what, fix = next((what, fix) for pattern, what, fix in _ANSWERS if pattern.match(said))
     words = short_reason(complaint.words)
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
     kind = f"HTTP {status}" if status != 200 else "error under 200"
-    refusal = _refusal(status, complaint, location=headers.get("location", ""))
-    if refusal is None:
-        wait_s = retry_after_s(headers)
-        return Failure(kind, reason, FIX_BUSY, wait_s=wait_s, overloaded=status in OVERLOADED)
-    what, fix = refusal
+    if what == TRY_AGAIN:
+        return Failure(kind, reason, fix, wait_s=retry_after_s(headers), overloaded=status in OVERLOADED)
+    fix = fix.format(short_reason(re.sub(r"//[^/@]*@", "//", headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
-
-
-def _refusal(status: int, complaint: Complaint, *, location: str) -> tuple[str, str] | None:
-    """Return what the server refuses for good, and the fix; None if another attempt may succeed."""
-    said = f"{complaint.words} {complaint.codes}"
-    if status == 402 or (status in (403, 429) and "insufficient_quota" in said):
-        return "the account has no credit left", "add credit, or give the key of another account"
-    is_over_rate = "request too large" in said.casefold()  # a rate limit that the request alone exceeds
-    if status == 413 or (status in _OF_PROMPT and _TOO_LONG.search(said)) or is_over_rate:
-        return DOES_NOT_FIT, "show it less at once, or serve the model with a longer context"
-    if status in _OF_PROMPT and _FILTER.search(said):
-        return PROMPT_FILTERED, FIX_FILTER
-    if status in _AGAIN:
-        return None
-    if status in (401, 403) or _KEY.search(said):
-        return KEY_REFUSED, "give a key this server knows, by OPENAI_API_KEY or in the key field of the page"
-    if status in (400, 404) and _UNKNOWN_MODEL.search(said):
-        return UNKNOWN_MODEL, "take one of those it lists"
-    is_page = status == 400 and complaint.words == WEB_PAGE
-    if status in NO_CHAT or is_page or (status == 404 and not complaint.is_of_protocol):
-        return NO_API, FIX_ADDRESS
-    if status == 404:
-        return f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}"
-    if 300 <= status < 400:
-        address = re.sub(r"//[^/@]*@", "//", location.partition("?")[0])
-        return "it redirects", f"give the address it redirects to: {short_reason(address)}"
-    return NOT_ACCEPTED, "change the option that it names, or try another model"
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
@@ -492,29 +480,45 @@ OPTIONAL: dict[str, re.Pattern[str] | None] = {
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
-RANGED = ("temperature", "top_logprobs")
-"""Fields whose value is lowered or raised to a range that a refusal gives."""
+RANGED = {"temperature": 2.0, "top_logprobs": 20.0}
+"""Fields whose value moves to the nearest bound that a refusal names, with the largest plausible bound."""
+STEP = 0.01
+"""Distance from a bound that the server does not take itself: `greater than 0`."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
-_N = r"(-?\d{1,9}(?:\.\d{1,9})?)"
-_RANGE = re.compile(rf"(?:between|range|in|from|\[|\() ?[\[(]?{_N} ?(?:,|and|to|-|–) ?{_N}|{_N} ?\.{{2,3}} ?{_N}")
-_MOST = re.compile(
-    r"(?:<=?|≤|at most|(?:less|lower|smaller) than or equal to|no (?:more|greater) than|exceed|up to"
-    rf"|max(?:imum)? (?:of|is|allowed)):? ?{_N}",
+_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b)"
+_PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
+_BOUND = re.compile(
+    r"(?<!\w)(?:(?P<least>greater|more|larger|higher|above|over|min(?:imum)?|at least|strictly positive|>=?|≥)"
+    r"|less|lower|smaller|fewer|below|under|max(?:imum)?|at most|exceeds?|up to|<=?|≤)(?!\w)"
+    rf"(?:[^\d;]{{0,40}}?(?<![\w.])(?P<bound>{_N}))?",
     re.IGNORECASE,
 )
 
 
-def range_in(words: str) -> tuple[float, float] | None:
-    """Return the lowest and the highest value that a refusal allows: `0..1`, `between 0 and 1`, `at most 5`."""
-    if bounds := _RANGE.search(words):
-        low, high = (float(each) for each in bounds.groups() if each is not None)
-        return (low, high) if low < high else None
-    return (-float("inf"), float(most[1])) if (most := _MOST.search(words)) else None
+def bound_in(words: str, value: float, most: float) -> float | None:
+    """Return the value nearest to a refused one that its refusal allows; None if it names no bound from 0 to `most`.
+
+    `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
+    """
+    bounds = [
+        (float(bound or 0), 1 if least else -1)
+        for least, bound in _BOUND.findall(words)
+        if bound or least.endswith("positive")
+    ]
+    for low, high in (sorted(map(float, pair)) for pair in _PAIR.findall(words)):
+        if not low < value < high:
+            bounds += [(low, 1), (high, -1)]
+    bound, inward = min(
+        ((bound, inward) for bound, inward in bounds if 0 <= bound <= most),
+        key=lambda each: abs(each[0] - value),
+        default=(None, 0),
+    )
+    return bound + inward * STEP if bound == value else bound
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
@@ -525,12 +529,24 @@ def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
-    if (bounds := range_in(complaint.words)) and "top_logprobs" in sent:  # `logprobs` is no number
-        named = ["top_logprobs" if name == "logprobs" else name for name in named]
     if _OF_SIZE.search(f"{complaint.words} {complaint.param}"):
         named = [name for name in named if name not in MOST_TOKENS]
-    is_outside = {name: bounds and not bounds[0] <= sent[name] <= bounds[1] for name in named if name in RANGED}
-    return {name: bounds if is_outside.get(name) else None for name in named}
+    refused: Ranges = dict.fromkeys(named)
+    for name in named:
+        ranged = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name  # `logprobs` is no number
+        if ranged in RANGED and (bound := bound_in(complaint.words, sent[ranged], RANGED[ranged])) is not None:
+            refused.pop(name)
+            refused[ranged] = (bound, inf) if bound > sent[ranged] else (-inf, bound)
+    return refused
+
+
+def both(before: Ranges, fields: Ranges) -> Ranges:
+    """Return the refused fields of earlier requests and of one more; None for a range without a value."""
+    merged = before | fields
+    for name in before.keys() & fields.keys():
+        low, high = map(sorted, zip(before[name] or (inf, -inf), fields[name] or (inf, -inf), strict=True))
+        merged[name] = (low[1], high[0]) if low[1] <= high[0] else None
+    return merged
 
 
 def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, Any]:

@@ -61,8 +61,8 @@ class ProgramLearner:
         self._on_program = on_program
         self._on_answer = on_answer
         self._columns = prompts.columns
-        chat = RoleChat(endpoint, counters, "learner")
-        self._ask = partial(chat.complete, temperature=0.0, seed=options.seed)
+        self._chat = RoleChat(endpoint, counters, "learner")
+        self._ask = partial(self._chat.complete, temperature=0.0, seed=options.seed)
         self._translations = Shared[str, Translation]()
         self._texts = Shared[tuple[str, str], TextAnswer]()
         self._predictions: dict[tuple[str, int], Prediction] = {}
@@ -126,22 +126,30 @@ class ProgramLearner:
         messages, fault = self._prompts.translation(hypothesis), ""
         for attempt in range(1, ASKS + 1):
             try:
-                answer = (await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))).text
+                answer = await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
             except PromptRefused as refusal:
                 return translated(code=None, reason=refusal.words, attempts=attempt)
-            if REFUSAL.match(answer):
-                return translated(code=None, reason=NO_PROGRAM, attempts=attempt)
-            try:
-                program = self._read(answer)
-                await self._check(program, is_last=attempt == ASKS)
-                return translated(code=program.code, attempts=attempt)
-            except ProgramFault as error:
-                fault = str(error)
+            code, fault = await self._code_of(answer.text, is_last=attempt == ASKS)
+            is_usable = not fault or fault == NO_PROGRAM or (self._falls_back and answer.text.strip())
+            self._chat.judge(answer, None if is_usable else fault)
+            if code or fault == NO_PROGRAM:
+                return translated(code=code, reason=fault or None, attempts=attempt)
             self._counters.add(unparsable=1)
-            code = {"role": "assistant", "content": answer.strip()[:REPEATED_LIMIT] or "(empty)"}
+            said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
-            messages = [*messages, code, question(words)]
+            messages = [*messages, said, question(words)]
         return translated(code=None, reason=fault, attempts=ASKS)
+
+    async def _code_of(self, answer: str, *, is_last: bool) -> tuple[str | None, str]:
+        """Return the code of an answer that passes the check, or its fault."""
+        if REFUSAL.match(answer):
+            return None, NO_PROGRAM
+        try:
+            program = self._read(answer)
+            await self._check(program, is_last=is_last)
+        except ProgramFault as error:
+            return None, str(error)
+        return program.code, ""
 
     async def _check(self, program: Program, *, is_last: bool) -> None:
         """Run the program on the training rows. Raises ProgramFault for the first that it does not answer.
@@ -181,11 +189,12 @@ class ProgramLearner:
         return yes
 
     async def _ask_about(self, words: str, id_: str, text: str) -> TextAnswer:
-        said = ""
+        yes = None
         with suppress(PromptRefused):
             messages = self._prompts.about_text(words, text)
-            said = (await self._ask(messages, max_tokens=self._options.max_tokens)).text
-        yes = True if _YES.match(said) else False if _NO.match(said) else None
+            said = await self._ask(messages, max_tokens=self._options.max_tokens)
+            yes = True if _YES.match(said.text) else False if _NO.match(said.text) else None
+            self._chat.judge(said, "neither yes nor no" if yes is None else None)
         if yes is None:
             self._counters.add(unparsable=1)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)

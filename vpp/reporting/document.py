@@ -23,7 +23,7 @@ from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.slices import slices, worst_by_column
-from vpp.findings.status import finish_words, rows_sentence, steps_done
+from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -149,7 +149,7 @@ def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
         "Simple models": simple_models(reader, snapshot.view, dataset),
         "Calibration and evidence": calibration(reader, snapshot, dataset),
         "Slices": by_column(snapshot, dataset),
-        "How far to trust this": map(Note, caveats(snapshot, dataset)),
+        "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld(reader.directory))),
         "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
         "The command that repeats the run": command(snapshot.spec),

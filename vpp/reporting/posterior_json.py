@@ -5,12 +5,13 @@ infinity: a log-likelihood of -inf is the string "-Infinity", as in the journal.
 """
 
 import json
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
+from pydantic import PlainSerializer, TypeAdapter
 from pydantic_core import from_json, to_json
 
-from vpp.findings.hypotheses import merge_ideas, particles, similarity
+from vpp.findings.hypotheses import Basis, Idea, Particle, merge_ideas, particles, similarity
 from vpp.findings.points import Point, figures, points, reject_option
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
@@ -27,52 +28,78 @@ FIGURES = ("decision", "share", "entropy_bits", "spread", "low", "high")
 Json = dict[str, Any]
 
 
-def posterior_json(reader: RunReader) -> bytes:
-    content = from_json(to_json(_content(reader, reader.refresh()), inf_nan_mode="strings"))
-    lines = (f"  {_text(key)}: {_field(value)}" for key, value in content.items())
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode(errors="replace")
-
-
-def _content(reader: RunReader, snapshot: Snapshot) -> Json:
-    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
-    ideas, test = merge_ideas(view, dataset), view.evaluated.get("test")
-    near = similarity(ideas, dataset)
-    reject = reject_option(view, spec.config, dataset, of=test)
-    return {
-        "schema": SCHEMA_VERSION,
-        "name": spec.name,
-        "verdict": str(found) if (found := run_verdict(reader.directory, view)) else None,
-        "step": view.last_step,
-        "seed_text": started.seed_text if started else None,
-        "compared_by": ideas.by if ideas.all else None,
-        "rows_compared": len(ideas.rows),
-        "hypotheses": [_record(each, "answers", "compared", text=each.text) for each in ideas.all],
-        "similarity": [] if near is None else near.round(DIGITS).tolist(),
-        "particles": particles(view, dataset),
-        "ruled_out": list(map(_ruled_out, ruled_out(view, dataset))),
-        "disagreement": [_point(point) for point in points(test, dataset, reject)] if test else [],
-        **{name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")},
-        "dataset": spec.dataset,
-        "result": {**result(reader.directory, view), "status": snapshot.state},
-    }
-
-
-def _record(finding: Any, *leave_out: str, **more: Any) -> Json:
-    own = {each.name: getattr(finding, each.name) for each in fields(finding) if each.name not in leave_out}
-    return {**own, **more}
-
-
 def _ruled_out(entry: RuledOut) -> Json:
     against = entry.contradictions
-    rows = [_record(each, "row", row=each.row.id, true=each.row.target) for each in against[:MOST_ROWS]]
+    rows = [
+        {"row": each.row.id, "said": each.said, "true": each.row.target, "is_decisive": each.is_decisive}
+        for each in against[:MOST_ROWS]
+    ]
     unused = ("dataset", "scored", "rival")
-    return _record(entry, *unused, n_rows=entry.n_rows, n_against=len(against), against=rows)
+    own = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name not in unused}
+    return {**own, "n_rows": entry.n_rows, "n_against": len(against), "against": rows}
 
 
 def _point(point: Point) -> Json:
     own = {"row": point.row.id, "true": point.row.target, "uncertain": point.is_uncertain}
     shares = {"shares": dict(point.shares) if point.is_label else None}
     return {**own, **shares, **dict.fromkeys(FIGURES), **figures(point)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The file: the findings of a run."""
+
+    schema: int = SCHEMA_VERSION
+    name: str
+    verdict: str | None
+    step: int | None
+    seed_text: str | None
+    compared_by: Basis | None
+    rows_compared: int
+    hypotheses: tuple[Idea, ...]
+    similarity: list[list[float]]
+    particles: tuple[Particle, ...]
+    ruled_out: tuple[Annotated[Any, PlainSerializer(_ruled_out)], ...]
+    disagreement: tuple[Annotated[Any, PlainSerializer(_point)], ...]
+    config: Json
+    models: Json
+    templates: Json
+    versions: Json
+    dataset: Json
+    result: Json
+
+
+_CONTENTS: TypeAdapter[Contents] = TypeAdapter(Contents)
+
+
+def posterior_json(reader: RunReader) -> bytes:
+    content = _CONTENTS.dump_python(_contents(reader, reader.refresh()))
+    finite = from_json(to_json(content, inf_nan_mode="strings"))
+    lines = (f"  {_text(key)}: {_field(value)}" for key, value in finite.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode(errors="replace")
+
+
+def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
+    view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.started
+    ideas, test, verdict = merge_ideas(view, dataset), view.evaluated.get("test"), run_verdict(reader.directory, view)
+    beginning: Json = {name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")}
+    near, reject = similarity(ideas, dataset), reject_option(view, spec.config, dataset, of=test)
+    return Contents(
+        name=spec.name,
+        verdict=str(verdict) if verdict else None,
+        step=view.last_step,
+        seed_text=started.seed_text if started else None,
+        compared_by=ideas.by if ideas.all else None,
+        rows_compared=len(ideas.rows),
+        hypotheses=ideas.all,
+        similarity=[] if near is None else near.round(DIGITS).tolist(),
+        particles=particles(view, dataset),
+        ruled_out=ruled_out(view, dataset),
+        disagreement=tuple(points(test, dataset, reject)) if test else (),
+        **beginning,
+        dataset=spec.dataset,
+        result={**result(reader.directory, view), "status": snapshot.state},
+    )
 
 
 def _field(value: Any) -> str:

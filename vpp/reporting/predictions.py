@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
-from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
+from vpp.data.labelling import answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
 from vpp.findings.points import Point, figures, points, questions, reject_option, votes_on
 from vpp.findings.rows import reason_words
@@ -161,13 +161,12 @@ def _written(cell: str | None, notation: Notation | None) -> str:
     return write_number(cell, notation) if notation and is_number(cell) else safe_cell(cell)
 
 
-def filled_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
+def filled_rows(table: Table, dataset: Dataset) -> tuple[Row, ...]:
     """Return the rows of a sheet, or of any table, that have a target. Raises DataError as `answered_rows` does."""
     if BITS not in table.names[-1:]:
         return answered_rows(table, dataset)
     named = tuple(replace(column, name=original(column.name)) for column in table.columns)
     answered = answered_rows(replace(table, names=tuple(map(original, table.names)), columns=named), dataset)
     return tuple(
-        replace(each, inputs={name: None if cell is None else original(cell) for name, cell in each.inputs.items()})
-        for each in answered
+        replace(each, inputs=tuple((name, cell and original(cell)) for name, cell in each.inputs)) for each in answered
     )

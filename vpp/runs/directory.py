@@ -162,6 +162,19 @@ class RunDirectory:
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
 
 
+def write_json(path: Path, value: object, *, sync: bool = True) -> None:
+    """Raises DiskRefused."""
+    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
+
+
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Read what `write_json` wrote; None if it is missing or of another kind."""
+    with suppress(OSError, ValueError):
+        value: T = adapter(kind).validate_json(path.read_bytes())
+        return value
+    return None
+
+
 def read_spec(path: Path, kind: type[T], *, missing: str) -> T:
     """Read a file of settings. missing: message if there is none. Raises RunError."""
     try:
@@ -205,19 +218,6 @@ _FIXES = {
     errno.EACCES: ("permission denied", "give this user the right to write there"),
     errno.ENOENT: ("it is gone", "put the folder back where it was"),
 }
-
-
-def write_json(path: Path, value: object, *, sync: bool = True) -> None:
-    """Raises DiskRefused."""
-    write_atomically(path, to_json(value, inf_nan_mode="strings"), sync=sync)
-
-
-def read_json(path: Path, kind: type[T]) -> T | None:
-    """Read what `write_json` wrote; None if it is missing or of another kind."""
-    with suppress(OSError, ValueError):
-        value: T = adapter(kind).validate_json(path.read_bytes())
-        return value
-    return None
 
 
 def refusal(error: OSError, path: Path) -> str:

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from vpp.data.dataset import Dataset, rows_csv, spec
-from vpp.data.labelling import Answered, with_rows
+from vpp.data.dataset import Dataset, Row, rows_csv, spec
+from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
 from vpp.llm.answers import LETTERS
@@ -167,7 +167,7 @@ def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
 
 
 def continue_run(
-    directory: RunDirectory, answered: Sequence[Answered], *, name: str = "", command: tuple[str, ...] = ()
+    directory: RunDirectory, answered: Sequence[Row], *, name: str = "", command: tuple[str, ...] = ()
 ) -> Preparation:
     """Prepare a new run from this run's particles and rows, and the labelled ones; `create` writes it.
 

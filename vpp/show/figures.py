@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 
 _SHEET = (app_folder() / "assets" / "vpp.css").read_text(encoding="utf-8")
-TOKENS = {name: Token(*pair) for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", _SHEET)}
+TOKENS = {name: Token(*pair) for name, *pair in re.findall(r" --([\w-]+): light-dark\((#\w+), (#\w+)\);", _SHEET)}
 """Surfaces (paper, sheet, sunk), ink, lines (rule; edge of a control; past bars), verdicts, tints, labels."""
 
 HUES = 6
