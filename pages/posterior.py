@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.curves import weights_curve
-from vpp.findings.hypotheses import Hypothesis, deck, hypotheses_of, order_words, shares_words
+from vpp.findings.hypotheses import Hypothesis, deck, hypotheses_of, shares_words
 from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
@@ -57,7 +57,8 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     words, constant = [shares_words(every, config, view)], constant_answer(view, config, dataset)
     if constant and not constant.is_beaten:
         words.append(odds_words(constant, dataset))
-    blocks.draw(Say(" ".join(words)), Heading("Hypotheses", order_words(every, config)))
+    order = "heaviest first" if config.is_weighted and len(every) > 1 else ""
+    blocks.draw(Say(" ".join(words)), Heading("Hypotheses", order))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
     draw_deck(run, snapshot, every, AT_ONCE if is_cut else len(every))
     with st.container(horizontal=True, vertical_alignment="center"):

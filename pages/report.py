@@ -30,7 +30,9 @@ def page(run: OpenRun) -> None:
     notes = [python.words] if python else []
     if run.is_live:
         notes.append("The run goes on: this is the report when the page was drawn.")
-    blocks.captions(*notes, "The files add an appendix: simple models, calibration, limits, options, versions.")
+    programs = "programs, " if run.snapshot.spec.config.has_programs else ""
+    notes.append(f"The files add an appendix: {programs}simple models, calibration, limits, options, versions.")
+    blocks.captions(*notes)
     blocks.draw(f'<div class="report">{preview}</div>')
 
 

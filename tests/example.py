@@ -25,8 +25,8 @@ PENGUINS = """run assets/examples/penguins.csv --target species --name Penguins 
 CHAINS = """run assets/examples/penguins.csv --target species --name "Penguins, chains" --demo --no-cache
  --method mh --particles 3 --epochs 1 --seed 2"""
 """Seed 2: every chain rejects some proposals and accepts others."""
-TITANIC = """run assets/examples/titanic.csv --target survived --name Titanic --particles 8 --epochs 1
- --train-size 60 --test-size 100 --limit optimizer=256"""
+TITANIC = "run assets/examples/titanic.csv --target survived --name Titanic --limit optimizer=256 --limit call=3000"
+"""The defaults, with the limit of a small model on two cores."""
 MESSAGES = """weigh assets/examples/messages.csv --target team --name "Messages to a shop" --reading rows
  --start assets/examples/messages.hunches.txt"""
 DEMO: Mapping[str, Sequence[str]] = {EXAMPLE: shlex.split(PENGUINS), CHAINS_EXAMPLE: shlex.split(CHAINS)}

@@ -143,7 +143,7 @@ PRINTS = (
           until="article.card >> nth=3", at_most=1800),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
     Print(name="program", address=POSTERIOR, needs=(".deck",), act=open_program, first=CARD,
-          until="article.card >> nth=1"),
+          until="article.card >> nth=1 >> .slot"),
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
     Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=LABELS),

@@ -168,6 +168,9 @@ def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reach
     for reweighted in short:
         assert reweighted.ess == pytest.approx(5.0, rel=1e-6)
         assert steps_of(events, Resampled, reweighted.step)
+    at_end = [e for e in scripted.of_kind(events, Reweighted) if e.beta == 1]
+    assert [bool(steps_of(events, Resampled, e.step)) for e in at_end] == [e.ess < 5 for e in at_end]
+    assert max(e.ess for e in at_end) > 5
     *_, events = whole_run("smc", tempering="adaptive", particles=10, epochs=1, batch_size=20)
     (reweighted,) = scripted.of_kind(events, Reweighted)
     assert reweighted.beta == 1.0, "the last step goes to the end of the schedule"

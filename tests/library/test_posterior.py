@@ -150,6 +150,9 @@ def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)
+    monkeypatch.setattr("vpp.data.table.MAX_BYTES", 7)
+    with pytest.raises(InputError, match="is larger than"):
+        table_of(tmp_path / "t.csv")
 
 
 def test_several_seeds_give_the_posterior_of_all_their_sentences(

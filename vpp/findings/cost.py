@@ -11,7 +11,6 @@ from vpp.runs.spec import RunSpec
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
 
-MINUTE_S = 60.0
 ASSUMED = (
     "“At most” counts a new text for every hypothesis and step; equal texts share their answers. Repeats of unreadable "
     "answers come on top. Tokens are estimates: the run’s own prompts, a token for "
@@ -86,5 +85,5 @@ def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]
 
 def time_words(whole_s: float) -> str:
     """`about 45 s`: to five seconds, from a minute on to ten."""
-    step = 10 if whole_s >= MINUTE_S else 5 if whole_s > 10 else 1
+    step = 10 if whole_s >= 60 else 5 if whole_s > 10 else 1
     return f"about {seconds(max(1, step * round(whole_s / step)))}"

@@ -503,12 +503,6 @@ def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
 # What the weights say
 
 
-def order_words(every: Sequence[Hypothesis], config: Config) -> str:
-    if len(every) == 1:
-        return ""
-    return "heaviest first" if config.is_weighted else "most chains first"
-
-
 def shares_words(every: Sequence[Hypothesis], config: Config, view: RunView) -> str:
     """`One hypothesis has 95 % of the weight; four others share the rest.`"""
     n, first = len(every), every[0].weight

@@ -392,7 +392,8 @@ def summary(directory: RunDirectory, view: RunView) -> Iterator[Block]:
     if spec.config.is_weighing and view.population:
         yield _weight_table(view)
     elif view.population and dataset:
-        yield heaviest(view, spec.config, dataset)
+        first, what = hypotheses_of(view, dataset)[0], "heaviest" if spec.config.is_weighted else "most frequent"
+        yield Quote(first.words, tuple(filter(None, (f"{what} hypothesis", weight_words(first, view, spec.config)))))
     if view.phase in ("failed", "stopped"):
         yield Note(f"{resume}{' (reads OPENAI_API_KEY again)' if is_key_refused(view) else ''}")
     if view.phase == "paused":
@@ -410,9 +411,3 @@ def _weight_table(view: RunView) -> Table:
     ]
     rows.append((percent(constant_weight(view), 1), percent(MAJORITY, 1), "", "a constant answer"))
     return Table(head=("weight", "prior", "log-likelihood", "hypothesis"), rows=rows, right=(0, 1, 2))
-
-
-def heaviest(view: RunView, config: Config, dataset: Dataset) -> Quote:
-    """Return the first hypothesis of Posterior."""
-    first, what = hypotheses_of(view, dataset)[0], "heaviest" if config.is_weighted else "most frequent"
-    return Quote(first.words, tuple(filter(None, (f"{what} hypothesis", weight_words(first, view, config)))))

@@ -226,9 +226,8 @@ def server_sentences(usage: Usage) -> Iterator[str]:
 def refused_rows(answers: Iterable[Prediction]) -> Counter[str]:
     """Count the rows that the server refused to answer, by its words."""
     kinds = tuple(OF_PROMPT)
-    return Counter(
-        {each.row: each.reason for each in answers if each.reason and each.reason.startswith(kinds)}.values()
-    )
+    words = {each.row: each.reason for each in answers if each.reason and each.reason.startswith(kinds)}
+    return Counter(words.values())
 
 
 def withheld(directory: RunDirectory) -> Iterator[str]:

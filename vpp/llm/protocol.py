@@ -493,9 +493,9 @@ _OF_SIZE = re.compile(
 _N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b)"
 _PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?<!\w)(?:(?P<least>greater|more|larger|higher|above|over|min(?:imum)?|at least|strictly positive|>=?|≥)"
+    r"(?<!\w)(?:greater|more|larger|higher|above|over|min(?:imum)?|at least|>=?|≥"
     r"|less|lower|smaller|fewer|below|under|max(?:imum)?|at most|exceeds?|up to|<=?|≤)(?!\w)"
-    rf"(?:[^\d;]{{0,40}}?(?<![\w.])(?P<bound>{_N}))?",
+    rf"[^\d;]{{0,40}}?(?<![\w.])({_N})",
     re.IGNORECASE,
 )
 
@@ -505,20 +505,12 @@ def bound_in(words: str, value: float, most: float) -> float | None:
 
     `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
     """
-    bounds = [
-        (float(bound or 0), 1 if least else -1)
-        for least, bound in _BOUND.findall(words)
-        if bound or least.endswith("positive")
-    ]
+    bounds = list(map(float, _BOUND.findall(words.replace("strictly positive", "> 0"))))
     for low, high in (sorted(map(float, pair)) for pair in _PAIR.findall(words)):
-        if not low < value < high:
-            bounds += [(low, 1), (high, -1)]
-    bound, inward = min(
-        ((bound, inward) for bound, inward in bounds if 0 <= bound <= most),
-        key=lambda each: abs(each[0] - value),
-        default=(None, 0),
-    )
-    return bound + inward * STEP if bound == value else bound
+        bounds += [] if low < value < high else [low, high]
+    bound = min((each for each in bounds if 0 <= each <= most), key=lambda each: abs(each - value), default=None)
+    inward = STEP if value == 0 else -STEP
+    return value + inward if bound == value else bound
 
 
 def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
