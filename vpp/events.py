@@ -369,10 +369,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Counts of calls, cached or sent. A call counts when its answer arrives, and in `sent` and `cost` when it is sent.
-
-    Only `cached`, `retried` and the fields from `faults` on depend on the cache and the server.
-    """
+    """Counts of calls, cached or sent. A call counts when its answer arrives; in `sent` and `cost` when it is sent."""
 
     learner: int = 0
     """Learner calls, re-asks included."""

@@ -128,6 +128,8 @@ def test_a_fresh_server_has_start_in_view_and_finds_runs_by_name(tmp_path: Path,
         page.set_viewport_size({"width": 1440, "height": 1000})
         links = page.locator('[data-testid="stSidebarNavLink"]')
         assert links.all_inner_texts() == ["New run", "Watch", "Posterior", "Disagreement", "Compare"]
+        page.get_by_role("link", name="The paper’s claims").click()
+        expect(page.get_by_role("heading", name="Where the paper contradicts itself")).to_be_visible()
         write_many(tmp_path)
         page.goto(fresh.url)
         rows = page.locator("nav.runs .run")

@@ -1,4 +1,4 @@
-"""The lists of records in docs/files.md, from the code's docstrings: `python -m tests.docs.records` writes them."""
+"""Parts of docs from the code, which `python -m tests.docs.records` writes: a run's records, and the paper's claims."""
 
 import ast
 import inspect
@@ -9,8 +9,10 @@ from types import ModuleType
 import vpp.events
 import vpp.problem
 import vpp.runs.journal
+from vpp.bench.tables import claims, inconsistencies
+from vpp.show.markup import markdown
 
-PAGE = Path(__file__).parents[2] / "docs" / "files.md"
+DOCS = Path(__file__).parents[2] / "docs"
 BEGIN, END = "<!-- records begin -->", "<!-- records end -->"
 RECORDS: dict[ModuleType, tuple[str, ...]] = {
     vpp.runs.journal: ("Record", "Answer"),
@@ -30,9 +32,17 @@ def lists() -> str:
     )
 
 
-def page_lists() -> str:
-    """Return the lists on the page."""
-    return PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
+def tables() -> str:
+    """Return the paper's claims, and where it contradicts itself."""
+    return markdown([*claims(), *inconsistencies()])
+
+
+PARTS = {"files": lists, "claims": tables}
+"""What stands between the marks of each page."""
+
+
+def page_part(page: str) -> str:
+    return (DOCS / f"{page}.md").read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0].strip()
 
 
 def _record(node: ast.ClassDef) -> str:
@@ -59,4 +69,6 @@ def _flat(words: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(PAGE.read_text(encoding="utf-8").replace(page_lists(), lists()), encoding="utf-8")
+    for page, part in PARTS.items():
+        path = DOCS / f"{page}.md"
+        path.write_text(path.read_text(encoding="utf-8").replace(page_part(page), part()), encoding="utf-8")

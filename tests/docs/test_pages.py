@@ -76,8 +76,12 @@ def test_what_the_app_calls_a_thing_is_what_it_calls_it(page: str) -> None:
     assert [words for words in bold.split(" → ") if words not in said.replace("\u2002", " ")] == []
 
 
-def test_the_page_of_files_has_every_record_and_field_of_the_code() -> None:
-    assert records.page_lists() == records.lists(), "run: python -m tests.docs.records"
+@pytest.mark.parametrize("page", records.PARTS)
+def test_a_page_has_the_part_that_is_made_from_the_code(page: str) -> None:
+    assert records.page_part(page) == records.PARTS[page](), "run: python -m tests.docs.records"
+
+
+def test_fields_of_records_have_words_unless_they_speak_for_themselves() -> None:
     assert set(re.findall(r"^- `(\w+)`$", records.lists(), re.MULTILINE)) <= SPEAK_FOR_THEMSELVES
 
 
@@ -88,6 +92,12 @@ def test_every_dependency_is_pinned_and_earns_a_line() -> None:
                 package, _, version = line.partition("==")
                 assert version, f"{name}: {line} is not pinned"
                 assert f"| {package.partition('[')[0]} |" in TEXTS["dependencies"], package
+
+
+def test_servers_that_are_replayed_are_those_of_the_zoo() -> None:
+    named = re.findall(r"^\| \[?([^|(\]]+).*replayed", TEXTS["endpoints"], re.MULTILINE)
+    zoo = {path.stem for path in (ROOT / "tests" / "llm" / "replies").glob("*.json")} - {"any server"}
+    assert sorted(name.split(" proxy")[0].replace(" ", "").lower() for name in named) == sorted(zoo)
 
 
 def test_the_version_is_one() -> None:

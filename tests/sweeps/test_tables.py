@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import asdict, replace
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from vpp.bench.sweep import (
     prepare,
     results_csv,
 )
-from vpp.bench.tables import paper, papers, tables, tables_markdown
+from vpp.bench.tables import claims, paper, papers, tables, tables_markdown
 from vpp.data.tasks import TASKS
 from vpp.demo import VERSION
 from vpp.llm.templates import AUTO, EXAMPLES, NUMBERS, PAPER, set_texts
@@ -257,6 +258,34 @@ def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
     best = min(float(value) for run in papers("tab:per_seed", "linear") for value in run.values())
     assert f"{best}" in inconsistent("Linear")
     assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
+
+
+def claim(words: str) -> dict[str, str]:
+    return next(each for each in paper()["claims"] if words in each["claim"])
+
+
+def test_every_claim_has_a_figure_or_says_that_there_is_none() -> None:
+    _, table = claims()
+    assert {len(row) for row in table.rows} == {len(table.head)}
+    assert all(cell for row in table.rows for cell in row)
+    verdicts = {verdict for row in table.rows for verdict in row[-2:]}
+    assert verdicts <= {"holds", "in part", "gone with programs", "does not hold", "open", "–"}
+
+
+def with_error(differences: list[float], digits: int = 0) -> str:
+    return f"{abs(fmean(differences)):.{digits}f} ± {stdev(differences) / len(differences) ** 0.5:.{digits}f}"
+
+
+def test_standard_errors_of_the_papers_figures_are_those_of_its_runs() -> None:
+    runs = {task: papers("tab:per_seed", task) for task in TASKS}
+    against = {
+        ("Sum parity", "smc", "vml5"): ("sum-parity", 0),
+        ("SMC beats MH", "smc", "mh"): ("poly", 1),
+        ("Better than one", "smc", "vml"): ("poly", 0),
+    }
+    for (words, better, worse), (task, digits) in against.items():
+        differences = [float(run[better]) - float(run[worse]) for run in runs[task]]
+        assert with_error(differences, digits) in claim(words)["paper"]
 
 
 def test_the_docs_are_of_the_demo_model_that_ships() -> None:

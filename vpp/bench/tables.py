@@ -391,10 +391,18 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Section]:
     return [(heading, table) for heading, table in covered if table.rows]
 
 
+def claims() -> Section:
+    head = ("the paper claims", "its figures", "demo model", "real model, programs", "real model, rows", "demo", "real")
+    return _from_paper("Claim by claim", paper()["measured"], head, "claims")
+
+
 def inconsistencies() -> Section:
-    rows = [tuple(each.values()) for each in paper()["inconsistent"]]
-    head, note = ("place", "the paper says", "found"), "Recalculated from its own numbers."
-    return section("Where the paper contradicts itself", note, head, rows, labels=3)
+    head = ("place", "the paper says", "found")
+    return _from_paper("Where the paper contradicts itself", "Recalculated from its own numbers.", head, "inconsistent")
+
+
+def _from_paper(title: str, note: str, head: tuple[str, ...], part: str) -> Section:
+    return section(title, note, head, [tuple(each.values()) for each in paper()[part]], labels=len(head))
 
 
 def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:

@@ -259,7 +259,7 @@ def is_notebook() -> bool:
 def run_to_end(prepared: Preparation, *, seeds: int = 1, progress: bool | None = None) -> RunDirectory:
     """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
 
-    seeds: from 2, so many runs; returned is the one that weighs their sentences together. progress: True shows a
+    seeds: number of runs; of two or more, the run that weighs all their sentences is returned. progress: True shows a
     progress bar, False hides it, None shows it in notebooks only.
     """
     from tqdm import tqdm

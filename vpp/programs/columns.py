@@ -86,7 +86,7 @@ def _type(kind: str, present: Sequence[str]) -> Type:
         return "prose"
     if kind == "sequence":
         return "numbers"
-    # A column of numbers may have 100,000 different ones: only others are read.
+    # The cells of a column of numbers, up to 100,000 different ones, need no second look.
     holds_numbers = kind == "number" or (bool(present) and all(map(is_number, present)) and not are_codes(present))
     return "number" if holds_numbers else "text"
 
