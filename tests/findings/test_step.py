@@ -141,7 +141,7 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert [(step, name) for step, _, name in sizes.dots] == [(2, "copied"), (3, "end")]
     # 0.4 EVEN, 0.3 BIG, 0.2 PAIR, 0.1 ODD
     assert sizes.dots[-1][1] == pytest.approx(ess_of_sentences(view) or 0) == pytest.approx(1 / 0.3)
-    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 sentences"
+    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 texts, alike ones too"
     drawn_html = html([curve, sizes])
     assert drawn_html.count('role="img"') == 2
     assert ">step</text>" in drawn_html

@@ -5,11 +5,11 @@ import pytest
 from tests.processes import Desk
 from tests.servers.served import Served, finished_view, outcome_of, votes
 
-RULES = ("--optimizer-model", "rules")
+RULES, ROWS = ("--optimizer-model", "rules"), ("--reading", "rows")
 
 
 def test_a_run_on_two_models_reads_every_answer(litellm: Served, desk: Desk) -> None:
-    view = finished_view(desk, "answered", *litellm.options, *RULES, **litellm.environment)
+    view = finished_view(desk, "answered", *litellm.options, *RULES, *ROWS, **litellm.environment)
     assert view.usage.unparsable == 0
     assert set(votes(view)) == {"Adelie"}
     assert all(drawn.text.endswith("Every penguin is an Adelie.") for drawn in view.draws.values())
@@ -28,7 +28,7 @@ def test_a_model_that_only_fails_ends_the_run_with_3_and_the_reason(
 
 
 def test_a_key_it_does_not_know_ends_the_run_with_3_and_is_not_repeated(litellm: Served, desk: Desk) -> None:
-    outcome = outcome_of(desk, "refused", *litellm.options, *RULES, OPENAI_API_KEY="sk-not-this-one")
+    outcome = outcome_of(desk, "refused", *litellm.options, *RULES, *ROWS, OPENAI_API_KEY="sk-not-this-one")
     assert outcome.code == 3
     assert "labels" in outcome.complaint
     assert "not-this-one" not in outcome.err

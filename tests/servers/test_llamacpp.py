@@ -13,7 +13,7 @@ from vpp.llm.templates import shipped
 
 RULE = "The output is 1 if x is above 2, and 0 otherwise."
 AWKWARD = ("C:\\x|y", 'say "yes"', "50 % [ß]")
-FEW_CALLS = ("--method", "vml", "--train-size", "4", "--batch-size", "2", "--test-size", "2")
+FEW_CALLS = ("--method", "vml", "--reading", "rows", "--train-size", "4", "--batch-size", "2", "--test-size", "2")
 SHORT = ("--limit", "learner=200", "--limit", "optimizer=48")
 
 

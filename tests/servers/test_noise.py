@@ -36,7 +36,11 @@ def test_check_endpoint_of_transformers_says_what_is_true(transformers: Served, 
 
 
 def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
-    assert set(votes(finished_view(desk, "structured", *vllm.options))) <= {"Adelie", "Chinstrap", "Gentoo"}
+    assert set(votes(finished_view(desk, "structured", *vllm.options, "--reading", "rows"))) <= {
+        "Adelie",
+        "Chinstrap",
+        "Gentoo",
+    }
 
 
 def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, desk: Desk) -> None:
@@ -63,7 +67,9 @@ def test_a_prompt_beyond_the_context_is_refused_in_one_line(vllm: Served) -> Non
 
 
 def test_a_run_outlives_a_full_queue(crowded_vllm: Served, desk: Desk) -> None:
-    view = finished_view(desk, "crowded", *crowded_vllm.options, "--batch-size", "60", "--train-size", "120")
+    view = finished_view(
+        desk, "crowded", *crowded_vllm.options, "--reading", "rows", "--batch-size", "60", "--train-size", "120"
+    )
     assert "503 Service Unavailable" in crowded_vllm.log.read_text()
     assert view.usage.retried > 0
     assert view.usage.prompt_tokens > 10_000

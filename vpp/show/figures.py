@@ -176,11 +176,11 @@ def _(block: Curve) -> str:
     now = "" if block.at is None else f'<path class="at" d="M{x(block.at):.1f},{TOP}V{floor}"/>'
     lines = "".join(line(name, points) for name, points in block.lines.items() if points)
     dots = "".join(
-        f'<circle cx="{x(step):.1f}" cy="{y(value):.1f}" r="4"><title>{text(name)}</title></circle>'
+        f'<circle class="{name}" cx="{x(step):.1f}" cy="{y(value):.1f}" r="4"><title>{text(name)}</title></circle>'
         for step, value, name in block.dots
     )
     names = [*zip(block.lines, block.names or block.lines, strict=True)] if len(block.lines) > 1 else []
-    names += [("dot", name) for name in dict.fromkeys(name for _, _, name in block.dots)]
+    names += [(f"dot {name}", name) for name in dict.fromkeys(name for _, _, name in block.dots)]
     key = " ".join(f'<i class="{kind}"></i>{text(name)}' for kind, name in reversed(names))
     return (
         f'<figure class="curve"><h3>{term(block.title)}</h3>'
