@@ -30,7 +30,7 @@ from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import RunReader, Snapshot, read_summary
 from vpp.runs.process import launch
 from vpp.runs.spec import RunSpec
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config
@@ -297,6 +297,7 @@ SHIPPED_WORDS = {
     CHAINS_EXAMPLE: "Penguin species, three chains",
     REAL_EXAMPLE: "Titanic survivors, by a language model",
     TEXT_EXAMPLE: "Hypotheses about messages, by a language model",
+    PAPER_EXAMPLE: "The paper’s sum parity, by a language model",
 }
 
 

@@ -20,7 +20,9 @@ REAL_EXAMPLE = "example-titanic"
 """Id and folder of the shipped run of a language model."""
 TEXT_EXAMPLE = "example-messages"
 """Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
-EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
+PAPER_EXAMPLE = "example-sum-parity"
+"""Id and folder of the shipped run of a language model on a task of the paper, in the paper's setting."""
+EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, PAPER_EXAMPLE)
 
 
 class RunStore:
