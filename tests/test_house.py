@@ -65,13 +65,13 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 def test_the_product_the_tests_and_the_docs_only_shrink() -> None:
     """A feature brings its own cut: lower a limit when you can, never raise one."""
-    assert lines(product()) <= 31_401
-    assert len(product()) <= 142
-    assert lines(tracked_files("pages/*.py", "vpp/findings/*.py", "vpp/show/*.py", "vpp/reporting/*.py")) <= 10_975
-    assert lines(tracked_files("tests/*.py")) <= 26_119
+    assert lines(product()) <= 31_028
+    assert len(product()) <= 141
+    assert lines(tracked_files("pages/*.py", "vpp/findings/*.py", "vpp/show/*.py", "vpp/reporting/*.py")) <= 10_974
+    assert lines(tracked_files("tests/*.py")) <= 25_737
     assert sum(len(path.read_text("utf-8").split()) for path in tracked_files("docs/*.md")) <= 15_000
     assert sum(path.stat().st_size for path in tracked_files("assets/*.css")) <= 24_734
-    assert lines(tracked_files("assets/*.js")) <= 436
+    assert lines(tracked_files("assets/*.js")) <= 435
 
 
 def test_the_command_run_has_few_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,12 +35,12 @@ def test_check_endpoint_of_transformers_says_what_is_true(transformers: Served, 
     assert ask(transformers, "Tell a story.", max_tokens=1).completion_tokens <= 1
 
 
-def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
-    assert set(votes(finished_view(desk, "structured", *vllm.options, "--reading", "rows"))) <= {
-        "Adelie",
-        "Chinstrap",
-        "Gentoo",
-    }
+def test_a_run_with_structured_answers_gets_them(vllm: Served, desk: Desk) -> None:
+    """Noise fills the explanation up to the limit of tokens: answers are cut, but begin as the schema has them."""
+    view = finished_view(desk, "structured", *vllm.options, "--reading", "rows")
+    assert desk.directory("structured").spec().structured_as == "json_schema"
+    assert view.usage.learner > 0
+    assert "not as structured" not in view.usage.faults
 
 
 def test_a_run_on_log_probabilities_of_noise_abstains_in_order(vllm: Served, desk: Desk) -> None:
@@ -67,9 +67,11 @@ def test_a_prompt_beyond_the_context_is_refused_in_one_line(vllm: Served) -> Non
 
 
 def test_a_run_outlives_a_full_queue(crowded_vllm: Served, desk: Desk) -> None:
-    view = finished_view(
-        desk, "crowded", *crowded_vllm.options, "--reading", "rows", "--batch-size", "60", "--train-size", "120"
-    )
+    """The queue does not end it: that a hundred answers of noise cannot be read does."""
+    rows = ("--reading", "rows", "--batch-size", "60", "--train-size", "120")
+    outcome = outcome_of(desk, "crowded", *crowded_vllm.options, *rows)
+    assert "none of the first 100 calls got an answer to use" in outcome.complaint
+    view = desk.look("crowded").view
     assert "503 Service Unavailable" in crowded_vllm.log.read_text()
     assert view.usage.retried > 0
     assert view.usage.prompt_tokens > 10_000
