@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.inspected import BIG, EVEN, LABELS, ODD, labels
+from tests.processes import ROOT
 from tests.reporting.builders import (
     DEMO,
     SEED,
@@ -36,9 +37,10 @@ from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult
 from vpp.runs.budget import demo_pace, plan_of, time_s
-from vpp.runs.directory import State
+from vpp.runs.directory import RunDirectory, State
 from vpp.runs.journal import Record, RunReader, Snapshot, read_summary
 from vpp.runs.spec import RunSpec
+from vpp.runs.store import EXAMPLES
 from vpp.runs.view import ess_of_sentences
 from vpp.settings import Config
 from vpp.show.cards import Card, Deck
@@ -371,3 +373,14 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
     assert words(at + 12, at + 3600, now=at) == "Next try in 12 s (at 08:00:12); gives up at 09:00."
     assert words(at, at + 60, now=at + 1) == "Next try any moment; gives up at 08:01."
     assert words(None, None, now=at) == ""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_particle_of_each_step_and_phase_is_on_a_card(name: str) -> None:
+    """Of alike texts a copying may keep one that is not the hypothesis's face."""
+    reader = RunReader(RunDirectory(ROOT / "assets/examples" / name))
+    view, config = reader.refresh().view, reader.directory.spec().config
+    cards = Cards(view, config, reader.dataset())
+    for step, at in view.steps.items():
+        for phase in phases(at):
+            assert sum(card.copies for card in cards.at(step, phase)) == (view.size if at.scores else 0)
