@@ -267,11 +267,11 @@ def start_new(prepared: "Preparation", seeds: int = 1) -> None:
 
 def free_name(name: str) -> str:
     """Return the name, with a number if a run has it already: `Penguins 2`."""
-    taken = {spec.name for run in person.store().runs() if (spec := settings(run))}
+    names = {spec.name for run in person.store().runs() if (spec := settings(run))}
     stem, _, number = name.rpartition(" ")
-    base = stem if number.isdecimal() and stem in taken else name
+    base = stem if number.isdecimal() and stem in names else name
     numbered = (f"{base} {n}" for n in count(2))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 @contextmanager

@@ -199,16 +199,16 @@ def test_labels_are_asked_answered_and_gone_on_from(
     app.button(key=CONTINUE).click().run()
     assert not app.exception
     (directory,) = begun
-    made = directory.spec()
-    assert made.start == inspected.LABEL_SLOTS
-    assert made.config.final_weights == "train"
+    spec = directory.spec()
+    assert spec.start == inspected.LABEL_SLOTS
+    assert spec.config.final_weights == "train"
     data = RunReader(directory).dataset()
     assert (data.train[-1].id, data.train[-1].target) == (34, "yes")
     assert data.descriptions == MEANT
 
 
 def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
-    """In CPython (-1.0,) and (-2.0,) have one hash."""
+    """Python gives -1 and -2 the same hash, so a hash cannot tell their rows apart."""
     ask(screen.opened(app, run_with_unlabelled(tmp_path, (-1, -2)), "disagreement"))
     if len(truths(app)) < 2:
         show_all(app)

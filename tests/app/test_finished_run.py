@@ -38,13 +38,13 @@ KEYS = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')
 @pytest.fixture(scope="module")
 def film(app: App) -> str:
     """Address of a run whose first step favours the first hypothesis, whose second step and end the second."""
-    texts, said = ("First.", "Second."), {0: "yes", 1: "no"}
+    texts, answers = ("First.", "Second."), {0: "yes", 1: "no"}
     events = [started(Config(particles=2), YES_NO), *drawn(*texts)]
     for step, weights in enumerate(((0.8, 0.2), (0.2, 0.8))):
-        events += [scored(step, k, text, {**said, 2: said[k]}) for k, text in enumerate(texts)]
+        events += [scored(step, k, text, {**answers, 2: answers[k]}) for k, text in enumerate(texts)]
         events += [reweighted(step, weights), finished_step(step, texts, weights=weights)]
-    made = run(app.runs / "made", *events, RunFinished(outcome="finished"))
-    return f"{app.url}/watch?run={move_run(app, made, '20260102-0001-film-smc-0000').name}"
+    reader = run(app.runs / "made", *events, RunFinished(outcome="finished"))
+    return f"{app.url}/watch?run={move_run(app, reader, '20260102-0001-film-smc-0000').name}"
 
 
 MOVING = """() => document.getAnimations()

@@ -1,4 +1,4 @@
-"""Who is let in: requests for the server's own host and from its own pages, a person, and who else reaches the page."""
+"""Requests are answered on the server's own host and from its own pages, and after a login where there is one."""
 
 import http.client
 import socket

@@ -38,7 +38,7 @@ def tables() -> str:
 
 
 PARTS = {"files": lists, "claims": tables}
-"""What stands between the marks of each page."""
+"""By page: the function that writes its generated part."""
 
 
 def page_part(page: str) -> str:

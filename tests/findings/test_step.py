@@ -143,7 +143,7 @@ def test_figures_have_a_text_and_count_steps_from_one(tmp_path: Path) -> None:
     assert [(step, name) for step, _, name in sizes.dots] == [(2, "copied"), (3, "end")]
     # 0.4 EVEN, 0.3 BIG, 0.2 PAIR, 0.1 ODD
     assert sizes.dots[-1][1] == pytest.approx(ess_of_sentences(view) or 0) == pytest.approx(1 / 0.3)
-    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 texts, alike ones too"
+    assert ess_curve(view, at=None).words == "At the end the weight is spread over about 3.3 texts, counted one by one"
     drawn_html = html([curve, sizes])
     assert drawn_html.count('role="img"') == 2
     assert ">step</text>" in drawn_html
@@ -377,7 +377,7 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_particle_of_each_step_and_phase_is_on_a_card(name: str) -> None:
-    """Of alike texts a copying may keep one that is not the hypothesis's face."""
+    """Texts that answer alike share a card. It stays when the text it shows is dropped and another is copied."""
     reader = RunReader(RunDirectory(ROOT / "assets/examples" / name))
     view, config = reader.refresh().view, reader.directory.spec().config
     cards = Cards(view, config, reader.dataset())

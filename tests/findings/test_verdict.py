@@ -250,11 +250,11 @@ def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None
     weighed = replace(reweighted(3, (0.5, 0.5), beta=4.0), log_evidence=-1.5)
     view = RunView(steps={3: StepView(step=3, reweighting=weighed, end=finished(3, ("a", "b")))})
     config = Config(particles=2, tempering="incremental")
-    told = evidence(
+    record = evidence(
         RunSpec(name="", config=config, endpoint=EndpointSpec(demo=True), dataset={"task": "classification"}), view
     )
-    assert told is not None
-    assert (told["value"], told["exponent"]) == (-1.5, 0.25)
+    assert record is not None
+    assert (record["value"], record["exponent"]) == (-1.5, 0.25)
 
 
 EXACT = "the acceptance rule is exact"

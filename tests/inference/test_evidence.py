@@ -1,4 +1,4 @@
-"""On spaces that can be enumerated: what the shipped accept step samples, and the evidence of tempered SMC.
+"""The accept step's samples and tempered SMC's evidence, on spaces small enough to list every hypothesis.
 
 The evidence is unbiased within the bounds of vpp/inference/tempered.py, and biased outside: particles and proposals
 from the prior, fixed rows, fixed exponents.

@@ -146,7 +146,7 @@ def test_a_file_of_sentences_is_lines_or_a_json_list() -> None:
         read_sentences('["one", 2]', name="f")
 
 
-# Prior weights of the sentences, of which the last repeats the first
+# Prior weights of sentences; the last sentence is the first again
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
 THREE = (

@@ -32,7 +32,7 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
 
 
 @pytest.mark.parametrize(
-    ("told", "config", "most"),
+    ("number", "config", "most"),
     [
         (0, Config(particles=3), 1024),
         (0, Config(), 1600),
@@ -42,8 +42,8 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
         (8, Config(), 8),
     ],
 )
-def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: int, config: Config, most: int) -> None:
-    spec = replace(penguins().spec, config=config, endpoint=replace(SERVER, concurrency=told))
+def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(number: int, config: Config, most: int) -> None:
+    spec = replace(penguins().spec, config=config, endpoint=replace(SERVER, concurrency=number))
     assert replace(spec, dataset={**spec.dataset, "n_train": 100, "n_test": 60}).ceiling == most
 
 

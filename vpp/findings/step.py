@@ -225,7 +225,7 @@ class Cards:
     ) -> Iterator[tuple[Card, list[Particle]]]:
         for hypothesis, own in grouped((named.numbers[each.hypothesis], each) for each in particles).items():
             face = named.faces[hypothesis]
-            front = next((each for each in own if each.hypothesis == face), own[0])  # it may not be copied, another is
+            front = next((each for each in own if each.hypothesis == face), own[0])  # if dropped, a like text
             origins = dict.fromkeys(before.numbers[each.parent] for each in own if each.parent in before.numbers)
             card = Card(
                 key=hypothesis,
