@@ -208,6 +208,10 @@ class Proposed(Writing):
     rows: tuple[int, ...] = ()
     """Ids of the rows in the prompt, if they are not the batch's."""
 
+    @property
+    def repeats(self) -> bool:
+        return self.why == "unchanged" and self.origin == "refined"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticleState:

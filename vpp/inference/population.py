@@ -28,6 +28,8 @@ class Particle:
     """Natural log of the unnormalised weight."""
     predictions: tuple[Prediction, ...] = ()
     """y^_m on the rows last scored."""
+    repeats: bool = False
+    """True if the last rewrite of the text came back unchanged."""
 
     @property
     def id(self) -> str:
@@ -35,7 +37,7 @@ class Particle:
 
     def settled(self, slot: int) -> "Particle":
         """The particle for the next step of a chain: without the log-likelihood, which is of one step's rows."""
-        return Particle(text=self.text, parent=slot, predictions=self.predictions)
+        return Particle(text=self.text, parent=slot, predictions=self.predictions, repeats=self.repeats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,8 @@ async def propose(chain: Chain, *, temperature: float) -> Candidate:
     """theta~ <- f_opt(theta, {x_m, y^_m, y_m}), or a fresh draw from the prior with probability `restart`.
 
     Both the seed of the call and the choice of a draw depend on step and slot alone, never on the particle; but beyond
-    the paper, a particle without a mistake on its scored rows is drawn afresh too.
+    the paper, a particle is drawn afresh too if it has no mistake on its scored rows, or if its last rewrite came back
+    unchanged: asked again, three of four come back unchanged again.
     temperature: the optimizer's sampling temperature.
     """
     problem, config, particle = chain.problem, chain.config, chain.particle
@@ -105,7 +106,7 @@ async def propose(chain: Chain, *, temperature: float) -> Candidate:
 
 
 async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
-    """(M,) the batch; beyond the paper (0,) rows if the particle has no mistake on any scored row.
+    """(M,) the batch; beyond the paper (0,) rows if a rewrite has nothing to learn, and a fresh draw is due.
 
     If only the batch has none, up to half of it makes room for mistakes on other scored rows: more than half would
     show a rule that is nearly right as one that is nearly wrong. Steps and slots begin at different mistakes.
@@ -113,6 +114,8 @@ async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
     batch = chain.batch
     if not (chain.config.is_filtered and chain.config.mutate == "filtered"):
         return batch
+    if chain.particle.repeats:
+        return ()
     given = zip(batch, await predictions_on(chain, batch), strict=True)
     if any(prediction.is_mistake(row) for row, prediction in given):
         return batch
@@ -139,7 +142,8 @@ async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float
     """
     chain = candidate.chain
     if candidate.text is None:
-        return Outcome(slot=chain.slot, particle=chain.particle, events=(candidate.kept(),))
+        kept = candidate.kept()
+        return Outcome(slot=chain.slot, particle=replace(chain.particle, repeats=kept.repeats), events=(kept,))
     log_lik = _known(chain.particle)
     # y^'_m <- f(x_m; theta~)                                                       evaluate the proposal
     new = await score(chain.of(replace(chain.particle, text=candidate.text)), rows, role="proposal")
@@ -157,9 +161,8 @@ async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float
         log_alpha=log_alpha,
         u=u,
     )
-    return Outcome(
-        slot=chain.slot, particle=new.particle if accepted else chain.particle, events=(*new.events, decision)
-    )
+    theta = replace(new.particle if accepted else chain.particle, repeats=False)
+    return Outcome(slot=chain.slot, particle=theta, events=(*new.events, decision))
 
 
 def _known(particle: Particle) -> float:

@@ -311,8 +311,9 @@ def population_of(view: RunView) -> Population | None:
             parent=state.parent,
             log_likelihood=state.log_likelihood,
             log_weight=state.log_weight,
+            repeats=slot in last.proposals and last.proposals[slot].repeats,
         )
-        for state in last.population
+        for slot, state in enumerate(last.population)
     )
     return Population(
         step=last.step,
