@@ -117,6 +117,20 @@ def test_a_text_without_a_mistake_is_not_rewritten_but_drawn_afresh():
     assert rewriting_of(method="mh") == ([], False, "prior")
 
 
+@pytest.mark.parametrize("name", ["smc filtered", "mh on all rows"])
+def test_after_a_rewrite_that_comes_back_unchanged_the_next_call_is_a_fresh_draw(name):
+    *_, events = whole_run(name, mutate="filtered")
+    proposals = {(proposed.step, proposed.particle): proposed for proposed in scripted.of_kind(events, Proposed)}
+    ancestors = {resampled.step: resampled.ancestors for resampled in scripted.of_kind(events, Resampled)}
+    after = [
+        now.origin
+        for (step, slot), now in proposals.items()
+        if (before := proposals.get((step - 1, ancestors.get(step, range(99))[slot])))
+        and (before.why, before.origin) == ("unchanged", "refined")
+    ]
+    assert after == ["prior"] * len(after) != []
+
+
 @pytest.mark.parametrize(
     "options", [{"mutate": "every"}, {"mutate": "every", "method": "mh"}, {"method": "always-accept"}]
 )
