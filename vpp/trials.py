@@ -344,7 +344,7 @@ class PromptedAsking:
         problem = session.problem
         prompts, text = learner_prompts(self._spec, problem.dataset), f"{problem.seed_text} {WITH}"
         draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
-        texts = [f"{text}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
+        texts = [f"{text}\n{render_rows(map(prompts.display, rows))}" for rows in draws]
 
         async def ask(name: Any, texts: Sequence[str], *, examples: int = 0, asked_before: int = 0) -> Prompted:
             before = counters.snapshot().learner
@@ -369,7 +369,7 @@ class PromptedAsking:
         room -= prompt_tokens(prompts.messages(text, longest))
         rows: list[Row] = []
         for row in (dataset.train[place] for place in order):
-            room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
+            room -= 1 + tokens_at_most(render_rows([prompts.display(row)]))
             if room < 0:
                 break
             rows.append(row)

@@ -150,6 +150,17 @@ async def test_a_firewalls_page_costs_one_row_and_ends_a_run_only_if_it_answers_
         assert len(stub.requests) <= 60
 
 
+async def test_a_firewall_that_bans_every_call_after_some_answers_ends_a_run() -> None:
+    async with learner_of(chat(), PAGE) as (learner, stub, _):
+        (first,) = await learner.predict(RULE, PARITY.train[:1])
+        assert first.value == "1"
+        with pytest.raises(
+            EndpointRefused, match=r"HTTP 403 with a web page.*none of the last \d{3} calls got an answer"
+        ):
+            await together(learner.predict(f"{RULE} {n}", PARITY.train) for n in range(400))
+        assert 512 < len(stub.requests) <= 1_201
+
+
 async def test_a_model_whose_first_answers_all_cannot_be_read_ends_a_run_with_its_words_and_what_to_change() -> None:
     words = (
         r"cannot be read \(there is no 'Output:' line\): it said 'It depends. Really.'.*--templates.*--limit learner=N"

@@ -83,7 +83,7 @@ class ResponseCache:
         return None
 
     def put(self, key: str, completion: Completion) -> None:
-        answer = _ANSWER.dump_json(completion, exclude={"cached"}).decode()
+        answer = _ANSWER.dump_json(completion, exclude={"cached", "refusal"}).decode()
         self._use(lambda: self._store.set(key, answer), unkept=1)
 
     def _use(self, work: Callable[[], Any], *, unkept: int) -> Any:

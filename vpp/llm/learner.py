@@ -34,9 +34,9 @@ ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
-LEAST_EMPTY, LEAST_UNREAD, MOST_UNREAD = 10, {"learner": 100, "optimizer": 30}, 512
+LEAST_EMPTY, LEAST_UNREAD, MOST_IN_VAIN = 10, {"learner": 100, "optimizer": 30}, 512
 """Refused calls, or empty answers, at which a role ends if none before could be read; answers of other text, which are
-more than a learner gives about a batch and no rule; and the most of both, while more calls are open."""
+more than a learner gives about a batch and no rule; and the most of both while more calls are in flight."""
 FIX_UNREAD = "take a model that follows instructions, other prompts (--templates), or more tokens (--limit {}=N)"
 T = TypeVar("T", Prediction, Proposal)
 K = TypeVar("K", bound=Hashable)
@@ -59,48 +59,63 @@ class Chat(Protocol):
 class RoleChat:
     """The calls of one role, counted. A refusal costs its question alone, and so does an answer that cannot be read.
 
-    But a role ends if this is so for all of its first calls: then something is wrong that each call would pay for.
+    But a role ends if this is so for all of its first calls, or if very many in a row are refused, as by a firewall
+    that bans this machine: then something is wrong that each call would pay for.
     """
 
     def __init__(self, endpoint: Chat, counters: Counters, role: Literal["learner", "optimizer"]) -> None:
+        """counters: shared by the roles of a run."""
         self.has_read = False
         """True once an answer could be read."""
         self._endpoint = endpoint
         self._counters = counters
         self._role = role
-        self._unread = self._open = 0
+        self._in_flight = self._in_vain = 0
 
     async def complete(self, messages: Messages, **options: Any) -> Completion:
-        """Return an answer, which the caller passes to `judge` with what it makes of it. Raises EndpointError."""
-        self._open += 1
+        """Return an answer, or the server's refusal; the caller tells `judge` what it makes of it.
+
+        Raises EndpointError if a role ends.
+        """
+        self._in_flight += 1
         try:
             completion = await self._endpoint.complete(messages, **options)
             self._counters.add(**{self._role: 1})
             return completion
         except PromptRefused as refusal:
-            self._count_unread(str(refusal), LEAST_EMPTY)
-            raise
+            self._counters.add(unparsable=1)
+            self._count_in_vain(str(refusal), LEAST_EMPTY)
+            return Completion(text="", refusal=refusal.words)
         finally:
-            self._open -= 1
+            self._in_flight -= 1
 
-    def judge(self, completion: Completion, reason: str | None) -> None:
-        """Note whether an answer could be read, and why not. Raises EndpointRefused if none of the first could."""
-        self.has_read |= reason is None
+    def judge(self, completion: Completion, reason: str | None, *, is_usable: bool = False) -> None:
+        """Count an answer that cannot be read for this reason. Raises EndpointRefused if none of the first could.
+
+        is_usable: whether the run goes on with an answer of any text.
+        """
+        if reason is None or (is_usable and completion.text.strip()):
+            self.has_read, self._in_vain = True, 0
+        if reason is None or completion.refusal:
+            return
+        self._counters.add(unparsable=1)
         if self.has_read:
             return
         if completion.text.strip():
             words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
-            self._count_unread(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
+            self._count_in_vain(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
         why = ", cut off at its limit of tokens" if completion.cut_off else why
-        self._count_unread(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}", LEAST_EMPTY)
+        self._count_in_vain(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}", LEAST_EMPTY)
 
-    def _count_unread(self, words: str, least: int) -> None:
-        """Count a call in vain, weighed against those that are still open: refusals come faster than answers."""
-        self._unread += not self.has_read
-        if not self.has_read and self._unread >= max(least, min(self._open, MOST_UNREAD)):
-            raise EndpointRefused(f"{words} (none of the first {self._unread} calls got an answer to use)") from None
+    def _count_in_vain(self, words: str, least: int) -> None:
+        """Weigh the calls in vain against those in flight: refusals come faster than answers."""
+        self._in_vain += 1
+        most = max(least, min(self._in_flight, MOST_IN_VAIN))
+        if self._in_vain >= (MOST_IN_VAIN + self._in_flight if self.has_read else most):
+            which = f"{'last' if self.has_read else 'first'} {self._in_vain}"
+            raise EndpointRefused(f"{words} (none of the {which} calls got an answer to use)") from None
 
     async def until_read(
         self, messages: Messages, read: Callable[[Completion], T], *, seed: int, **options: Any
@@ -110,26 +125,26 @@ class RoleChat:
         A repetition has another seed, and a line for each fault so far above the question. The answers are left out: a
         small model that sees its own wrong answer stops answering in the asked form. Raises EndpointError.
         """
-        answer, n, faults = None, 0, ""
-        while answer is None or (answer.reason is not None and n < ASKS):
+        n, faults = 0, ""
+        while True:
             asked = [*messages[:-1], question(faults + messages[-1]["content"])]
-            try:
-                completion = await self.complete(asked, seed=seed + n, **options)
-            except PromptRefused:
-                if answer is None:
-                    raise
-                break
+            completion = await self.complete(asked, seed=seed + n, **options)
             answer, n = read(completion), n + 1
             is_refused = isinstance(answer, Proposal) and answer.refused
             self.judge(completion, None if is_refused else answer.reason)
-            if answer.reason is not None:
-                self._counters.add(**{"refused" if is_refused else "unparsable": 1})
-                faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
-        return answer, n
+            self._counters.add(refused=is_refused)
+            if answer.reason is None or completion.refusal or n == ASKS:
+                return answer, n
+            faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
 
 
-def cut_off_words(completion: Completion) -> str:
-    """Say that an answer stopped at its token limit, and how to give it room."""
+def fault_words(completion: Completion) -> str:
+    """Say that there is no answer, or that it stopped at its token limit and how to give it room; empty if it is whole.
+
+    Say nothing of its text.
+    """
+    if completion.refusal or not completion.cut_off:
+        return completion.refusal
     if completion.reasoning and not completion.text.strip():
         return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
     return "the answer was cut off at its limit of tokens; a higher limit gives it room"
@@ -211,7 +226,8 @@ class LlmLearner:
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
         for hypothesis, prediction in entries:
-            self._shared.answers[hypothesis, prediction.row] = self._without_thoughts(prediction)
+            self._shared.answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+            self._chat.has_read |= prediction.value is not None
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
@@ -225,19 +241,10 @@ class LlmLearner:
             ask = self._ask_for_letter
         elif self._options.samples > 1:
             ask = self._ask_for_samples
-        try:
-            prediction, attempts = await ask(messages, row, self._options.seed)
-        except PromptRefused as refusal:
-            self._counters.add(unparsable=1)
-            prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
+        prediction, attempts = await ask(messages, row, self._options.seed)
         self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
         self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
-        return self._without_thoughts(prediction)
-
-    def _without_thoughts(self, prediction: Prediction) -> Prediction:
-        """Return an answer to keep, without its thoughts, which are long and used nowhere."""
-        self._chat.has_read |= prediction.value is not None
-        return replace(prediction, thoughts="")
+        return replace(prediction, thoughts="")  # thoughts are long, and used nowhere
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         return await self._chat.until_read(
@@ -262,14 +269,13 @@ class LlmLearner:
         labels = self._prompts.dataset.classes
         options = {"temperature": float(self._options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
         completion = await self._chat.complete(messages, seed=seed, **options)
-        if not completion.first_tokens:
+        if not (completion.first_tokens or completion.refusal):
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
         prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
         self._chat.judge(completion, NO_LETTER if prediction.value is None else None)
         if prediction.value is None:
-            self._counters.add(unparsable=1)
-            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or NO_LETTER)
         return prediction, 1
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
@@ -280,9 +286,8 @@ class LlmLearner:
         text = completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
         read = self._parse(text)
         is_read, reason = read.value is not None, read.reason
-        if not is_read and completion.cut_off:
-            cut = cut_off_words(completion)
-            reason = f"{reason} ({cut})" if text.strip() else cut
+        if not is_read and (words := fault_words(completion)):
+            reason = f"{reason} ({words})" if text.strip() else words
         return Prediction(
             row=row.id,
             value=read.value,

@@ -10,9 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule, shortened
-from vpp.llm.learner import Chat, RoleChat, cut_off_words
+from vpp.llm.learner import Chat, RoleChat, fault_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion
@@ -30,7 +29,6 @@ class LlmOptimizer:
         self._chat = RoleChat(endpoint, counters, "optimizer")
         self._prompts = prompts
         self._limits = limits
-        self._counters = counters
         self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
 
     async def propose(
@@ -38,7 +36,8 @@ class LlmOptimizer:
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        While a prompt does not fit the context, or is refused, the last half of its rows is left out.
+        While a prompt does not fit the context, is refused or gets nothing (lmdeploy, if it is too long), the last half
+        of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
@@ -48,34 +47,26 @@ class LlmOptimizer:
         while count > 1 and not self._limits.fit(about(count)):
             count //= 2
         while True:
-            proposal, is_refused = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-            if not is_refused or count == 1:
-                return replace(proposal, shown=count if count < len(rows) or is_refused else None)
+            proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+            if proposal.text or proposal.raw or proposal.thoughts or count == 1:
+                return replace(proposal, shown=count if count < len(rows) else None)
             count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
         messages, parent = self._prompts.about_columns(), self._prompts.seed_text
-        return (await self._ask(messages, parent, temperature=temperature, seed=seed))[0]
+        return await self._ask(messages, parent, temperature=temperature, seed=seed)
 
-    async def _ask(
-        self, messages: list[Message], parent: str, *, temperature: float, seed: int
-    ) -> tuple[Proposal, bool]:
-        """Return a proposal, and whether the server refused the prompt."""
+    async def _ask(self, messages: list[Message], parent: str, *, temperature: float, seed: int) -> Proposal:
         read = partial(self._read, parent, temperature=temperature, seed=seed)
         options = {"temperature": temperature, "max_tokens": self._limits.max_tokens}
-        try:
-            return (await self._chat.until_read(messages, read, seed=seed, **options))[0], False
-        except PromptRefused as refusal:
-            self._counters.add(unparsable=1)
-            return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words), True
+        return (await self._chat.until_read(messages, read, seed=seed, **options))[0]
 
     def _read(self, parent: str, completion: Completion, *, temperature: float, seed: int) -> Proposal:
         """Return the proposal without copies of the seed text, or why it is unreadable or refused by the guard."""
         seed_text = self._prompts.seed_text
-        parsed: Parsed[str] = Parsed(reason=cut_off_words(completion))
-        if not completion.cut_off:
-            parsed = parse_rule(completion.text)
+        no_answer = fault_words(completion)
+        parsed: Parsed[str] = Parsed(reason=no_answer) if no_answer else parse_rule(completion.text)
         rule, reason = self._lead.sub("", parsed.value or "", count=1).strip(), parsed.reason
         if parsed.value is not None and not rule:
             reason = "the new rule only repeats its first sentence"

@@ -63,11 +63,13 @@ Ranges = dict[str, tuple[float, float] | None]
 class Completion:
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
-    finish_reason: str | None
+    finish_reason: str | None = None
     """`length` if the answer was cut off at its limit, else the server's word for its end."""
-    prompt_tokens: Tokens
-    completion_tokens: Tokens
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
     cached: bool = False
+    refusal: str = ""
+    """Words of a server that refused this prompt, so that there is no answer."""
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""
     first_tokens: tuple[tuple[str, float], ...] = ()

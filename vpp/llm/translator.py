@@ -3,15 +3,14 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
 from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, Shared
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
+from vpp.llm.protocol import Completion
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes
 from vpp.programs.source import REFUSAL, Program, ProgramFault, read_program
@@ -56,7 +55,6 @@ class ProgramLearner:
         self._prompts = prompts
         self._options = options
         self._sandbox = sandbox
-        self._counters = counters
         self._falls_back = falls_back
         self._on_program = on_program
         self._on_answer = on_answer
@@ -123,29 +121,25 @@ class ProgramLearner:
         translated = partial(Translation, hypothesis=hypothesis_id(hypothesis))
         if rule_of(self._prompts.dataset, hypothesis) == NO_RULE:
             return translated(code=None, reason=NO_RULE_YET, attempts=0)
-        messages, fault = self._prompts.translation(hypothesis), ""
+        messages, tokens = self._prompts.translation(hypothesis), max(LEAST_TOKENS, self._options.max_tokens)
         for attempt in range(1, ASKS + 1):
-            try:
-                answer = await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
-            except PromptRefused as refusal:
-                return translated(code=None, reason=refusal.words, attempts=attempt)
-            code, fault = await self._code_of(answer.text, is_last=attempt == ASKS)
-            is_usable = not fault or fault == NO_PROGRAM or (self._falls_back and answer.text.strip())
-            self._chat.judge(answer, None if is_usable else fault)
-            if code or fault == NO_PROGRAM:
-                return translated(code=code, reason=fault or None, attempts=attempt)
-            self._counters.add(unparsable=1)
+            answer = await self._ask(messages, max_tokens=tokens)
+            code, fault = await self._code_of(answer, is_last=attempt == ASKS)
+            is_final = fault in ("", NO_PROGRAM, answer.refusal)
+            self._chat.judge(answer, None if is_final else fault, is_usable=self._falls_back)
+            if is_final:
+                break
             said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
             messages = [*messages, said, question(words)]
-        return translated(code=None, reason=fault, attempts=ASKS)
+        return translated(code=code, reason=fault or None, attempts=attempt)
 
-    async def _code_of(self, answer: str, *, is_last: bool) -> tuple[str | None, str]:
+    async def _code_of(self, answer: Completion, *, is_last: bool) -> tuple[str | None, str]:
         """Return the code of an answer that passes the check, or its fault."""
-        if REFUSAL.match(answer):
-            return None, NO_PROGRAM
+        if answer.refusal or REFUSAL.match(answer.text):
+            return None, answer.refusal or NO_PROGRAM
         try:
-            program = self._read(answer)
+            program = self._read(answer.text)
             await self._check(program, is_last=is_last)
         except ProgramFault as error:
             return None, str(error)
@@ -189,14 +183,9 @@ class ProgramLearner:
         return yes
 
     async def _ask_about(self, words: str, id_: str, text: str) -> TextAnswer:
-        yes = None
-        with suppress(PromptRefused):
-            messages = self._prompts.about_text(words, text)
-            said = await self._ask(messages, max_tokens=self._options.max_tokens)
-            yes = True if _YES.match(said.text) else False if _NO.match(said.text) else None
-            self._chat.judge(said, "neither yes nor no" if yes is None else None)
-        if yes is None:
-            self._counters.add(unparsable=1)
+        said = await self._ask(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
+        yes = True if _YES.match(said.text) else False if _NO.match(said.text) else None
+        self._chat.judge(said, "neither yes nor no" if yes is None else None)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
         self._on_program(answer)
         return answer
