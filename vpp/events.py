@@ -60,7 +60,7 @@ class RunStarted:
     versions: dict[str, str]
     """Of vpp, Python and the libraries that decide a result."""
     models: dict[str, str]
-    """Model name a role; the demo model is named `demo`."""
+    """Model name by role; the demo model is named `demo`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

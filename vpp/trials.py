@@ -35,7 +35,6 @@ from vpp.runs.directory import RunDirectory, write_json
 from vpp.runs.journal import RunReader, read_view
 from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
-from vpp.runs.view import RunView
 
 PAIRS = 107
 """Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
@@ -200,9 +199,9 @@ class _Item:
 class TrialAsking:
     """The questions of a trial. Another thread may read the counts meanwhile."""
 
-    def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
-        """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
-        self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
+    def __init__(self, reader: RunReader, size: TrialSize = USUAL) -> None:
+        """Raises RunError before the first complete step."""
+        self._view, self._reader, self._dataset = reader.refresh().view, reader, reader.dataset()
         ideas = merge_ideas(self._view, self._dataset).all
         if not ideas:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
@@ -257,7 +256,7 @@ class TrialAsking:
 
     def _part(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         answers = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, answers=answers, programs=programs)
+        return Asking(self._reader, rows, texts=texts, answers=answers, programs=programs)
 
     def _scores(self, text: str, answers: Answers) -> tuple[float, Floats]:
         """Return a sentence's log-likelihood, and its loss on each scored row."""

@@ -50,6 +50,8 @@ BEYOND = (
     "unfinished step; posterior.json and predictions.csv, which `vpp report` writes again"
 )
 """Facts that no replay derives."""
+ENDED = ("finished", "stopped")
+"""Phases in which the run has a conclusion."""
 NOTHING = "nothing"
 """Stands for a value that one side lacks."""
 
@@ -89,16 +91,13 @@ def verify(directory: RunDirectory) -> Verification:
     dataset, reader = load_dataset(directory, spec), JournalReader(directory.journal)
     lines = _sampler_events(reader)
     faults: list[Fault] = []
-    if lines:
-        line, first = lines[0]
-        versions, templates = (first.versions, first.templates) if isinstance(first, RunStarted) else ({}, {})
-        due = replace(start_of(spec, dataset, versions=versions), templates=templates)
-        faults += _faults(line, first, due)
+    for line, first in lines[:1]:
+        # Versions and templates do not follow from the files: they are taken as written.
+        written = {name: getattr(first, name) for name in ("versions", "templates") if isinstance(first, RunStarted)}
+        faults += _faults(line, first, replace(start_of(spec, dataset, versions={}), **written))
     if lines and not faults:
-        faults += _check(lines[1:], reader, problem_of(spec, dataset), spec.config)
-    return Verification(
-        n_compared=len(lines), faults=tuple(sorted(faults, key=lambda fault: fault.line)), has_ended=_has_ended(reader)
-    )
+        faults += sorted(_check(lines[1:], reader, problem_of(spec, dataset), spec.config), key=lambda each: each.line)
+    return Verification(n_compared=len(lines), faults=tuple(faults), has_ended=reader.view.phase in ENDED)
 
 
 def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
@@ -106,22 +105,19 @@ def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
 
     The first is the run's start.
     """
-    events: list[tuple[int, Event]] = []
-    n_settled = 1
+    lines: list[tuple[int, Event]] = []
+
+    def until_end_of(step: int | None) -> list[tuple[int, Event]]:
+        ends = [n for n, (_, each) in enumerate(lines, 1) if isinstance(each, StepFinished) and each.step == step]
+        return lines[: ends[-1] if ends else 1]
+
     for record in reader.new_records():
-        match record.event:
-            case RunResumed(step=step) if step != reader.view.total_steps:
-                del events[n_settled:]
-            case RunResumed() | RunPaused() | RunFailed() | RunFinished():
-                pass
-            case event:
-                events.append((reader.n_lines, event))
-                n_settled = len(events) if isinstance(event, StepFinished) else n_settled
-    return events if _has_ended(reader) else events[:n_settled]
-
-
-def _has_ended(reader: JournalReader) -> bool:
-    return reader.view.phase in ("finished", "stopped")
+        event = record.event
+        if isinstance(event, RunResumed) and event.step != reader.view.total_steps:
+            lines = until_end_of(event.step)
+        elif not isinstance(event, RunResumed | RunPaused | RunFailed | RunFinished):
+            lines.append((reader.n_lines, event))
+    return lines if reader.view.phase in ENDED else until_end_of(reader.view.last_step)
 
 
 # The replay
@@ -165,11 +161,9 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
 
 async def _replay(
     problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, events: list[Event]
-) -> bool:
-    """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
-
-    Return True if the run is finished, and the sampler goes on after that step.
-    """
+) -> None:
+    """Add the sampler's events: all of a finished run, else up to the last finished step; and those of the end."""
+    view = reader.view
     problem = replace(problem, learner=recorded, optimizer=recorded)
     async with AsyncExitStack() as stack:
         if config.has_programs:
@@ -185,14 +179,12 @@ async def _replay(
             learner.preload_programs(reader.answers.programs)
             problem = replace(problem, learner=learner, reader=recorded)
         sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = len(reader.view.complete_steps)
-        while n_steps and (event := await anext(sampled, None)):
+        left = math.inf if view.phase == "finished" else len(view.complete_steps)
+        while left and (event := await anext(sampled, None)):
             events.append(event)
-            n_steps -= isinstance(event, StepFinished)
-        goes_on = reader.view.phase == "finished" and await anext(sampled, None) is not None
-        if _has_ended(reader) and (population := population_of(fold(events))):
+            left -= isinstance(event, StepFinished)
+        if view.phase in ENDED and (population := population_of(fold(events))):
             events += [event async for event in conclude(problem, config, population)]
-    return goes_on
 
 
 def _check(
@@ -202,24 +194,19 @@ def _check(
     proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
     recorded = _Replay(reader.answers.by_pair | reader.answers.readings, proposals)
     events: list[Event] = []
-    end, goes_on = NOTHING, False
+    end = NOTHING
     try:
-        goes_on = asyncio.run(_replay(problem, config, reader, recorded, events))
+        asyncio.run(_replay(problem, config, reader, recorded, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    due = {_name(event): event for event in events}
+    expected = {_name(event): event for event in events}
     for line, event in lines:
-        follows = due.pop(_name(event), None)
-        if follows is None:
-            yield Fault(line=line, what="record", written=_name(event), follows=end)
-        else:
+        if follows := expected.pop(_name(event), None):
             yield from _faults(line, event, follows)
-    if reader.view.phase == "finished":
-        last, line = reader.view.last_step, reader.n_lines
-        if goes_on:
-            yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
-        if due:
-            yield Fault(line=line, what="missing records", written=[], follows=list(due))
+        else:
+            yield Fault(line=line, what="record", written=_name(event), follows=end)
+    if expected and reader.view.phase == "finished":
+        yield Fault(line=reader.n_lines, what="missing records", written=[], follows=list(expected))
 
 
 def _faults(line: int, written: Event, follows: Event) -> list[Fault]:

@@ -69,7 +69,7 @@ class Job:
             st.rerun()
 
     def ask_rows(self, rows: Sequence[Row]) -> None:
-        self.begin(Asking(self.run.directory, rows, view=self.run.now().view))
+        self.begin(Asking(self.run.reader, rows))
 
     def follow(self, *, stop: str = "Stop and keep") -> bool:
         """Draw how far the job is, with a button that stops it; return whether it runs."""
@@ -284,7 +284,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     if job.outcome == "failed":
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
-        blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
+        blocks.captions(f"Stopped: {rest}")
     votes = votes_of(run, job)
     blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
@@ -341,7 +341,7 @@ def trial_section(job: Job) -> None:
 def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
     run, view = job.run, snapshot.view
     try:
-        asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))
+        asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader))
     except VppError as error:
         blocks.captions(str(error))
         return

@@ -1,11 +1,15 @@
 """What a run in the terminal says where it waits, gives up, or cannot go on."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.processes import PENGUINS, ROOT
 from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.events import Event
@@ -61,3 +65,15 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     stopping, queued = capsys.readouterr().out.splitlines()
     assert stopping == f"{directory.id}: running. {pending_words('stop', 'running')}"
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
+
+
+def test_a_terminal_that_lacks_a_sign_shows_a_question_mark_in_its_place(tmp_path: Path) -> None:
+    sentences = tmp_path / "sentences.txt"
+    sentences.write_text("If bill_length_mm ≥ 43, output Gentoo; otherwise, output Adelie.\n", encoding="utf-8")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("VPP_", "OPENAI_", "PYTHON"))}
+    latin = {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1", "VPP_RUNS_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    words = (sys.executable, "-m", "vpp", "weigh", PENGUINS, "--target", "species", "--demo", "--start", sentences)
+    ended = subprocess.run(words, cwd=tmp_path, env=plain | latin, capture_output=True, encoding="latin-1", check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False)
+    assert "If bill_length_mm ? 43, output Gentoo" in ended.stdout
+    assert "“" not in ended.stderr

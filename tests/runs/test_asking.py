@@ -17,7 +17,7 @@ ROWS = LABELS.test
 
 
 def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:
-    asking = Asking(pair_run(tmp_path, served).directory, ROWS)
+    asking = Asking(pair_run(tmp_path, served), ROWS)
     answers = asyncio.run(asking.go(keys=Keys(), cache_dir=tmp_path))
     # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
     assert asking.total == asking.done == served.answered == 12
@@ -28,11 +28,11 @@ def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: M
 def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:
     reader = run(tmp_path, *drawn("even", "odd")[:1])
     with pytest.raises(RunError, match="no particles yet"):
-        Asking(reader.directory, ROWS)
+        Asking(reader, ROWS)
 
 
 def begun(tmp_path: Path, served: Model) -> Background[Asking]:
-    return Background(Asking(askable_labels(tmp_path, served).directory, ROWS), keys=Keys(), cache_dir=tmp_path)
+    return Background(Asking(askable_labels(tmp_path, served), ROWS), keys=Keys(), cache_dir=tmp_path)
 
 
 def test_asked_in_the_background_it_ends_by_itself(tmp_path: Path, served: Model) -> None:

@@ -115,7 +115,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
     found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
-    answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
+    answers = asyncio.run(Asking(again, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
     own, other = (
         [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
     )

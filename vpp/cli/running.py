@@ -173,7 +173,7 @@ def _prices(amounts: Sequence[float]) -> Prices:
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
-    """Return the texts of a shipped set, or of the usual one and a folder. Raises InputError for an empty folder."""
+    """Return the texts of the shipped set of that name, or of set `auto` with a folder's files over it."""
     is_named = options.templates in TEMPLATES
     paths = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
     own = {} if is_named else {role: read_text(path) for role, path in paths.items() if path.is_file()}

@@ -203,7 +203,7 @@ def predict(options: Namespace) -> Lines:
     table = read_like(read_table(options.data, options), dataset.columns)
     print("".join(f"note: {note}\n" for note in table.notes), end="", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
-    asking = Asking(directory, rows)
+    asking = Asking(reader, rows)
     failure: KeyboardInterrupt | EndpointError | None = None
     try:
         answers = ask(asking)
@@ -235,7 +235,7 @@ def sheet(options: Namespace) -> Lines:
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
     reader = RunReader(find_run(options.run_dir))
-    answers = ask(Asking(reader.directory, sheet_rows(reader, n=options.rows)))
+    answers = ask(Asking(reader, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
     yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}"
