@@ -181,6 +181,23 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             assert (usage.retried, usage.failed) == (0, 0), fields
 
 
+async def test_a_refused_value_moves_until_it_is_accepted_and_is_left_out_if_it_never_is() -> None:
+    async def least(request: Request) -> Reply:
+        temperature = request.body.get("temperature", 1.0)
+        is_low = temperature < 0.1
+        return refusal(400, f"{temperature} is less than the minimum of 0.1 - 'temperature'") if is_low else chat()
+
+    async def never(request: Request) -> Reply:
+        return refusal(400, "no temperature at line 1 column 2") if "temperature" in request.body else chat()
+
+    for behave, temperature, accepted, most in ((least, 0.0, 0.1, 3), (never, 1.2, None, 9)):
+        async with endpoint_of(behave) as (endpoint, stub):
+            await ask(endpoint, temperature=temperature)
+            assert (stub.bodies[-1].get("temperature"), len(stub.requests) <= most) == (accepted, True)
+            await ask(endpoint, "next", temperature=0.5)
+            assert stub.bodies[-1].get("temperature") == (0.5 if accepted else None)
+
+
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Make every back-off instant; return the list of their lengths."""
     asked_for: list[float] = []

@@ -27,71 +27,33 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def begin(throttle: Throttle, load: int = 1) -> Call:
-    throttle.inside = load
-    return throttle.begin()
-
-
 def test_refusals_of_one_round_trip_halve_the_window_once(clock: list[float]) -> None:
     throttle = Throttle(512)
-    calls = [begin(throttle, load) for load in range(1, 513)]
+    calls = [Call(clock[0], load) for load in range(1, 513)]
     clock[0] = 1.0
     for call in calls:
         throttle.refused(call)
     assert throttle.limit == 256
     clock[0] = 2.0
-    throttle.refused(begin(throttle))
-    assert throttle.limit == 128
+    throttle.refused(Call(clock[0], 1))
+    assert throttle.limit == throttle.slots.total_tokens == 128
 
 
 def test_the_window_is_never_below_one_and_answers_widen_it(clock: list[float]) -> None:
     throttle = Throttle(8)
     for moment in range(1, 20):
         clock[0] = moment
-        throttle.refused(begin(throttle))
+        throttle.refused(Call(clock[0], 1))
     assert throttle.limit == 1
     clock[0] = 30
     for _ in range(200):
-        throttle.answered(begin(throttle, throttle.limit))
+        throttle.answered(Call(clock[0], throttle.limit))
     assert throttle.limit == 8
 
 
 async def settle() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
-
-
-async def through(throttle: Throttle, name: str, seen: list[str], leave: asyncio.Event) -> None:
-    async with throttle:
-        seen.append(name)
-        await leave.wait()
-
-
-async def test_waiting_callers_enter_in_order_and_as_the_window_widens() -> None:
-    throttle, seen, leave = Throttle(3), list[str](), asyncio.Event()
-    throttle._limit = 1.0
-    tasks = [asyncio.create_task(through(throttle, name, seen, leave)) for name in "abcd"]
-    await settle()
-    assert (seen, throttle.inside) == (["a"], 1)
-    throttle._limit = 3.0
-    leave.set()
-    await asyncio.gather(*tasks)
-    assert seen == ["a", "b", "c", "d"]
-    assert throttle.inside == 0
-
-
-async def test_a_caller_that_gives_up_leaves_its_place_to_the_others() -> None:
-    throttle, seen, leave = Throttle(1), list[str](), asyncio.Event()
-    await throttle.__aenter__()
-    tasks = [asyncio.create_task(through(throttle, name, seen, leave)) for name in "abcd"]
-    await settle()
-    tasks[0].cancel()
-    await throttle.__aexit__()
-    for woken in tasks[1:3]:
-        woken.cancel()
-    leave.set()
-    await tasks[3]
-    assert (seen, throttle.inside) == (["d"], 0)
 
 
 # Full servers, over real HTTP

@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.protocol import Completion, Failure, Ranges, Structure
+from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Endpoint:
         self.base_url = server.base_url
         self.model = server.model
         self.counters = counters or Counters()
-        self.refused: Ranges = {}
+        self.refused: Refused = {}
         self._more = body_of(server.body)
         self._limits = limits
         self._cache = cache
@@ -142,17 +143,28 @@ class Endpoint:
             options["chat_template_kwargs"] = {"enable_thinking": False}
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
+        key = self._key(messages, options) if self._cache else ""
+        completion = self._cache.get(key) if self._cache else None
         try:
-            completion = await self._cached(messages, options)
+            completion = completion or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
+        # the server may answer better another time
+        is_whole = completion.text and not is_cut(messages, completion)
+        if self._cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+            self._cache.put(key, completion)
         self.counters.add(
             cached=int(completion.cached),
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
         )
         return completion
+
+    def _key(self, messages: Messages, options: dict[str, Any]) -> str:
+        address = self.server.cache_address or self.base_url
+        request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
+        return cache_key({**request, "body": self._more} if self._more else request)
 
     async def models(self) -> dict[str, int]:
         """Return the models that the server lists, with their context in tokens (0: unknown). Raises EndpointError."""
@@ -167,21 +179,6 @@ class Endpoint:
             props = protocol.LlamaProps.model_validate(await self._reply("../props"))
             self._throttle.narrow(props.total_slots or self._throttle.ceiling)
 
-    async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
-        if self._cache is None:
-            return await self._retried(messages, options)
-        address = self.server.cache_address or self.base_url
-        request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
-        key = cache_key({**request, "body": self._more} if self._more else request)
-        if (completion := self._cache.get(key)) is not None:
-            return completion
-        completion = await self._retried(messages, options)
-        is_whole = completion.text and not is_cut(messages, completion)
-        if is_whole and (completion.first_tokens or "logprobs" not in options):
-            self._cache.put(key, completion)
-        return completion
-
     async def _retried(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Attempt a call until it succeeds. Raises EndpointError.
 
@@ -192,6 +189,8 @@ class Endpoint:
             try:
                 return await self._attempt(messages, options)
             except Failure as failure:
+                if failure.fields:  # the same request without them, or with other values
+                    continue
                 self.counters.fault(failure.kind)
                 others_succeed, successes = self._successes > successes, self._successes
                 tries += 1
@@ -217,60 +216,51 @@ class Endpoint:
         return EndpointUnreachable(message)
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Make one attempt, repeated only if the server refuses an optional field. Raises Failure."""
-        async with self._throttle:
-            for _ in range(1 + 2 * len(protocol.OPTIONAL)):
-                if (hold_s := self._throttle.held_until - time.time()) > 0:
-                    await asyncio.sleep(hold_s)
-                await self._budget.turn()
-                fields = protocol.accepted_fields(options, self.refused)
-                body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
-                try:
-                    completion = protocol.read_completion(await self._posted(body))
+        """Send the request once, without the fields that the server refuses. Raises Failure."""
+        async with self._throttle.slots:
+            if (hold_s := self._throttle.held_until - time.time()) > 0:
+                await asyncio.sleep(hold_s)
+            await self._budget.turn()
+            fields = protocol.accepted_fields(options, self.refused)
+            body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
+            call, completion = self._throttle.begin(), None
+            try:
+                completion = protocol.read_completion(await self._reply("chat/completions", body))
+                self._throttle.answered(call)
+                self._successes += 1
+                return completion
+            except Failure as failure:
+                completion = failure.completion
+                if failure.overloaded or failure.kind == protocol.LATE:
+                    self._throttle.refused(call, hold_s=failure.wait_s)
+                self._leave_out(failure.fields, body)
+                raise
+            finally:
+                self._throttle.open.discard(call)
+                if completion:
+                    self._check(body, completion)
                     self._pay(body, completion)
-                    self._successes += 1
-                    return completion
-                except Failure as failure:
-                    if failure.completion:
-                        self._pay(body, failure.completion)
-                    if not failure.fields:
-                        raise
-                    self._refuse(failure.fields)
-                finally:
-                    self._budget.ended()
-        raise Failure("HTTP 400", "it refuses the request in every form", protocol.FIX_MODEL, "server")
+                self._budget.ended()
 
-    def _refuse(self, fields: Ranges) -> None:
-        self.refused = protocol.both(self.refused, fields)
-        for name, bounds in fields.items():
-            low, high = bounds or (0.0, 0.0)
-            words = f"{name} above {high:g}" if low < 0 else f"{name} below {low:g}" if bounds else name
-            self.counters.refuse(f"{words} ({self.model[:60]})")
+    def _leave_out(self, fields: Mapping[str, float | None], body: dict[str, Any]) -> None:
+        """Send these fields no more, or with the values given for those of the body, and count that."""
+        protocol.note_refused(self.refused, fields, body)
+        for name, value in fields.items():
+            bound = "" if value is None else f" {'above' if value < body[name] else 'below'} {value:g}"
+            self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
-    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
-        """Pay for an accepted request, and note whether the server read all of it and kept to its limit of tokens."""
-        limit = body.get(protocol.MOST_TOKENS[0], protocol.COUNT_LIMIT)
-        if completion.completion_tokens > limit + protocol.OVERRUN:  # Ollama accepts the newer name and ignores it
-            self._refuse({protocol.MOST_TOKENS[0]: None})
+    def _check(self, body: dict[str, Any], completion: Completion) -> None:
+        """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
+        newer_limit = protocol.MOST_TOKENS[0]
+        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + protocol.OVERRUN:
+            self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
+
+    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
         if self._price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
-
-    async def _posted(self, body: dict[str, Any]) -> Any:
-        """Return the reply; the throttle learns whether the server had room."""
-        call = self._throttle.begin()
-        try:
-            reply = await self._reply("chat/completions", body)
-        except Failure as failure:
-            if failure.overloaded or failure.kind == protocol.LATE:
-                self._throttle.refused(call, hold_s=failure.wait_s)
-            raise
-        finally:
-            self._throttle.open.discard(call)
-        self._throttle.answered(call)
-        return reply
 
     def _connected(self) -> "Client":
         if self._client is None:

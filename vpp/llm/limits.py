@@ -9,12 +9,12 @@ import asyncio
 import math
 import resource
 import time
-from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge
+from anyio import CapacityLimiter
 
 from vpp.events import Amount, Usage
 
@@ -37,60 +37,41 @@ class Throttle:
         """wanted: calls in flight at most; fewer if this process may not open as many files."""
         self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
-        self.inside = 0
+        self.slots = CapacityLimiter(self.ceiling)
         self.open: set[Call] = set()
         self.held_until = 0.0
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-        self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def limit(self) -> int:
         """Most calls in flight now, at least 1."""
         return int(self._limit)
 
-    async def __aenter__(self) -> None:
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        self._admit()
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():  # it was admitted before its caller gave up
-                await self.__aexit__()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self.inside -= 1
-        self._admit()
-
-    def _admit(self) -> None:
-        while self._waiting and self.inside < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
-                self.inside += 1
-                place.set_result(None)
-
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
-        self._limit = min(self._limit, float(self.ceiling))
+        self._resize(self._limit)
+
+    def _resize(self, limit: float) -> None:
+        self._limit = max(1.0, min(limit, self.ceiling))
+        self.slots.total_tokens = self.limit
 
     def begin(self) -> Call:
-        call = Call(time.monotonic(), self.inside)
+        call = Call(time.monotonic(), self.slots.borrowed_tokens)
         self.open.add(call)
         return call
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
         if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
+            self._resize(self._limit + 1 / math.sqrt(self._limit))
         self.held_until = 0.0
 
     def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
         if call.began > self._cut_at:  # at most one halving a round trip
-            self._limit = max(1.0, self._limit / 2)
+            self._resize(self._limit / 2)
             self._cut_at = time.monotonic()
         if hold_s:
             self.held_until = max(self.held_until, time.time() + hold_s)

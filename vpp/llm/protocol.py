@@ -55,8 +55,8 @@ ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
-Ranges = dict[str, tuple[float, float] | None]
-"""Refused fields of a request by name, with the range that the server takes as far as it is known; None: none."""
+Refused = dict[str, dict[float, float] | None]
+"""Fields of a request that a server refuses: values that it takes instead, by refused value; None if it takes none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +97,8 @@ class Failure(Exception):
     overloaded: bool = False
     completion: Completion | None = None
     """What there is of an answer: it is paid like others."""
-    fields: Ranges = field(default_factory=dict)
-    """Optional fields that the server refuses: the same request without them, or in their ranges, may be accepted."""
+    fields: dict[str, float | None] = field(default_factory=dict)
+    """Optional fields that the server refuses, with a value that it may accept; None: it may accept others alone."""
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -482,73 +482,66 @@ OPTIONAL: dict[str, re.Pattern[str] | None] = {
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
-RANGED = {"temperature": 2.0, "top_logprobs": 20.0}
-"""Fields whose value moves to the nearest bound that a refusal names, with the largest plausible bound."""
+MOVED = {"temperature": 2.0, "top_logprobs": 20.0}
+"""Fields whose value moves to the nearest number in a refusal, with the largest plausible one."""
 STEP = 0.01
 """Distance from a bound that the server does not take itself: `greater than 0`."""
+MOVES = 8
+"""Refused values of a field after which it is left out."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
-_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b)"
-_PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
-_BOUND = re.compile(
-    r"(?<!\w)(?:greater|more|larger|higher|above|over|min(?:imum)?|at least|>=?|≥"
-    r"|less|lower|smaller|fewer|below|under|max(?:imum)?|at most|exceeds?|up to|<=?|≤)(?!\w)"
-    rf"[^\d;]{{0,40}}?(?<![\w.])({_N})",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
 
 
-def bound_in(words: str, value: float, most: float) -> float | None:
-    """Return the value nearest to a refused one that its refusal allows; None if it names no bound from 0 to `most`.
+def nearest_value(value: float, words: str, most: float) -> float | None:
+    """Return the number in a refusal that is nearest to the refused value, or else a value just inside its bound.
 
-    `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
+    None if there is none: `0..1`, `must be less than 5`, `20 is greater than the maximum of 5`, `strictly positive`.
     """
-    bounds = list(map(float, _BOUND.findall(words.replace("strictly positive", "> 0"))))
-    for low, high in (sorted(map(float, pair)) for pair in _PAIR.findall(words)):
-        bounds += [] if low < value < high else [low, high]
-    bound = min((each for each in bounds if 0 <= each <= most), key=lambda each: abs(each - value), default=None)
-    inward = STEP if value == 0 else -STEP
-    return value + inward if bound == value else bound
+    numbers = set(map(float, _NUMBER.findall(words)))
+    if value == 0:
+        return STEP if numbers or "positive" in words else None
+    others = [each for each in numbers - {0.0, value} if each <= most]
+    return min(others, key=lambda each: abs(each - value)) if others else value - STEP if value in numbers else None
 
 
-def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
-    """Return the `sent` optional fields that a 400 or 422 is about.
+def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the `sent` optional fields that a 400 or 422 is about, with the values that they move to.
 
     A limit of tokens is among them only as a name that the server does not know: without one an answer has any length.
     """
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
+    if "logprobs" in named and "top_logprobs" in sent and _NUMBER.search(complaint.words):
+        named = ["top_logprobs"]  # `logprobs` itself is no number
     if _OF_SIZE.search(f"{complaint.words} {complaint.param}"):
         named = [name for name in named if name not in MOST_TOKENS]
-    refused: Ranges = dict.fromkeys(named)
-    for name in named:
-        ranged = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name  # `logprobs` is no number
-        if ranged in RANGED and (bound := bound_in(complaint.words, sent[ranged], RANGED[ranged])) is not None:
-            refused.pop(name)
-            refused[ranged] = (bound, inf) if bound > sent[ranged] else (-inf, bound)
-    return refused
+    return {name: nearest_value(sent[name], complaint.words, MOVED[name]) if name in MOVED else None for name in named}
 
 
-def both(before: Ranges, fields: Ranges) -> Ranges:
-    """Return the refused fields of earlier requests and of one more; None for a range without a value."""
-    merged = before | fields
-    for name in before.keys() & fields.keys():
-        low, high = map(sorted, zip(before[name] or (inf, -inf), fields[name] or (inf, -inf), strict=True))
-        merged[name] = (low[1], high[0]) if low[1] <= high[0] else None
-    return merged
+def note_refused(refused: Refused, fields: Mapping[str, float | None], sent: Mapping[str, Any]) -> None:
+    """Add to the refused fields those of one more request."""
+    for name, value in fields.items():
+        values = refused.setdefault(name, {})
+        if values is None or value is None or value in values or len(values) == MOVES:
+            refused[name] = None
+        else:
+            values[sent[name]] = type(sent[name])(value)
 
 
-def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, Any]:
+def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
     """Return the options as a server accepts them that has refused these fields."""
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, ()) is not None), ""):
-            low, high = refused.get(name) or (value, value)
-            fields[name] = type(value)(min(max(value, low), high)) if name in RANGED else value
+        if name := next((name for name in names if refused.get(name, {}) is not None), ""):
+            values = refused.get(name) or {}
+            while values and value in values:
+                value = values[value]
+            fields[name] = value
     return fields
