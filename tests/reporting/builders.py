@@ -113,18 +113,15 @@ def scored(
     )
 
 
-def proposed(step: int, particle: int, parent: str, text: str | None, **rest: Any) -> Proposed:
-    """Judged and rejected, unless said otherwise."""
-    values: dict[str, Any] = {
-        "accepted": False,
-        "why": "likelihood",
-        "raw": f"New rule: {text}",
-        "log_likelihood": -1.0,
-        "log_likelihood_proposal": -5.0,
-        "log_alpha": -4.0,
-        "u": 0.5,
-        **rest,
-    }
+def proposed(
+    step: int, particle: int, parent: str, text: str | None, *, log_lik: tuple[float, float] = (-1, -5), **rest: Any
+) -> Proposed:
+    """Judged and rejected, unless said otherwise. log_lik: the parent's and the proposal's."""
+    old, new = log_lik
+    values: dict[str, Any] = {"accepted": False, "why": "likelihood", "raw": f"New rule: {text}", **rest}
+    if values["why"] == "likelihood":
+        law = {"log_likelihood": old, "log_likelihood_proposal": new, "log_alpha": min(0.0, new - old), "u": 0.5}
+        values = {**law, **values}
     return Proposed(
         step=step,
         particle=particle,
