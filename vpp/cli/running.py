@@ -60,7 +60,7 @@ from vpp.runs.preparation import (
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
-from vpp.runs.worker import Surroundings, work
+from vpp.runs.worker import work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised, in_words
@@ -234,10 +234,7 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     logging.raiseExceptions = False  # a run continues without its log
     env, stream = environment(), None if options.quiet else sys.stderr
     progress = Progress(stream, directory.spec(), max_running=env.max_running)
-    around = Surroundings(
-        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, on_beat=progress
-    )
-    view = work(directory, around)
+    view = work(directory, keys(), env, progress)
     progress.close()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         complain(view.detail)
