@@ -12,19 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
-from vpp.events import (
-    Certified,
-    Event,
-    ParticleDrawn,
-    Proposed,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    StepFinished,
-    writing_fields,
-)
+from vpp import events
 from vpp.inference import sample
 from vpp.inference.sampling import PRIOR_DRAWS, conclude
 from vpp.llm.learner import LearnerOptions
@@ -93,29 +81,29 @@ def verify(directory: RunDirectory) -> Verification:
     faults: list[Fault] = []
     for line, first in lines[:1]:
         # Versions and templates do not follow from the files: they are taken as written.
-        written = {name: getattr(first, name) for name in ("versions", "templates") if isinstance(first, RunStarted)}
+        written: dict[str, Any] = {name: getattr(first, name, {}) for name in ("versions", "templates")}
         faults += _faults(line, first, replace(start_of(spec, dataset, versions={}), **written))
     if lines and not faults:
         faults += sorted(_check(lines[1:], reader, problem_of(spec, dataset), spec.config), key=lambda each: each.line)
     return Verification(n_compared=len(lines), faults=tuple(faults), has_ended=reader.view.phase in ENDED)
 
 
-def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
+def _sampler_events(reader: JournalReader) -> list[tuple[int, events.Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
     The first is the run's start.
     """
-    lines: list[tuple[int, Event]] = []
+    lines: list[tuple[int, events.Event]] = []
 
-    def until_end_of(step: int | None) -> list[tuple[int, Event]]:
-        ends = [n for n, (_, each) in enumerate(lines, 1) if isinstance(each, StepFinished) and each.step == step]
-        return lines[: ends[-1] if ends else 1]
+    def until_end_of(step: int | None) -> list[tuple[int, events.Event]]:
+        steps = [each.step if isinstance(each, events.StepFinished) else None for _, each in lines]
+        return lines[: 1 if step is None or step not in steps else 1 + steps.index(step)]
 
     for record in reader.new_records():
         event = record.event
-        if isinstance(event, RunResumed) and event.step != reader.view.total_steps:
+        if isinstance(event, events.RunResumed) and event.step != reader.view.total_steps:
             lines = until_end_of(event.step)
-        elif not isinstance(event, RunResumed | RunPaused | RunFailed | RunFinished):
+        elif not isinstance(event, events.RunResumed | events.RunPaused | events.RunFailed | events.RunFinished):
             lines.append((reader.n_lines, event))
     return lines if reader.view.phase in ENDED else until_end_of(reader.view.last_step)
 
@@ -145,22 +133,22 @@ class _Replay(ReplayLearner):
         return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
 
-def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
+def _proposals_in(event: events.Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     """Yield an event's proposal by the seeds that the sampler asks for it with."""
     match event:
-        case ParticleDrawn(particle=slot):
+        case events.ParticleDrawn(particle=slot):
             first = call_seed(seed, "draw", 0, slot)
             seeds = [first, *(call_seed(first, "draw", again) for again in range(PRIOR_DRAWS))]
             text = event.text if event.reason is None else None
-        case Proposed(step=step, particle=slot):
+        case events.Proposed(step=step, particle=slot):
             seeds, text = [call_seed(seed, "propose", step, slot)], event.text
         case _:
             return
-    yield from ((each, Proposal(text=text, seed=each, **writing_fields(event))) for each in seeds)
+    yield from ((each, Proposal(text=text, seed=each, **events.writing_fields(event))) for each in seeds)
 
 
 async def _replay(
-    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, events: list[Event]
+    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, replay: list[events.Event]
 ) -> None:
     """Add the sampler's events: all of a finished run, else up to the last finished step; and those of the end."""
     view = reader.view
@@ -178,28 +166,29 @@ async def _replay(
             )
             learner.preload_programs(reader.answers.programs)
             problem = replace(problem, learner=learner, reader=recorded)
-        sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
+        sampler = cast(AsyncGenerator[events.Event, None], sample(problem, config))
+        await stack.enter_async_context(aclosing(sampler))
         left = math.inf if view.phase == "finished" else len(view.complete_steps)
-        while left and (event := await anext(sampled, None)):
-            events.append(event)
-            left -= isinstance(event, StepFinished)
-        if view.phase in ENDED and (population := population_of(fold(events))):
-            events += [event async for event in conclude(problem, config, population)]
+        while left and (event := await anext(sampler, None)):
+            replay.append(event)
+            left -= isinstance(event, events.StepFinished)
+        if view.phase in ENDED and (population := population_of(fold(replay))):
+            replay += [event async for event in conclude(problem, config, population)]
 
 
 def _check(
-    lines: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config
+    lines: Sequence[tuple[int, events.Event]], reader: JournalReader, problem: Problem, config: Config
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with a replay in which its models give what they gave."""
     proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
     recorded = _Replay(reader.answers.by_pair | reader.answers.readings, proposals)
-    events: list[Event] = []
+    replay: list[events.Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, reader, recorded, events))
+        asyncio.run(_replay(problem, config, reader, recorded, replay))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    expected = {_name(event): event for event in events}
+    expected = {_name(event): event for event in replay}
     for line, event in lines:
         if follows := expected.pop(_name(event), None):
             yield from _faults(line, event, follows)
@@ -209,7 +198,7 @@ def _check(
         yield Fault(line=reader.n_lines, what="missing records", written=[], follows=list(expected))
 
 
-def _faults(line: int, written: Event, follows: Event) -> list[Fault]:
+def _faults(line: int, written: events.Event, follows: events.Event) -> list[Fault]:
     """Return the first difference, if there is one."""
     every = _differences(written.type, asdict(written), asdict(follows))
     return [Fault(line=line, what=what, written=one, follows=other) for what, one, other in islice(every, 1)]
@@ -233,8 +222,8 @@ def _is_close(written: Any, follows: Any) -> bool:
     return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
 
 
-def _name(event: Event) -> str:
+def _name(event: events.Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them: no other event has it."""
-    names = ("step", "particle", "role", "split", *(["hypothesis"] if isinstance(event, Certified) else []))
+    names = ("step", "particle", "role", "split", *(["hypothesis"] if isinstance(event, events.Certified) else []))
     parts = ((name, getattr(event, name, None)) for name in names)
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])

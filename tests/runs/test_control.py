@@ -27,7 +27,7 @@ def hold_in_a_step(desk: Desk, served: Model, name: str = "run", *words: str, **
 
 def slot_is_free(folder: Path) -> bool:
     slots = Slots(folder, count=1)
-    taken = slots.take_now()
+    taken = slots.take()
     slots.give_back()
     return taken
 

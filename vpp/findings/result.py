@@ -42,7 +42,7 @@ from vpp.runs.directory import RunDirectory, readable_rows
 from vpp.runs.journal import JournalReader, Snapshot
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampling_steps
+from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
 from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
@@ -102,7 +102,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
         "ess_by_step": view.ess_by_step,
-        "resampled_at": resampling_steps(view),
+        "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "undecided": undecided_result(view, spec.config, dataset) if dataset else None,

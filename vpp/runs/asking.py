@@ -34,17 +34,9 @@ from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.posterior.prediction import Mixture
 from vpp.problem import Learner, Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
+from vpp.runs import preparation
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import Answer, Entry, RunReader
-from vpp.runs.preparation import (
-    check_prompts_fit,
-    fit_cells,
-    learner_prompts,
-    limits_of,
-    optimizer_prompts,
-    problem_of,
-    program_prompts,
-)
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE
@@ -91,21 +83,21 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
         spec = await with_schema_test(directory, spec, ends[0], access)
-        before, spec = spec, fit_cells(spec, dataset, limits)
+        before, spec = spec, preparation.fit_cells(spec, dataset, limits)
         if spec != before:
             directory.amend(cell_limit=spec.cell_limit)
-        check_prompts_fit(spec, dataset, limits)
+        preparation.check_prompts_fit(spec, dataset, limits)
         options = LearnerOptions(
             seed=spec.config.seed,
             max_tokens=limits[0].max_tokens,
             temperature=SAMPLES_TEMPERATURE if spec.config.learner_samples > 1 else 0.0,
             samples=spec.config.learner_samples,
         )
-        prompts = learner_prompts(spec, dataset)
+        prompts = preparation.learner_prompts(spec, dataset)
         by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
         by_row.preload((e.hypothesis, e.prediction) for e in access.answers if isinstance(e, Answer))
-        optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
+        optimizer = LlmOptimizer(ends[1], preparation.optimizer_prompts(spec, dataset), limits[1], counters=counters)
+        problem = replace(preparation.problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
         if spec.config.has_programs:
             learner = await _programs(stack, spec, dataset, access, models=(ends[0], by_row, options))
             problem = replace(problem, learner=learner, reader=by_row)
@@ -146,7 +138,7 @@ async def _programs(
     learner = ProgramLearner(
         by_row,
         endpoint,
-        program_prompts(spec, dataset),
+        preparation.program_prompts(spec, dataset),
         options,
         await stack.enter_async_context(Sandbox()),
         counters=access.counters,
@@ -158,20 +150,20 @@ async def _programs(
     return learner
 
 
-async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
+async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> preparation.Limits:
     """Return the limits of the two models, as the user or else their servers state them."""
     if spec.context_length:
-        return limits_of(spec, spec.context_length, spec.context_length)
+        return preparation.limits_of(spec)
     both = dict.fromkeys((learner, optimizer))
     lengths = dict(zip(both, await asyncio.gather(*map(_context_length, both)), strict=True))
-    return limits_of(spec, lengths[learner], lengths[optimizer])
+    return preparation.limits_of(spec, lengths[learner], lengths[optimizer])
 
 
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
         if length := (await endpoint.models()).get(endpoint.model, 0):
             await endpoint.keep_to_slots()
-        return length
+            return length
     return 0
 
 

@@ -220,19 +220,19 @@ def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[st
     return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
 
 
-def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
+def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None = None) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
 
     A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
     """
-    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_complete(view)
-    texts = {particle.hypothesis for particle in last.population}
-    if config.has_programs:  # only texts that are no programs are read row by row
+    sizes, config, last = rows or row_counts(spec.dataset), spec.config, last_complete(view)
+    read_by_row = {particle.hypothesis for particle in last.population}
+    if config.has_programs:
         scored = (*last.scores.values(), *last.proposal_scores.values())
-        texts &= {each.hypothesis for each in scored if not each.branches}
-    rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
-    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))
-    return float(len(texts) * rows * config.learner_samples + certificates)
+        read_by_row &= {each.hypothesis for each in scored if not each.branches}
+    n_rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
+    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(read_by_row))
+    return float(len(read_by_row) * n_rows * config.learner_samples + certificates)
 
 
 @lru_cache(maxsize=256)

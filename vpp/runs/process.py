@@ -98,17 +98,10 @@ class Slots:
         self._files = [folder / f".slot-{i}" for i in range(count)]
         self._held: BinaryIO | None = None
 
-    def take_now(self) -> bool:
+    def take(self) -> bool:
         """Take a slot if one is free; return whether one is held now. Raises DiskRefused."""
-        for file in self._files if self._held is None else ():
-            self._held = try_lock(file)
-            if self._held is not None:
-                break
+        self._held = self._held or next(filter(None, map(try_lock, self._files)), None)
         return self._held is not None
-
-    async def take(self) -> None:
-        while not self.take_now():
-            await asyncio.sleep(SLOT_POLL_S)
 
     def give_back(self) -> None:
         if self._held is not None:
