@@ -38,8 +38,7 @@ from vpp.runs.spec import Keys
 
 PAIRS = 107
 """Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
-TRIES = 40
-"""Most draws for each change."""
+TRIES = 40  # most draws for each change
 Rule = Callable[[Row], Value | None]
 """A sentence's answer to a row, worked out without a model."""
 
@@ -163,8 +162,7 @@ def clauses(program: Program | None, hypothesis: str) -> tuple[Clause, ...]:
     )
 
 
-SCORED = 108
-"""Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
+SCORED = 108  # purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))
 Answers = Mapping[tuple[str, int], Prediction]
 """By hypothesis id and row id."""
 

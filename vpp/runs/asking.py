@@ -41,8 +41,6 @@ from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, mode
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE
 
-TEST_ATTEMPTS = 2
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
@@ -176,7 +174,7 @@ async def with_schema_test(directory: RunDirectory, spec: RunSpec, learner: Endp
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
     if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
         return spec
-    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=TEST_ATTEMPTS)
+    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=2)
     budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
     endpoint = Endpoint(learner.server, limits=limits, budget=budget, price=spec.prices.learner)
     try:
