@@ -31,17 +31,14 @@ from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
-TOLERANCE = 1e-9
-"""Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
+TOLERANCE = 1e-9  # relative tolerance of floats; the absolute tolerance is a thousandth of it
 BEYOND = (
     "whether models gave these answers; counts, times and templates; lines that a resume discarded, and those of an "
     "unfinished step; posterior.json and predictions.csv, which `vpp report` writes again"
 )
 """Facts that no replay derives."""
-ENDED = ("finished", "stopped")
-"""Phases in which the run has a conclusion."""
-NOTHING = "nothing"
-"""Stands for a value that one side lacks."""
+ENDED = ("finished", "stopped")  # phases in which the run has a conclusion
+NOTHING = "nothing"  # stands for a value that one side lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

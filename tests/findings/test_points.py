@@ -199,7 +199,7 @@ def test_a_label_has_its_share() -> None:
         6: "yes (90 %)",
         8: "I don’t know: yes leads (60 %)",
     }
-    equal = {vote.row.id: vote for vote in votes_on(replace(label_answers(), weights=(0.25,) * 4))}
+    equal = {vote.row.id: vote for vote in votes_on(label_answers((0.25,) * 4))}
     assert said(equal[9]) == "yes (75 %)"
     assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
 

@@ -22,7 +22,7 @@ def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: M
     # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
     assert asking.total == asking.done == served.answered == 12
     assert [[p.value for p in given] for given in answers.predictions] == [["yes", "no"] * 3] * 3
-    assert (answers.step, answers.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
+    assert (answers.step, answers.mixture.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
 
 
 def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:

@@ -23,11 +23,8 @@ from vpp.show.markup import markdown
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
-NONE = "–"
-"""Shown where the paper has no value, and for cells that have not been run."""
-ONE_SEED = "1 seed"
-SMALL = 0.005
-"""Mean squared errors below this would be shown as 0.00."""
+NONE = "–"  # shown where the paper has no value, and for cells that have not been run
+SMALL = 0.005  # mean squared errors below this would be shown as 0.00
 PATTERN_TASKS = ("sum-parity", "contains-zero")
 CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
@@ -62,13 +59,6 @@ def value_text(task: str, value: float | None) -> str:
 
 def mean_text(task: str, values: Collection[float]) -> str:
     return value_text(task, fmean(values) if values else None)
-
-
-def spread_text(task: str, values: Collection[float]) -> str:
-    """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
-    if len(values) < 2:
-        return mean_text(task, values) + f" ({ONE_SEED})" * len(values)
-    return f"{mean_text(task, values)} ± {value_text(task, deviation(list(values)))} ({len(values)})"
 
 
 class Results:
@@ -120,7 +110,11 @@ def papers_text(label: str, task: str, column: str, run: int | None = None) -> s
 
 
 def spread(results: Results, key: str, task: str, _: int) -> str:
-    return spread_text(task, results.values(task, key).values())
+    """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
+    values = results.values(task, key).values()
+    if len(values) < 2:
+        return mean_text(task, values) + " (1 seed)" * len(values)
+    return f"{mean_text(task, values)} ± {value_text(task, deviation(list(values)))} ({len(values)})"
 
 
 def mean_or_winner(results: Results, key: str, task: str, _: int) -> str:

@@ -362,14 +362,12 @@ def check_server(options: Namespace) -> Lines:
         finding = each.finding
         yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
         results.append(each)
-    words, is_usable = verdict(results)[1], _is_usable(results)
+    words = verdict(results)[1]
     yield words
-    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in results)
+    holds = all(each.finding.mark != "fails" for each in results)
+    is_unnamed = holds and not spec.model
+    # A run could start if every server's model has answered, too.
+    answered = {each.roles for each in results if each.finding.name == "answers"}
+    is_usable = holds and answered == {each.roles for each in results}
     code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
     return Ending({"usable": is_usable, "verdict": words, "findings": results}, code)
-
-
-def _is_usable(results: Sequence[CheckResult]) -> bool:
-    """Return whether a run could start: no check fails, and every server's model has answered."""
-    answered = {each.roles for each in results if each.finding.name == "answers"}
-    return all(each.finding.mark != "fails" and each.roles in answered for each in results)

@@ -20,7 +20,7 @@ from vpp import __version__
 from vpp.data.dataset import Dataset, Row
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointRefused, InputError, RunError, VppError
-from vpp.events import Constant, Votes, hypothesis_id, mixture_of
+from vpp.events import Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
@@ -40,8 +40,6 @@ from vpp.runs.journal import Answer, Entry, RunReader
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
 from vpp.settings import SAMPLES_TEMPERATURE
-
-TEST_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +174,7 @@ async def with_schema_test(directory: RunDirectory, spec: RunSpec, learner: Endp
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
     if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
         return spec
-    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=TEST_ATTEMPTS)
+    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=2)
     budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
     endpoint = Endpoint(learner.server, limits=limits, budget=budget, price=spec.prices.learner)
     try:
@@ -323,19 +321,10 @@ class Answers:
     """(K,) normalised."""
     predictions: tuple[tuple[Prediction, ...], ...]
     """(K, N)."""
-    task: str
-    target: str
-    classes: tuple[str, ...] = ()
+    mixture: Mixture
+    """Their predictive law, with noise and constant answer as at the run's evaluation."""
     step: int | None = None
     """The last complete step when the particles were read."""
-    noise: tuple[float, ...] = ()
-    """Mass of each particle's wrong labels, as at the run's evaluation; empty for votes."""
-    constant: Constant | None = None
-    """The constant answer, as at the run's evaluation."""
-
-    @property
-    def mixture(self) -> Mixture:
-        return mixture_of(self.weights, self.noise, self.constant, self.classes)
 
 
 class Asking:
@@ -405,18 +394,15 @@ class Asking:
         """Return the rows that every hypothesis has answered."""
         answers, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answers for identity in identities))
-        dataset, evaluated = self._spec.dataset, self._view.evaluations.get("train")
+        weights, evaluated = self._view.weights, self._view.evaluations.get("train")
+        noise, constant = (evaluated.noise, evaluated.constant) if evaluated else ((), None)
         return Answers(
             rows=rows,
             texts=self._texts,
-            weights=self._view.weights,
+            weights=weights,
             predictions=tuple(tuple(answers[identity, row.id] for row in rows) for identity in identities),
-            task=dataset["task"],
-            target=dataset["target"],
-            classes=tuple(dataset["classes"]),
+            mixture=mixture_of(weights, noise, constant, tuple(self._spec.dataset["classes"])),
             step=self._view.last_step,
-            noise=evaluated.noise if evaluated else (),
-            constant=evaluated.constant if evaluated else None,
         )
 
 

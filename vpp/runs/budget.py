@@ -48,20 +48,16 @@ def plan_of(spec: RunSpec) -> Plan:
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
-RECENT = 5
-"""Last complete steps that the pace is measured on."""
-BYTES_A_TOKEN = 4.0
-"""UTF-8 bytes of a token in a typical prompt."""
+RECENT = 5  # last complete steps that the pace is measured on
+BYTES_A_TOKEN = 4.0  # UTF-8 bytes of a token in a typical prompt
 HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. " * 3
 """Assumed hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
-DEMO_CALLS_A_SECOND = 350.0
-"""Rough rate of the demo model with a page open."""
+DEMO_CALLS_A_SECOND = 350.0  # rough rate of the demo model with a page open
 DEMO_ROUND_S = 0.2
 """Seconds of a round beside the demo model's delay, on two cores with a page open."""
-DEMO_START_S = 3.0
-"""Seconds until a run of the demo model begins."""
+DEMO_START_S = 3.0  # seconds until a run of the demo model begins
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 

@@ -33,8 +33,7 @@ State = Literal["queued", "running", "paused", "stalled", "interrupted", "finish
 T = TypeVar("T")
 NAME_LENGTH = 120
 STALLED_AFTER_S = 30.0
-STARTING_S = 20.0
-"""Seconds that may pass until a new worker holds its run."""
+STARTING_S = 20.0  # seconds that may pass until a new worker holds its run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

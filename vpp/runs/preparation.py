@@ -173,8 +173,7 @@ def spec_to_continue(spec: RunSpec, view: RunView, *, run: str, name: str, comma
     return replace(spec, config=config, name=name, command=command, start=texts, started_from=run, group="", pooled=())
 
 
-MOST_CHARACTERS = 4_000
-"""Longest sentence in characters: a learner's call carries it whole."""
+MOST_CHARACTERS = 4_000  # longest sentence in characters: a learner's call carries it whole
 LEAST_WEIGHT = 1e-100
 
 

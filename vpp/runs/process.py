@@ -114,8 +114,7 @@ class Slots:
 LIBRARY = "xllamacpp"
 SLOTS, CONTEXT = 4, 4_096
 """Answers at a time, and tokens of prompt and answer of each: the prompts of a run fit in."""
-TIMEOUT_S = 3_600.0
-"""Default seconds a call may take: a laptop writes a few words a second."""
+TIMEOUT_S = 3_600.0  # default seconds a call may take: a laptop writes a few words a second
 POLL_S = 0.2
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 """Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
