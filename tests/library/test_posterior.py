@@ -141,13 +141,12 @@ def test_words_for_a_missing_cell_are_values_of_a_frame_except_among_numbers() -
     assert new.cells("x") == ("null", None)
 
 
-@pytest.mark.parametrize("data", [None, 3, [{"x": 1}], pd.Series([1, 2], name="x")])
-def test_data_that_is_no_table_is_refused_by_its_type(data: object) -> None:
-    with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
-        table_of(data)  # type: ignore[arg-type]
-
-
-def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_table_is_refused_by_its_type_and_reading_stops_once_a_file_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for data in (None, 3, [{"x": 1}], pd.Series([1, 2], name="x")):
+        with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
+            table_of(data)  # type: ignore[arg-type]
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)
@@ -156,21 +155,16 @@ def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pyt
         table_of(tmp_path / "t.csv")
 
 
-def test_several_seeds_give_the_posterior_of_all_their_sentences(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+def test_several_seeds_give_the_posterior_of_all_their_sentences() -> None:
     small = {"train_size": 30, "test_size": 10, "particles": 3, "epochs": 1}
-    found = vpp.fit("assets/examples/penguins.csv", target="species", seeds=2, **small)
+    found = vpp.fit(PENGUINS, target="species", seeds=2, **small)
     assert [run.config.seed for run in found.runs] == [0, 1]
     assert {text for run in found.runs for text in run.hypotheses} == set(found.hypotheses)
     assert not any(run.runs for run in found.runs)
-    new = pd.read_csv("assets/examples/penguins.csv").head(3)
-    assert len(found.predict(new)) == 3
+    assert len(found.predict(pd.read_csv(PENGUINS).head(3))) == 3
 
 
 SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
-EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 # Skipped are scikit-learn's checks of what is not claimed; it announces changes of its own by FutureWarning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore::FutureWarning")
 
@@ -216,7 +210,7 @@ def test_a_check_of_scikit_learn_holds(estimator: Any, check: Any, server: Endpo
 
 
 def penguins() -> tuple[pd.DataFrame, pd.Series]:
-    table = pd.read_csv(EXAMPLES / "penguins.csv").sample(60, random_state=0)
+    table = pd.read_csv(PENGUINS).sample(60, random_state=0)
     return table.drop(columns="species"), table["species"]
 
 
@@ -229,7 +223,9 @@ def test_a_frame_with_words_and_gaps_goes_through_a_pipeline_and_cross_validatio
     assert scores.mean() > species.value_counts(normalize=True).max()
 
 
-def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpec) -> None:
+def test_probabilities_are_the_vote_a_copy_answers_alike_and_a_row_without_any_value_in_its_place(
+    server: EndpointSpec,
+) -> None:
     rows, species = penguins()
     model = vpp.VPPClassifier(particles=4, epochs=1, method="mh", endpoint=server).fit(rows, species)
     assert model.posterior_.result["method"] == "mh"
@@ -241,15 +237,10 @@ def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpe
     assert np.allclose(shares[:5].max(axis=1), expected)
     assert (pickle.loads(pickle.dumps(model)).predict(few) == model.predict(few)).all()
     assert clone(model).get_params() == model.get_params()
-
-
-def test_a_row_without_any_value_is_answered_in_its_place(server: EndpointSpec) -> None:
-    rows, species = penguins()
-    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, species)
-    few = rows.head(4).copy()
-    few.iloc[1] = np.nan
-    assert (model.predict(few)[[0, 2, 3]] == model.predict(rows.head(4))[[0, 2, 3]]).all()
-    assert model.predict_proba(few).shape == (4, 3)
+    without = few.copy()
+    without.iloc[1] = np.nan
+    assert (model.predict(without)[[0, 2, 3, 4]] == model.predict(few)[[0, 2, 3, 4]]).all()
+    assert model.predict_proba(without).shape == (5, 3)
 
 
 def test_start_sentences_and_other_options_are_passed_on() -> None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Provenance, Row, Value, rows_csv
+from vpp.data.dataset import Column, Dataset, Kind, Provenance, Row, Value, rows_csv
 from vpp.events import (
     Evaluated,
     Event,
@@ -59,6 +59,16 @@ def dataset(train: Sequence[Value], test: Sequence[Value], *, name: str = "a", t
             file="toy.csv", sha256="ab" * 32, delimiter=",", encoding="utf-8", n_rows=n, n_unlabelled=0, n_left_out=0
         ),
     )
+
+
+def table(cells: dict[str, tuple[Kind, Sequence[str | None]]], targets: Sequence[Value], *, n_train: int) -> Dataset:
+    """cells: a column's kind and its cell of each row. The first `n_train` rows train, the others test."""
+    plain = dataset(targets[:n_train], targets[n_train:])
+    columns = [Column(name=name, kind=kind, n_missing=0, n_distinct=2) for name, (kind, _) in cells.items()]
+    lines = zip(*([(name, cell) for cell in column] for name, (_, column) in cells.items()), strict=True)
+    rows = tuple(Row(id=i, inputs=line, target=y) for i, (line, y) in enumerate(zip(lines, targets, strict=True)))
+    parts = {"train": rows[:n_train], "test": rows[n_train:]}
+    return replace(plain, columns=(*columns, plain.columns[-1]), inputs=tuple(cells), **parts)
 
 
 YES_NO = dataset(["yes", "no", "yes", "no"], ["yes", "no", "no"])
