@@ -125,7 +125,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
     model, models, no_list = endpoint.model, dict[str, int](), None
     try:
         models = await endpoint.models()
-        words = f"a server answers at {endpoint.base_url}, and takes the key or wants none"
+        words = f"a server answers at {endpoint.server.base_url}, and takes the key or wants none"
         yield Finding("reachable", "works", words)
     except EndpointError as error:
         no_list = error

@@ -80,34 +80,25 @@ _PIECE = re.compile(rf"{_LETTER}+|[0-9]{{1,3}}|[!-/:-@\[-`{{-~]+(?!{_LETTER})")
 """Letters, three digits, or signs but one before a letter: no usual tokenizer joins two of them to one token."""
 
 
+@dataclass(eq=False)
 class Endpoint:
     """Answers chat messages. Belongs to the event loop of its first call; close it with `aclose`."""
 
-    def __init__(
-        self,
-        server: Server,
-        *,
-        limits: Limits = Limits(),
-        cache: ResponseCache | None = None,
-        counters: Counters | None = None,
-        budget: Budget | None = None,
-        price: Price = FREE,
-    ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's.
+    server: Server
+    limits: Limits = Limits()
+    cache: ResponseCache | None = None
+    """Closed by the caller."""
+    counters: Counters = field(default_factory=Counters)
+    budget: Budget | None = None
+    """Shared with the run's other endpoints; by default without a cap."""
+    price: Price = FREE
+    refused: Refused = field(default_factory=dict)
 
-        The caller closes the cache.
-        """
-        self.server = server
-        self.base_url = server.base_url
-        self.model = server.model
-        self.counters = counters or Counters()
-        self.refused: Refused = {}
-        self._more = body_of(server.body)
-        self._limits = limits
-        self._cache = cache
-        self._budget = budget or Budget(self.counters)
-        self._price = price
-        self._throttle = Throttle(limits.concurrency)
+    def __post_init__(self) -> None:
+        self._budget = self.budget or Budget(self.counters)
+        self.model = self.server.model
+        self._more = body_of(self.server.body)
+        self._throttle = Throttle(self.limits.concurrency)
         self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
@@ -143,8 +134,8 @@ class Endpoint:
             options["chat_template_kwargs"] = {"enable_thinking": False}
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
-        key = self._key(messages, options) if self._cache else ""
-        completion = self._cache.get(key) if self._cache else None
+        key = self._key(messages, options) if self.cache else ""
+        completion = self.cache.get(key) if self.cache else None
         try:
             completion = completion or await self._retried(messages, options)
         except EndpointError:
@@ -152,8 +143,8 @@ class Endpoint:
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self._cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
-            self._cache.put(key, completion)
+        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+            self.cache.put(key, completion)
         self.counters.add(
             cached=int(completion.cached),
             prompt_tokens=completion.prompt_tokens,
@@ -162,7 +153,7 @@ class Endpoint:
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:
-        address = self.server.cache_address or self.base_url
+        address = self.server.cache_address or self.server.base_url
         request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
         return cache_key({**request, "body": self._more} if self._more else request)
 
@@ -195,11 +186,11 @@ class Endpoint:
                 others_succeed, successes = self._successes > successes, self._successes
                 tries += 1
                 strikes = 0 if failure.overloaded and others_succeed else strikes + 1
-                if failure.refuses or strikes >= self._limits.max_attempts:
+                if failure.refuses or strikes >= self.limits.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
                 self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
-                ceiling = min(self._limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
+                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
@@ -258,16 +249,16 @@ class Endpoint:
             self.counters.fault(PROMPT_CUT)
 
     def _pay(self, body: dict[str, Any], completion: Completion) -> None:
-        if self._price != FREE:  # an upper bound, if the server counts no tokens
+        if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
-            self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
+            self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
 
     def _connected(self) -> "Client":
         if self._client is None:
             from vpp.llm.client import Client
 
             key, headers = self.server.api_key or NO_KEY, self.server.headers
-            self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
+            self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
         return self._client
 
     async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -275,13 +266,13 @@ class Endpoint:
         from aiohttp import ClientError
 
         try:
-            async with asyncio.timeout(self._limits.timeout_s):
+            async with asyncio.timeout(self.limits.timeout_s):
                 reply = await self._connected().send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
-                words = f"no complete answer within {self._limits.timeout_s:g} s"
+                words = f"no complete answer within {self.limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
-            raise protocol.connection_failure(error, base_url=self.base_url) from None
+            raise protocol.connection_failure(error, base_url=self.server.base_url) from None
         return protocol.read_reply(
             reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
         )

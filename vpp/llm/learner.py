@@ -56,6 +56,7 @@ class Chat(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class RoleChat:
     """The calls of one role, counted. A refusal costs its question alone, and so does an answer that cannot be read.
 
@@ -63,14 +64,14 @@ class RoleChat:
     that bans this machine: then something is wrong that each call would pay for.
     """
 
-    def __init__(self, endpoint: Chat, counters: Counters, role: Literal["learner", "optimizer"]) -> None:
-        """counters: shared by the roles of a run."""
-        self.has_read = False
-        """True once an answer could be read."""
-        self._endpoint = endpoint
-        self._counters = counters
-        self._role = role
-        self._in_flight = self._in_vain = 0
+    endpoint: Chat
+    counters: Counters
+    """Shared by the roles of a run."""
+    role: Literal["learner", "optimizer"]
+    has_read: bool = False
+    """True once an answer could be read."""
+    _in_flight: int = 0
+    _in_vain: int = 0
 
     async def complete(self, messages: Messages, **options: Any) -> Completion:
         """Return an answer, or the server's refusal; the caller tells `judge` what it makes of it.
@@ -79,11 +80,11 @@ class RoleChat:
         """
         self._in_flight += 1
         try:
-            completion = await self._endpoint.complete(messages, **options)
-            self._counters.add(**{self._role: 1})
+            completion = await self.endpoint.complete(messages, **options)
+            self.counters.add(**{self.role: 1})
             return completion
         except PromptRefused as refusal:
-            self._counters.add(unparsable=1)
+            self.counters.add(unparsable=1)
             self._count_in_vain(str(refusal), LEAST_EMPTY)
             return Completion(text="", refusal=refusal.words)
         finally:
@@ -98,12 +99,12 @@ class RoleChat:
             self.has_read, self._in_vain = True, 0
         if reason is None or completion.refusal:
             return
-        self._counters.add(unparsable=1)
+        self.counters.add(unparsable=1)
         if self.has_read:
             return
         if completion.text.strip():
             words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
-            self._count_in_vain(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
+            self._count_in_vain(f"{words}: {FIX_UNREAD.format(self.role)}", LEAST_UNREAD[self.role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
         why = ", cut off at its limit of tokens" if completion.cut_off else why
@@ -132,7 +133,7 @@ class RoleChat:
             answer, n = read(completion), n + 1
             is_refused = isinstance(answer, Proposal) and answer.refused
             self.judge(completion, None if is_refused else answer.reason)
-            self._counters.add(refused=is_refused)
+            self.counters.add(refused=is_refused)
             if answer.reason is None or completion.refusal or n == ASKS:
                 return answer, n
             faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
@@ -198,28 +199,23 @@ class LearnerOptions:
     """Answers per row. From 2, a prediction holds each label's share of them."""
 
 
+@dataclass(eq=False)
 class LlmLearner:
     """f(x; theta): a model asked once for each pair of hypothesis and row.
 
     Rows are identified by their id, so a learner serves one table.
     """
 
-    def __init__(
-        self,
-        endpoint: Chat,
-        prompts: LearnerPrompts,
-        options: LearnerOptions,
-        *,
-        counters: Counters,
-        on_answer: OnAnswer = lambda *_: None,
-    ) -> None:
-        """`on_answer` is called once for each new answer when it arrives."""
-        self._prompts = prompts
-        self._options = options
-        self._counters = counters
-        self._on_answer = on_answer
-        self._chat = RoleChat(endpoint, counters, "learner")
-        self._parse = _parser(prompts)
+    endpoint: Chat
+    prompts: LearnerPrompts
+    options: LearnerOptions
+    counters: Counters
+    on_answer: OnAnswer = lambda *_: None
+    """Called once for each new answer when it arrives."""
+
+    def __post_init__(self) -> None:
+        self._chat = RoleChat(self.endpoint, self.counters, "learner")
+        self._parse = _parser(self.prompts)
         self._shared = Shared[tuple[str, int], Prediction]()
         """By ids of hypothesis and row."""
 
@@ -236,14 +232,14 @@ class LlmLearner:
         return tuple(answers[identity, row.id] for row in rows)
 
     async def _answer(self, hypothesis: str, row: Row) -> Prediction:
-        ask, messages = self._ask, self._prompts.messages(hypothesis, row)
-        if self._prompts.is_lettered:
+        ask, messages = self._ask, self.prompts.messages(hypothesis, row)
+        if self.prompts.is_lettered:
             ask = self._ask_for_letter
-        elif self._options.samples > 1:
+        elif self.options.samples > 1:
             ask = self._ask_for_samples
-        prediction, attempts = await ask(messages, row, self._options.seed)
-        self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
-        self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
+        prediction, attempts = await ask(messages, row, self.options.seed)
+        self.counters.add(contradictory=contradicts(prediction, hypothesis, self.prompts.dataset.classes))
+        self.on_answer(hypothesis_id(hypothesis), prediction, attempts)
         return replace(prediction, thoughts="")  # thoughts are long, and used nowhere
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
@@ -251,13 +247,13 @@ class LlmLearner:
             messages,
             partial(self._read, row),
             seed=seed,
-            temperature=float(self._options.temperature),
-            max_tokens=self._options.max_tokens,
-            structured=self._prompts.structure,
+            temperature=float(self.options.temperature),
+            max_tokens=self.options.max_tokens,
+            structured=self.prompts.structure,
         )
 
     async def _ask_for_samples(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
-        n = self._options.samples
+        n = self.options.samples
         # so that runs of other seeds draw other answers
         tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
@@ -266,8 +262,8 @@ class LlmLearner:
             await cancel(tasks)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
-        labels = self._prompts.dataset.classes
-        options = {"temperature": float(self._options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
+        labels = self.prompts.dataset.classes
+        options = {"temperature": float(self.options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
         completion = await self._chat.complete(messages, seed=seed, **options)
         if not (completion.first_tokens or completion.refusal):
             raise EndpointRefused(NO_LOGPROBS)
