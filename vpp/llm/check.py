@@ -46,10 +46,6 @@ BURST_LIMIT, BURST_S = 64, 10.0
 """Most calls of the burst, and the seconds that it may take, if that is more than two answers."""
 SHORT = 128
 """Tokens of answers that only show whether something works."""
-DEMO_MODEL = "demo"
-"""Name under which the demo model is served."""
-LISTED_LIMIT = 300
-"""Characters shown of a server's list of models."""
 WRONG_RULE = "Every animal is a dax."
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
 TOY = b"""\
@@ -133,7 +129,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
             yield _failure(error, is_reached=False)
             return
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-    names, listed = shortened(", ".join(models), LISTED_LIMIT), list(models)
+    names, listed = shortened(", ".join(models), 300), list(models)
     if not model:
         yield Finding("models", "note", f"none is named; the server has {names}", listed)
         return
@@ -185,7 +181,7 @@ class _Probes:
         self._endpoint, self._trial, self._one_s = endpoint, trial, one_s
         split, columns = SplitPlan(seed=0, train_size=6, test_size=2), ColumnChoice(task="classification")
         self._dataset = build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
-        name = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+        name = chosen_templates(AUTO, is_demo=endpoint.model == "demo", preset="recommended")
         by_row, *self._writing = (shipped(role, name) for role in ROLES)
         self._options = LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens)
         prompts = LearnerPrompts(dataset=self._dataset, template=by_row)

@@ -68,7 +68,6 @@ class Limits:
     """Upper bound of the first wait between attempts; doubled with each attempt, up to 30 s."""
 
 
-BACKOFF_LIMIT_S = 30.0
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than the prompt has at least."""
 FEW_PIECES = 400
@@ -167,8 +166,8 @@ class Endpoint:
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
         with suppress(Failure, ValidationError):
-            props = protocol.LlamaProps.model_validate(await self._reply("../props"))
-            self._throttle.narrow(props.total_slots or self._throttle.ceiling)
+            slots = protocol.Listed.model_validate(await self._reply("../props")).total_slots
+            self._throttle.narrow(slots or self._throttle.ceiling)
 
     async def _retried(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Attempt a call until it succeeds. Raises EndpointError.
@@ -190,7 +189,7 @@ class Endpoint:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
                 self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
-                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
+                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
@@ -243,7 +242,7 @@ class Endpoint:
     def _check(self, body: dict[str, Any], completion: Completion) -> None:
         """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
         newer_limit = protocol.MOST_TOKENS[0]
-        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + protocol.OVERRUN:
+        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
             self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)

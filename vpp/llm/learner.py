@@ -48,12 +48,10 @@ OnAnswer = Callable[[str, Prediction, int], None]
 
 
 class Chat(Protocol):
-    """The part of an endpoint that learner and optimizer use."""
+    """The part of an endpoint that learner and optimizer use: an answer to messages. Raises EndpointError."""
 
     @property
-    def complete(self) -> Callable[..., Awaitable[Completion]]:
-        """Return one answer to messages. Raises EndpointError."""
-        ...
+    def complete(self) -> Callable[..., Awaitable[Completion]]: ...
 
 
 @dataclass(eq=False)

@@ -27,14 +27,10 @@ from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
 NO_RULE = "none yet"
-EXPLANATION_LIMIT = 400
-"""Maximum characters of a structured answer's explanation."""
 MISSING = "missing"
 NO_ANSWER = "no answer"
 LISTED_VALUES, FEW_NUMBERS = 20, 3
 """Most values of a column that a program's writer is told, of words and of numbers."""
-BRANCH_SHOWN = 200
-"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 COMMONEST, RANGES, CUTS = 8, 3, 100
@@ -161,7 +157,7 @@ class LearnerPrompts(Prompts):
             return None
         labels = [one_line(label) for label in self.dataset.classes]
         return structure_of(
-            explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
+            explanation=Annotated[str, Field(min_length=1, max_length=400)],
             output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
         )
 
@@ -323,7 +319,7 @@ def render_mistakes(rows: Iterable[Row], predictions: Sequence[Prediction]) -> s
             if given.is_mistake(row)
         ]
         if wrong and branch >= 0 and len(branches) > 1:
-            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            words = cut(one_line(answered[0][1].explanation), 200)
             lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
         lines += wrong
     return "\n".join(lines) or "none"
@@ -431,8 +427,6 @@ def _argument(argument: Argument, unit: str | None) -> str:
 
 # --- the context ----------------------------------------------------------------------------------------------------
 
-MESSAGE_TOKENS, CHAT_TOKENS = 8, 24
-"""Tokens that a chat template adds at most: to a message, and to the whole conversation."""
 LEAST_IN_BATCH = 1_500
 """Characters of a cell below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, 500)
@@ -455,8 +449,8 @@ def tokens_at_most(text: str) -> int:
 
 
 def prompt_tokens(messages: Messages) -> int:
-    """Return an upper bound of the tokens of a conversation, with those that a chat template adds."""
-    return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
+    """Return an upper bound of the tokens of a conversation, with those that a chat template adds to each message."""
+    return 24 + sum(8 + tokens_at_most(message["content"]) for message in messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -502,7 +496,7 @@ def misfits(
 
 
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
-    """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
+    """Raise InputError if the longest row leaves no room for an answer even about the seed text alone."""
     for words in misfits(learner, optimizer, limits, optimizer.seed_text):
         raise InputError(words)
 
