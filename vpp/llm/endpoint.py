@@ -46,13 +46,6 @@ class Server:
         object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.api_key, *(value for _, value in self.headers))
-
-    def message(self, reason: str) -> str:
-        return f"{self.model} at {self.base_url}: {reason}"
-
 
 MAX_ATTEMPTS = 6
 
@@ -198,7 +191,7 @@ class Endpoint:
         A server of which no answer ends as it should refuses every prompt: waiting for it would not help.
         """
         words = failure.words + (f", at the last of {tries} attempts" if tries > 1 else "")
-        message = self.server.message(f"{words}: {failure.fix}")
+        message = f"{self.model} at {self.server.base_url}: {words}: {failure.fix}"
         if failure.refuses == "server" or (failure.kind == protocol.STOPPED and not self._successes):
             return EndpointRefused(message)
         if failure.refuses == "prompt" or (others_succeed and tries > 1):
@@ -252,29 +245,25 @@ class Endpoint:
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
             self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
 
-    def _connected(self) -> "Client":
-        if self._client is None:
-            from vpp.llm.client import Client
-
-            key, headers = self.server.api_key or NO_KEY, self.server.headers
-            self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
-        return self._client
-
     async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return the JSON of an answer, without secrets. Raises Failure."""
         from aiohttp import ClientError
 
+        from vpp.llm.client import Client  # half a second, at the first call
+
+        if self._client is None:
+            key, headers = self.server.api_key or NO_KEY, self.server.headers
+            self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
         try:
             async with asyncio.timeout(self.limits.timeout_s):
-                reply = await self._connected().send(path, body)
+                reply = await self._client.send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
                 words = f"no complete answer within {self.limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
             raise protocol.connection_failure(error, base_url=self.server.base_url) from None
-        return protocol.read_reply(
-            reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
-        )
+        secrets = (self.server.api_key, *(value for _, value in self.server.headers))
+        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), body or {})
 
 
 def is_cut(messages: Messages, completion: Completion) -> bool:

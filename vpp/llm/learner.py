@@ -11,18 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.answers import (
-    LETTERS,
-    NO_LETTER,
-    NO_LOGPROBS,
-    Parsed,
-    graded,
-    letter_shares,
-    parse_label,
-    parse_number,
-    pooled,
-    quoted,
-)
+from vpp.llm import answers
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, question
 from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion
@@ -101,7 +90,7 @@ class RoleChat:
         if self.has_read:
             return
         if completion.text.strip():
-            words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
+            words = f"the model's answers cannot be read ({reason}): it said {answers.quoted(completion.text)}"
             self._count_in_vain(f"{words}: {FIX_UNREAD.format(self.role)}", LEAST_UNREAD[self.role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
@@ -184,9 +173,6 @@ class Shared(Generic[K, V]):
         self.answers[key] = await ask()
 
 
-# --- the learner ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerOptions:
     seed: int
@@ -213,7 +199,8 @@ class LlmLearner:
 
     def __post_init__(self) -> None:
         self._chat = RoleChat(self.endpoint, self.counters, "learner")
-        self._parse = _parser(self.prompts)
+        numbers = [row.target for row in self.prompts.dataset.train if isinstance(row.target, int | float)]
+        self._expected = (min(numbers), max(numbers)) if numbers else None
         self._shared = Shared[tuple[str, int], Prediction]()
         """By ids of hypothesis and row."""
 
@@ -226,8 +213,8 @@ class LlmLearner:
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
-        answers = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
-        return tuple(answers[identity, row.id] for row in rows)
+        every = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
+        return tuple(every[identity, row.id] for row in rows)
 
     async def _answer(self, hypothesis: str, row: Row) -> Prediction:
         ask, messages = self._ask, self.prompts.messages(hypothesis, row)
@@ -245,7 +232,7 @@ class LlmLearner:
             messages,
             partial(self._read, row),
             seed=seed,
-            temperature=float(self.options.temperature),
+            temperature=self.options.temperature,
             max_tokens=self.options.max_tokens,
             structured=self.prompts.structure,
         )
@@ -255,22 +242,29 @@ class LlmLearner:
         # so that runs of other seeds draw other answers
         tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
-            return pooled(await asyncio.gather(*tasks))
+            return answers.pooled(await asyncio.gather(*tasks))
         finally:
             await cancel(tasks)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         labels = self.prompts.dataset.classes
-        options = {"temperature": float(self.options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
+        options = {"max_tokens": 1, "top_logprobs": len(answers.LETTERS), "temperature": self.options.temperature}
         completion = await self._chat.complete(messages, seed=seed, **options)
         if not (completion.first_tokens or completion.refusal):
-            raise EndpointRefused(NO_LOGPROBS)
-        shares = letter_shares(completion.first_tokens, len(labels))
-        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
-        self._chat.judge(completion, NO_LETTER if prediction.value is None else None)
+            raise EndpointRefused(answers.NO_LOGPROBS)
+        shares = answers.letter_shares(completion.first_tokens, len(labels))
+        prediction = answers.graded(row.id, dict(zip(labels, shares, strict=True)))
+        self._chat.judge(completion, answers.NO_LETTER if prediction.value is None else None)
         if prediction.value is None:
-            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or NO_LETTER)
+            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or answers.NO_LETTER)
         return prediction, 1
+
+    def _parse(self, text: str) -> answers.Parsed[str] | answers.Parsed[float]:
+        dataset = self.prompts.dataset
+        if dataset.task == "classification":
+            return answers.parse_label(text, dataset.classes)
+        unit = self.prompts.units.get(dataset.target, "")
+        return answers.parse_number(text, unit=unit, expected=self._expected)
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
         """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
@@ -290,16 +284,6 @@ class LlmLearner:
             reason=reason,
             thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
         )
-
-
-def _parser(prompts: LearnerPrompts) -> Callable[[str], Parsed[str] | Parsed[float]]:
-    dataset, expected = prompts.dataset, None
-    if dataset.task == "classification":
-        return lambda text: parse_label(text, dataset.classes)
-    if targets := [float(row.target) for row in dataset.train if row.target is not None]:
-        expected = min(targets), max(targets)
-    unit = prompts.units.get(dataset.target, "")
-    return lambda text: parse_number(text, unit=unit, expected=expected)
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

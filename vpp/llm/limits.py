@@ -134,9 +134,6 @@ class Counters:
         return replace(self.usage, window=window, held_until=held_until)
 
 
-# --- money and caps -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """Price of a million tokens."""

@@ -33,7 +33,11 @@ class LlmOptimizer:
 
     def __post_init__(self) -> None:
         self._chat = RoleChat(self.endpoint, self.counters, "optimizer")
-        self._lead = _lead_pattern(self.prompts.seed_text, seed_sentence(self.prompts.dataset))
+        seed_text, sentence = self.prompts.seed_text, seed_sentence(self.prompts.dataset)
+        prior = seed_text.removeprefix(sentence).strip()
+        copies = [r"\s+".join(map(re.escape, part.split())) for part in (seed_text, sentence, prior) if part]
+        self._lead = re.compile(rf"\A\s*(?:(?:{'|'.join(copies)})\s*)*")
+        """Copies of the seed text or a part of it at the start of a rule, in any spacing."""
 
     async def propose(
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
@@ -85,16 +89,6 @@ class LlmOptimizer:
             refused=fault is not None,
             thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
         )
-
-
-def _lead_pattern(seed_text: str, sentence: str) -> re.Pattern[str]:
-    """Match copies of the seed text, its first sentence or the prior at the start of a rule, in any spacing."""
-    prior = seed_text.removeprefix(sentence).strip()
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in (seed_text, sentence, prior) if part]
-    return re.compile(rf"\A\s*(?:(?:{'|'.join(parts)})\s*)*")
-
-
-# --- the guard ------------------------------------------------------------------------------------------------------
 
 
 def words(text: str) -> list[str]:

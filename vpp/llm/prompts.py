@@ -198,10 +198,12 @@ class OptimizerPrompts(Prompts):
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned = [turned_columns(row, seed) for row in rows]
+        # Small models write rules about what they read last: particles that see other orders try more columns.
+        first = seed % len(rows[0].inputs)
+        turned = [replace(row, inputs=row.inputs[first:] + row.inputs[:first]) for row in rows]
         has_rule = rule_of(self.dataset, hypothesis) != NO_RULE
         slots: dict[str, Callable[[], str]] = {
-            "inputs": lambda: render_inputs(map(self.display, rows)),
+            "inputs": lambda: "\n".join(f"[{at}]\n{render_input(self.display(row))}" for at, row in enumerate(rows, 1)),
             "rows": lambda: render_rows(map(self.display, turned)),
             "values": lambda: render_values(turned, self.units),
             "predictions": lambda: number_lines((each.value for each in predictions), NO_ANSWER),
@@ -282,11 +284,6 @@ def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
     return dict(Counter(name for name, cell in cells if len(cell or "") > limit))
 
 
-def render_inputs(rows: Iterable[Row]) -> str:
-    """Return the input of each row below its number, from 1."""
-    return "\n".join(f"[{number}]\n{render_input(row)}" for number, row in enumerate(rows, 1))
-
-
 def number_lines(values: Iterable[Value | None], absent: str) -> str:
     """Return a line a value, each after its number from 1. absent: stands for None."""
     return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
@@ -323,15 +320,6 @@ def render_mistakes(rows: Iterable[Row], predictions: Sequence[Prediction]) -> s
             lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
         lines += wrong
     return "\n".join(lines) or "none"
-
-
-def turned_columns(row: Row, seed: int) -> Row:
-    """Return the row with its first columns moved to its end: `seed` modulo the number of columns.
-
-    Small models write rules about what they read last. Particles that see other orders try more columns.
-    """
-    at = seed % len(row.inputs)
-    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str]) -> str:
@@ -435,10 +423,6 @@ _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
 _SIGNS = re.compile(r"[!-@\[-`{-~]")
-REMEDY = (
-    "leave out long columns, cut long texts, or serve the model with a longer context (--limit context=N says it "
-    "where the server does not)"
-)
 
 
 def tokens_at_most(text: str) -> int:
@@ -491,7 +475,8 @@ def misfits(
         if not limit.fit(messages):
             yield (
                 f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
-                f"and the model's context is {limit.context_length:,}: {REMEDY}"
+                f"and the model's context is {limit.context_length:,}: leave out long columns, cut long texts, or "
+                "serve the model with a longer context (--limit context=N says it where the server does not)"
             )
 
 

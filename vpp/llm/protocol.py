@@ -11,16 +11,8 @@ from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AliasPath,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    create_model,
-    field_validator,
-)
+import pydantic
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
@@ -111,9 +103,9 @@ class _Object(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    @field_validator("*", mode="wrap")
+    @pydantic.field_validator("*", mode="wrap")
     @classmethod
-    def _or_absent(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    def _or_absent(cls, value: Any, read: pydantic.ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         try:
             return read(value)
         except ValidationError:
@@ -436,7 +428,7 @@ Structure = type[BaseModel]
 def structure_of(**kinds: Any) -> Structure:
     """Return the model of an object with fields of these types, all required, and no others."""
     definitions: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
-    return create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
+    return pydantic.create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
 
 
 @lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it

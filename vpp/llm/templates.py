@@ -132,9 +132,6 @@ def _listed(slots: Iterable[str]) -> str:
     return ", ".join(f"{{{slot}}}" for slot in slots)
 
 
-# --- shipped templates ----------------------------------------------------------------------------------------------
-
-
 @cache
 def shipped(role: str, name: str = PAPER) -> Template:
     """Return a role's template of a shipped set, or one that no user may write. Raises InputError."""

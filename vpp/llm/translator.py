@@ -20,8 +20,6 @@ OnProgram = Callable[[Translation | TextAnswer], None]
 """Called once for each new translation, and for each new answer about a text."""
 CHECKED = CHUNK
 """Most training rows on which a program is checked before it is used."""
-LEAST_TOKENS = 1_024
-"""Tokens of a program at least: the limit of an answer about one row is meant for a sentence."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
 NO_PROGRAM = "the model says that no program can follow it"
@@ -100,20 +98,13 @@ class ProgramLearner:
     def _read(self, answer: str) -> Program:
         return read_program(answer, self._columns.aliases, self._columns.texts)
 
-    # --- from a hypothesis to its program ---------------------------------------------------------------------------
-
     async def _translate(self, hypothesis: str) -> Translation:
-        translation = await self._translation(hypothesis)
-        self.on_program(translation)
-        return translation
-
-    async def _translation(self, hypothesis: str) -> Translation:
         """Ask for a program, and again with its code and its fault, until one passes the check."""
-        translated = partial(Translation, hypothesis=hypothesis_id(hypothesis))
-        if rule_of(self.prompts.dataset, hypothesis) == NO_RULE:
-            return translated(code=None, reason=NO_RULE_YET, attempts=0)
-        messages, tokens = self.prompts.translation(hypothesis), max(LEAST_TOKENS, self.options.max_tokens)
-        for attempt in range(1, ASKS + 1):
+        has_rule = rule_of(self.prompts.dataset, hypothesis) != NO_RULE
+        # the limit of an answer about one row is meant for a sentence
+        messages, tokens = self.prompts.translation(hypothesis), max(1_024, self.options.max_tokens)
+        code, fault, attempt = None, NO_RULE_YET, 0
+        for attempt in range(1, ASKS + 1) if has_rule else ():
             answer = await self._ask(messages, max_tokens=tokens)
             code, fault = await self._code_of(answer, is_last=attempt == ASKS)
             is_final = fault in ("", NO_PROGRAM, answer.refusal)
@@ -123,7 +114,10 @@ class ProgramLearner:
             said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
             messages = [*messages, said, question(words)]
-        return translated(code=code, reason=fault or None, attempts=attempt)
+        identity = hypothesis_id(hypothesis)
+        translation = Translation(hypothesis=identity, code=code, reason=fault or None, attempts=attempt)
+        self.on_program(translation)
+        return translation
 
     async def _code_of(self, answer: Completion, *, is_last: bool) -> tuple[str | None, str]:
         """Return the code of an answer that passes the check, or its fault."""
@@ -147,8 +141,6 @@ class ProgramLearner:
             if prediction.value is None and not (is_last and None in cells):
                 given = ", ".join(f"{name} = {cell!r}" for name, cell in zip(program.columns, cells, strict=True))
                 raise ProgramFault(f"on the row with {given[:REPEATED_LIMIT]} {prediction.reason}")
-
-    # --- from a program to its answers ------------------------------------------------------------------------------
 
     async def _apply(self, program: Program, rows: Sequence[Row]) -> list[Prediction]:
         if not rows:
@@ -187,19 +179,17 @@ def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) ->
     value: Value | None = None
     fault = given.fault and f"it fails: {given.fault}"
     if not fault:
-        value = _label(given.value, dataset) if dataset.task == "classification" else _number(given.value)
+        value = _value(given.value, dataset)
         outputs = f"one of the labels {', '.join(dataset.classes)}" if dataset.classes else "a finite number"
         fault = "" if value is not None else f"it gives {given.value!r}, which is not {outputs}"
     explanation = "" if given.branch is None else program.words(given.branch)
     return Prediction(row=row.id, value=value, branch=given.branch, explanation=explanation, reason=fault or None)
 
 
-def _label(value: object, dataset: Dataset) -> str | None:
-    """The label that a value is; a whole number is the label written so."""
-    whole = str(int(value)) if isinstance(value, int | float) and math.isfinite(value) and value == int(value) else ""
-    return next((said for said in (str(value), whole) if said in dataset.classes), None)
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number and isinstance(value, int | float) else None
+def _value(given: object, dataset: Dataset) -> Value | None:
+    """The label or the number that a program gives; a whole number is the label written so."""
+    number = float(given) if isinstance(given, int | float) and math.isfinite(given) else None
+    if dataset.task == "regression":
+        return None if isinstance(given, bool) else number
+    whole = str(int(given)) if isinstance(given, int | float) and number is not None and number.is_integer() else ""
+    return next((label for label in (str(given), whole) if label in dataset.classes), None)
