@@ -7,30 +7,21 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.llm import protocol
 from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, question, seed_sentence
-from vpp.llm.protocol import (
-    FIELD,
-    FIX_THOUGHTS,
-    KEY_REFUSED,
-    NO_API,
-    SCHEMA,
-    UNKNOWN_MODEL,
-    Completion,
-    is_kept,
-    printable,
-    structure_of,
-)
+from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion, printable
 from vpp.llm.templates import AUTO, ROLES, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
@@ -42,27 +33,9 @@ Mark = Literal["works", "note", "fails"]
 Role = Literal["learner", "optimizer"]
 CHECK_S = 60.0
 """Seconds after which no further part is tried."""
-BURST_LIMIT, BURST_S = 64, 10.0
-"""Most calls of the burst, and the seconds that it may take, if that is more than two answers."""
-SHORT = 128
-"""Tokens of answers that only show whether something works."""
-DEMO_MODEL = "demo"
-"""Name under which the demo model is served."""
-LISTED_LIMIT = 300
-"""Characters shown of a server's list of models."""
 WRONG_RULE = "Every animal is a dax."
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
-TOY = b"""\
-length,colour,animal
-12,red,dax
-18,blue,dax
-25,red,dax
-31,blue,dax
-61,red,wug
-72,blue,wug
-88,red,wug
-64,blue,wug
-"""
+TOY = Path(__file__).with_name("templates") / "made_up.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +98,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
     model, models, no_list = endpoint.model, dict[str, int](), None
     try:
         models = await endpoint.models()
-        words = f"a server answers at {endpoint.base_url}, and takes the key or wants none"
+        words = f"a server answers at {endpoint.server.base_url}, and takes the key or wants none"
         yield Finding("reachable", "works", words)
     except EndpointError as error:
         no_list = error
@@ -133,7 +106,7 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
             yield _failure(error, is_reached=False)
             return
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-    names, listed = shortened(", ".join(models), LISTED_LIMIT), list(models)
+    names, listed = shortened(", ".join(models), 300), list(models)
     if not model:
         yield Finding("models", "note", f"none is named; the server has {names}", listed)
         return
@@ -168,13 +141,13 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
 
 
 def _failure(error: EndpointError, *, is_reached: bool) -> Finding:
-    words = str(error)
-    name = "key" if KEY_REFUSED in words else "API" if NO_API in words else "answers" if is_reached else "reachable"
-    return Finding(name, "fails", words)
+    names = {KEY_REFUSED: "key", NO_API: "API", "": "answers" if is_reached else "reachable"}
+    name = next(name for words, name in names.items() if words in str(error))
+    return Finding(name, "fails", str(error))
 
 
 async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
-    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": SHORT, **options})
+    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": 128, **options})
 
 
 class _Probes:
@@ -184,8 +157,9 @@ class _Probes:
         """one_s: seconds of an answer alone."""
         self._endpoint, self._trial, self._one_s = endpoint, trial, one_s
         split, columns = SplitPlan(seed=0, train_size=6, test_size=2), ColumnChoice(task="classification")
-        self._dataset = build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
-        name = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+        table = Table.read(TOY.read_bytes(), name="made up")
+        self._dataset = build_dataset(table, target="animal", columns=columns, split=split)
+        name = chosen_templates(AUTO, is_demo=endpoint.model == "demo", preset="recommended")
         by_row, *self._writing = (shipped(role, name) for role in ROLES)
         self._options = LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens)
         prompts = LearnerPrompts(dataset=self._dataset, template=by_row)
@@ -198,9 +172,9 @@ class _Probes:
         except EndpointRefused as error:
             outcome, said = "refused", str(error)
         if outcome == "honoured":
-            return "works", f"{FIELD} is honoured: --structured auto uses it", SCHEMA
+            return "works", f"{protocol.FIELD} is honoured: --structured auto uses it", protocol.SCHEMA
         reaction = "ignored in silence: asked for one of two words, it said" if outcome == "ignored" else "refused:"
-        return "note", f"answers are free text: {FIELD} is {reaction} {quoted(said)}", None
+        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quoted(said)}", None
 
     async def learner_prompt(self) -> Result:
         """Ask the learner to apply the rule to one row."""
@@ -241,11 +215,11 @@ class _Probes:
 
     async def burst(self) -> Result:
         """Send many short calls at a time, and cancel those that are late."""
-        started, calls = time.perf_counter(), min(self._trial.concurrency, BURST_LIMIT)
+        started, calls = time.perf_counter(), min(self._trial.concurrency, 64)
         texts = [f"Answer with the number {number}." for number in range(calls)]
         tasks = [asyncio.create_task(_ask(self._endpoint, text, max_tokens=16)) for text in texts]
         try:
-            await asyncio.wait(tasks, timeout=max(BURST_S, 2 * self._one_s))
+            await asyncio.wait(tasks, timeout=max(10.0, 2 * self._one_s))
         finally:
             wall_s = time.perf_counter() - started
             outcomes = await cancel(tasks)
@@ -262,8 +236,6 @@ def _unread(reason: str | None, raw: str | None) -> Result:
 
 
 SCHEMA_QUESTION = "Answer with the word hello."
-SCHEMA_TOKENS = 32
-"""Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
 
 
 async def try_schema(endpoint: Endpoint) -> tuple[Literal["honoured", "ignored", "refused"], str]:
@@ -271,8 +243,8 @@ async def try_schema(endpoint: Endpoint) -> tuple[Literal["honoured", "ignored",
 
     The words do not fit the question, so that only a schema can bring them about.
     """
-    words = structure_of(output=Literal["KALUMI", "TORVEN"])
-    answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=words)).text
-    if FIELD in endpoint.refused:
+    words = protocol.structure_of(output=Literal["KALUMI", "TORVEN"])
+    answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=32, structured=words)).text
+    if protocol.FIELD in endpoint.refused:
         return "refused", answer
-    return "honoured" if is_kept(words, answer) else "ignored", answer
+    return "honoured" if protocol.is_kept(words, answer) else "ignored", answer

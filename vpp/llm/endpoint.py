@@ -46,13 +46,6 @@ class Server:
         object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.api_key, *(value for _, value in self.headers))
-
-    def message(self, reason: str) -> str:
-        return f"{self.model} at {self.base_url}: {reason}"
-
 
 MAX_ATTEMPTS = 6
 
@@ -68,7 +61,6 @@ class Limits:
     """Upper bound of the first wait between attempts; doubled with each attempt, up to 30 s."""
 
 
-BACKOFF_LIMIT_S = 30.0
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than the prompt has at least."""
 FEW_PIECES = 400
@@ -80,34 +72,25 @@ _PIECE = re.compile(rf"{_LETTER}+|[0-9]{{1,3}}|[!-/:-@\[-`{{-~]+(?!{_LETTER})")
 """Letters, three digits, or signs but one before a letter: no usual tokenizer joins two of them to one token."""
 
 
+@dataclass(eq=False)
 class Endpoint:
     """Answers chat messages. Belongs to the event loop of its first call; close it with `aclose`."""
 
-    def __init__(
-        self,
-        server: Server,
-        *,
-        limits: Limits = Limits(),
-        cache: ResponseCache | None = None,
-        counters: Counters | None = None,
-        budget: Budget | None = None,
-        price: Price = FREE,
-    ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's.
+    server: Server
+    limits: Limits = Limits()
+    cache: ResponseCache | None = None
+    """Closed by the caller."""
+    counters: Counters = field(default_factory=Counters)
+    budget: Budget | None = None
+    """Shared with the run's other endpoints; by default without a cap."""
+    price: Price = FREE
+    refused: Refused = field(default_factory=dict)
 
-        The caller closes the cache.
-        """
-        self.server = server
-        self.base_url = server.base_url
-        self.model = server.model
-        self.counters = counters or Counters()
-        self.refused: Refused = {}
-        self._more = body_of(server.body)
-        self._limits = limits
-        self._cache = cache
-        self._budget = budget or Budget(self.counters)
-        self._price = price
-        self._throttle = Throttle(limits.concurrency)
+    def __post_init__(self) -> None:
+        self._budget = self.budget or Budget(self.counters)
+        self.model = self.server.model
+        self._more = body_of(self.server.body)
+        self._throttle = Throttle(self.limits.concurrency)
         self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
@@ -143,8 +126,8 @@ class Endpoint:
             options["chat_template_kwargs"] = {"enable_thinking": False}
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
-        key = self._key(messages, options) if self._cache else ""
-        completion = self._cache.get(key) if self._cache else None
+        key = self._key(messages, options) if self.cache else ""
+        completion = self.cache.get(key) if self.cache else None
         try:
             completion = completion or await self._retried(messages, options)
         except EndpointError:
@@ -152,8 +135,8 @@ class Endpoint:
             raise
         # the server may answer better another time
         is_whole = completion.text and not is_cut(messages, completion)
-        if self._cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
-            self._cache.put(key, completion)
+        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+            self.cache.put(key, completion)
         self.counters.add(
             cached=int(completion.cached),
             prompt_tokens=completion.prompt_tokens,
@@ -162,7 +145,7 @@ class Endpoint:
         return completion
 
     def _key(self, messages: Messages, options: dict[str, Any]) -> str:
-        address = self.server.cache_address or self.base_url
+        address = self.server.cache_address or self.server.base_url
         request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
         return cache_key({**request, "body": self._more} if self._more else request)
 
@@ -176,8 +159,8 @@ class Endpoint:
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
         with suppress(Failure, ValidationError):
-            props = protocol.LlamaProps.model_validate(await self._reply("../props"))
-            self._throttle.narrow(props.total_slots or self._throttle.ceiling)
+            slots = protocol.Listed.model_validate(await self._reply("../props")).total_slots
+            self._throttle.narrow(slots or self._throttle.ceiling)
 
     async def _retried(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Attempt a call until it succeeds. Raises EndpointError.
@@ -195,11 +178,11 @@ class Endpoint:
                 others_succeed, successes = self._successes > successes, self._successes
                 tries += 1
                 strikes = 0 if failure.overloaded and others_succeed else strikes + 1
-                if failure.refuses or strikes >= self._limits.max_attempts:
+                if failure.refuses or strikes >= self.limits.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
                 self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
-                ceiling = min(self._limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
+                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
@@ -208,7 +191,7 @@ class Endpoint:
         A server of which no answer ends as it should refuses every prompt: waiting for it would not help.
         """
         words = failure.words + (f", at the last of {tries} attempts" if tries > 1 else "")
-        message = self.server.message(f"{words}: {failure.fix}")
+        message = f"{self.model} at {self.server.base_url}: {words}: {failure.fix}"
         if failure.refuses == "server" or (failure.kind == protocol.STOPPED and not self._successes):
             return EndpointRefused(message)
         if failure.refuses == "prompt" or (others_succeed and tries > 1):
@@ -252,39 +235,35 @@ class Endpoint:
     def _check(self, body: dict[str, Any], completion: Completion) -> None:
         """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
         newer_limit = protocol.MOST_TOKENS[0]
-        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + protocol.OVERRUN:
+        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
             self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
 
     def _pay(self, body: dict[str, Any], completion: Completion) -> None:
-        if self._price != FREE:  # an upper bound, if the server counts no tokens
+        if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
-            self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
-
-    def _connected(self) -> "Client":
-        if self._client is None:
-            from vpp.llm.client import Client
-
-            key, headers = self.server.api_key or NO_KEY, self.server.headers
-            self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
-        return self._client
+            self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
 
     async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return the JSON of an answer, without secrets. Raises Failure."""
         from aiohttp import ClientError
 
+        from vpp.llm.client import Client  # half a second, at the first call
+
+        if self._client is None:
+            key, headers = self.server.api_key or NO_KEY, self.server.headers
+            self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
         try:
-            async with asyncio.timeout(self._limits.timeout_s):
-                reply = await self._connected().send(path, body)
+            async with asyncio.timeout(self.limits.timeout_s):
+                reply = await self._client.send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
-                words = f"no complete answer within {self._limits.timeout_s:g} s"
+                words = f"no complete answer within {self.limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
-            raise protocol.connection_failure(error, base_url=self.base_url) from None
-        return protocol.read_reply(
-            reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
-        )
+            raise protocol.connection_failure(error, base_url=self.server.base_url) from None
+        secrets = (self.server.api_key, *(value for _, value in self.server.headers))
+        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), body or {})
 
 
 def is_cut(messages: Messages, completion: Completion) -> bool:

@@ -27,14 +27,10 @@ from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
 NO_RULE = "none yet"
-EXPLANATION_LIMIT = 400
-"""Maximum characters of a structured answer's explanation."""
 MISSING = "missing"
 NO_ANSWER = "no answer"
 LISTED_VALUES, FEW_NUMBERS = 20, 3
 """Most values of a column that a program's writer is told, of words and of numbers."""
-BRANCH_SHOWN = 200
-"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 COMMONEST, RANGES, CUTS = 8, 3, 100
@@ -161,7 +157,7 @@ class LearnerPrompts(Prompts):
             return None
         labels = [one_line(label) for label in self.dataset.classes]
         return structure_of(
-            explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
+            explanation=Annotated[str, Field(min_length=1, max_length=400)],
             output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
         )
 
@@ -202,10 +198,12 @@ class OptimizerPrompts(Prompts):
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        turned = [turned_columns(row, seed) for row in rows]
+        # Small models write rules about what they read last: particles that see other orders try more columns.
+        first = seed % len(rows[0].inputs)
+        turned = [replace(row, inputs=row.inputs[first:] + row.inputs[:first]) for row in rows]
         has_rule = rule_of(self.dataset, hypothesis) != NO_RULE
         slots: dict[str, Callable[[], str]] = {
-            "inputs": lambda: render_inputs(map(self.display, rows)),
+            "inputs": lambda: "\n".join(f"[{at}]\n{render_input(self.display(row))}" for at, row in enumerate(rows, 1)),
             "rows": lambda: render_rows(map(self.display, turned)),
             "values": lambda: render_values(turned, self.units),
             "predictions": lambda: number_lines((each.value for each in predictions), NO_ANSWER),
@@ -286,11 +284,6 @@ def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
     return dict(Counter(name for name, cell in cells if len(cell or "") > limit))
 
 
-def render_inputs(rows: Iterable[Row]) -> str:
-    """Return the input of each row below its number, from 1."""
-    return "\n".join(f"[{number}]\n{render_input(row)}" for number, row in enumerate(rows, 1))
-
-
 def number_lines(values: Iterable[Value | None], absent: str) -> str:
     """Return a line a value, each after its number from 1. absent: stands for None."""
     return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
@@ -323,19 +316,10 @@ def render_mistakes(rows: Iterable[Row], predictions: Sequence[Prediction]) -> s
             if given.is_mistake(row)
         ]
         if wrong and branch >= 0 and len(branches) > 1:
-            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            words = cut(one_line(answered[0][1].explanation), 200)
             lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
         lines += wrong
     return "\n".join(lines) or "none"
-
-
-def turned_columns(row: Row, seed: int) -> Row:
-    """Return the row with its first columns moved to its end: `seed` modulo the number of columns.
-
-    Small models write rules about what they read last. Particles that see other orders try more columns.
-    """
-    at = seed % len(row.inputs)
-    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str]) -> str:
@@ -431,8 +415,6 @@ def _argument(argument: Argument, unit: str | None) -> str:
 
 # --- the context ----------------------------------------------------------------------------------------------------
 
-MESSAGE_TOKENS, CHAT_TOKENS = 8, 24
-"""Tokens that a chat template adds at most: to a message, and to the whole conversation."""
 LEAST_IN_BATCH = 1_500
 """Characters of a cell below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
 CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, 500)
@@ -441,10 +423,6 @@ _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
 _SIGNS = re.compile(r"[!-@\[-`{-~]")
-REMEDY = (
-    "leave out long columns, cut long texts, or serve the model with a longer context (--limit context=N says it "
-    "where the server does not)"
-)
 
 
 def tokens_at_most(text: str) -> int:
@@ -455,8 +433,8 @@ def tokens_at_most(text: str) -> int:
 
 
 def prompt_tokens(messages: Messages) -> int:
-    """Return an upper bound of the tokens of a conversation, with those that a chat template adds."""
-    return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
+    """Return an upper bound of the tokens of a conversation, with those that a chat template adds to each message."""
+    return 24 + sum(8 + tokens_at_most(message["content"]) for message in messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -497,12 +475,13 @@ def misfits(
         if not limit.fit(messages):
             yield (
                 f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
-                f"and the model's context is {limit.context_length:,}: {REMEDY}"
+                f"and the model's context is {limit.context_length:,}: leave out long columns, cut long texts, or "
+                "serve the model with a longer context (--limit context=N says it where the server does not)"
             )
 
 
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
-    """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
+    """Raise InputError if the longest row leaves no room for an answer even about the seed text alone."""
     for words in misfits(learner, optimizer, limits, optimizer.seed_text):
         raise InputError(words)
 

@@ -62,7 +62,7 @@ class Template:
         self.text = text
         self.role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.style: Style = _check_slots(text, role) if role in ROLES else "shown"
+        self.style: Style = _style_of(text, role) if role in ROLES else "shown"
         fixed, self._question = _turns(text, role)
         self.opening: tuple[Message, ...] = tuple({"role": who, "content": _filled(words, {})} for who, words in fixed)
         self.slots = frozenset(_slots(self._question))
@@ -111,7 +111,7 @@ def _turns(text: str, role: str) -> tuple[list[tuple[str, str]], str]:
     return fixed, last
 
 
-def _check_slots(text: str, role: str) -> Style:
+def _style_of(text: str, role: str) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
     slots = _slots(text)
     groups = [group.split("|") for group in (*SLOTS[role].replace("?", "|?").split(), "|".join(FORM_SLOTS))]
@@ -130,9 +130,6 @@ def _check_slots(text: str, role: str) -> Style:
 
 def _listed(slots: Iterable[str]) -> str:
     return ", ".join(f"{{{slot}}}" for slot in slots)
-
-
-# --- shipped templates ----------------------------------------------------------------------------------------------
 
 
 @cache

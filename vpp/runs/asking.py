@@ -302,7 +302,7 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, 
         tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
             async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
-                yield CheckResult(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+                yield CheckResult(roles=roles, base_url=endpoint.server.base_url, model=endpoint.model, finding=finding)
 
 
 # Questions after the run
