@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
@@ -290,7 +290,7 @@ TABLE = EXAMPLES / "penguins.csv"
 UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
-OWN = '<p><a href="#new-data">Use your own table</a></p>'
+OWN = '<a href="#new-data">Use your own table</a>'
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",
@@ -308,12 +308,9 @@ def introduce() -> None:
     is_begun = FILE in st.session_state or FROM in st.session_state
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
     if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
-        acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
         with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
             blocks.draw(markup.title("New run"))
-            chosen = st.menu_button("Examples", list(acts), key="new.examples")
-        if chosen:
-            acts[chosen]()
+            offer_examples("Examples")
         return
     left, right = st.columns([1, 1.2], gap="large")
     with left:
@@ -325,8 +322,15 @@ def introduce() -> None:
             if st.button(FINISHED, key="new.look", width=260):
                 open_example()
             blocks.captions(f"Penguin species. {finished_words()}")
-            blocks.draw(OWN)
+            with blocks.in_use(OWN, key="new_own"):
+                offer_examples("All examples", type="tertiary")
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
+
+
+def offer_examples(label: str, **button: Any) -> None:
+    acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
+    if chosen := st.menu_button(label, list(acts), key="new.examples", **button):
+        acts[chosen]()
 
 
 def open_example(name: str = EXAMPLE) -> None:

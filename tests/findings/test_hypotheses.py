@@ -62,7 +62,7 @@ def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], se
     ends = []
     for numbers in (first, second[: len(first)]):
         low, high = (f"{end(float(each.replace(',', '')) for each in numbers):,.1f}" for end in (min, max))
-        ends.append(low if low == high else f"{low} to {high}")
+        ends.append(low if low == high else f"[{low} to {high}]")
     assert with_ranges(texts) == RULE.format(*ends)
 
 

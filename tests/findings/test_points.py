@@ -201,7 +201,7 @@ def test_a_label_has_its_share() -> None:
     }
     equal = {vote.row.id: vote for vote in votes_on(replace(label_answers(), weights=(0.25,) * 4))}
     assert said(equal[9]) == "yes (75 %)"
-    assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
+    assert said(equal[8]) == "I don’t know: a tie between no and yes (50 % each)"
 
 
 def test_a_calibrated_vote_says_what_is_possible() -> None:

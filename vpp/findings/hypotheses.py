@@ -238,7 +238,8 @@ class Hypothesis:
     texts: tuple[Wording, ...]
     """Distinct texts, the shortest of the heaviest member first."""
     words: str
-    """The first text without the seed sentence; a number that differs between texts of the same form is a range."""
+    """The first text without the seed sentence; in brackets the range of a number that differs between alike texts."""
+    has_range: bool = False
     weight: float
     """Sum over the members; 1 only if no other hypothesis has any."""
 
@@ -279,12 +280,12 @@ def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) ->
     others = (each for idea in members for each in idea.wordings if each is not shortest)
     texts = (shortest, *others)
     words = [each.text.removeprefix(seed_text).strip() or each.text for each in texts]
-    weight = sum(each.weight for each in members)
-    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels), weight=weight)
+    weight, merged = sum(each.weight for each in members), with_ranges(words, labels)
+    return Hypothesis(members=tuple(members), texts=texts, words=merged, has_range=merged != words[0], weight=weight)
 
 
 def with_ranges(texts: Sequence[str], labels: Collection[str] = ()) -> str:
-    """Return the first text, with numbers that differ in others of its form as ranges: `above 12.9 to 13.1`."""
+    """Return the first text, with numbers that differ in others of its form as ranges: `above [12.9 to 13.1]`."""
 
     def form(words: str) -> tuple[object, ...]:
         numbers = _NUMBER.findall(words)
@@ -300,10 +301,12 @@ def _range(numbers: Sequence[str]) -> str:
         return float(words.replace(",", ""))
 
     low, high = min(numbers, key=value), max(numbers, key=value)
-    return numbers[0] if value(low) == value(high) else f"{low} to {high}"
+    return numbers[0] if value(low) == value(high) else f"[{low} to {high}]"
 
 
 # Cards
+
+RANGE = "in brackets: merged hypotheses differ"
 
 
 def only_counts(view: RunView, config: Config) -> bool:
@@ -356,7 +359,7 @@ def _card(each: Hypothesis, view: RunView, config: Config, facts: Iterable[str])
         value=value,
         bar=each.weight,
         copies=len(each.slots) if has_copies else 1,
-        facts=tuple(filter(None, facts)),
+        facts=tuple(filter(None, (*facts, RANGE if each.has_range else ""))),
     )
 
 

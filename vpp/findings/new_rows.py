@@ -9,6 +9,7 @@ from vpp.findings.rows import (
     answer_words,
     cells_of,
     columns_by_use,
+    noise_words,
     own_words,
     possible_sentence,
     reason_words,
@@ -48,7 +49,8 @@ def answer_blocks(
     texts = [own_words(text, seed_text) for text in answers.texts]
     why = [reason_words(said) for said in point.said]
     rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)
-    return (Say(answer_words(point, decimals)), *bar, *map(Note, filter(None, words)), *rivals)
+    notes = map(Note, filter(None, words))
+    return (Say(answer_words(point, decimals)), *bar, *notes, *rivals, *map(Note, filter(None, [noise_words(point)])))
 
 
 def outside_words(fields: Sequence[Field], row: Row) -> str:

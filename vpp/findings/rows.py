@@ -30,7 +30,7 @@ from vpp.findings.scores import Score, averaged_score
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import Value, leaders
+from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView
@@ -57,6 +57,8 @@ from vpp.show.words import (
 MOST_COLUMNS = 3
 """Inputs in a line of the table."""
 MOST_GRADES = 4
+NEAR_TIE = 0.02
+"""Probability by which a label leads that is called a tie."""
 Which = Literal["In doubt", "Wrong", "All"]
 Reasons = Mapping[tuple[str, int], Prediction]
 """Recorded answers, by hypothesis id and row id."""
@@ -231,7 +233,8 @@ def opened_row(
         return reason_words(prediction) if prediction else ""
 
     rivals = rivals_of(point, rows.texts, decimals, is_weighted=rows.is_weighted, why=why, branch=branch)
-    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals)
+    noise = filter(None, [noise_words(point)])
+    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals, *map(Note, noise))
 
 
 def rivals_of(
@@ -266,6 +269,16 @@ def rivals_of(
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
+def noise_words(point: Point) -> str:
+    """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
+    weights, shares = {side.name: side.weight for side in sides(point, point.weights)}, dict(point.shares)
+    same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
+    return "" if same or not point.mixture.noise else NOISE
+
+
+NOISE = "A label’s probability is not the weight of its hypotheses: it also counts how often each of them is wrong."
+
+
 def reason_words(prediction: Prediction) -> str:
     why = prediction.explanation or prediction.reason or ""
     if not prediction.shares:
@@ -284,10 +297,15 @@ def answer_words(point: Point, decimals: int | None) -> str:
         return f"I don’t know: {possible_words(point)}"
     if len(point.votes) == 1 and not point.mixture.noise:
         return f"{point.prediction}"
-    share = percent(point.behind)
-    if point.leader is None:
-        return f"I don’t know: {listed(leaders(dict(point.shares)))} are tied ({share} each)"
-    return f"I don’t know: {point.leader} leads ({share})" if point.is_undecided else f"{point.decision} ({share})"
+    if not point.is_undecided:
+        return f"{point.decision} ({percent(point.behind)})"
+    most = point.shares[0][1]
+    tied = {label: percent(share / most * point.behind) for label, share in point.shares if most - share < NEAR_TIE}
+    if len(tied) == 1:
+        return f"I don’t know: {point.leader} leads ({percent(point.behind)})"
+    if len({*tied.values()}) == 1:
+        return f"I don’t know: a tie between {listed([*tied])} ({percent(point.behind)} each)"
+    return f"I don’t know: nearly a tie between {listed([f'{label} ({share})' for label, share in tied.items()])}"
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
