@@ -16,8 +16,7 @@ from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings import new_rows
-from vpp.findings.experiments import read_trial, trial_blocks
+from vpp.findings.asking import answer_blocks, answers_table, columns_of, read_trial, table_words, trial_blocks
 from vpp.findings.points import Point, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import prediction_csv
@@ -163,7 +162,7 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
     allowed = job.consent()
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        by_use = new_rows.columns_of(run.now().view, dataset)
+        by_use = columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
@@ -227,7 +226,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
         return
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
-    parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
+    parts = answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
     blocks.draw(*parts, label="what the hypotheses say")
 
 
@@ -286,7 +285,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
     votes = votes_of(run, job)
-    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
+    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -301,7 +300,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = new_rows.answers_table(votes[:PREVIEWED], run.reader.dataset())
+    table = answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 

@@ -11,7 +11,7 @@ from pages.parts.asking import Job, calls_of, model_words
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Row
 from vpp.data.labelling import Key, input_key
-from vpp.findings import new_rows
+from vpp.findings.asking import LITTLE, columns_of, going_on_words, labels_words, pool_words, question_row
 from vpp.findings.points import Point, questions
 from vpp.findings.progress import nothing_yet
 from vpp.reporting.predictions import sheet_rows
@@ -68,7 +68,7 @@ def ask(run: OpenRun, job: Job) -> None:
     rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
     own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
     n_own = sum(row.id in own for row in rows)
-    words = new_rows.pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    words = pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
     blocks.draw(Note(words))
     if not rows:
         return
@@ -85,20 +85,20 @@ def list_questions(run: OpenRun, answers: Answers) -> None:
     every, columns = blocks.remembered(
         _key(run, "made"),
         (answers, view.last_at),
-        lambda: (questions(answers, view, config, dataset), new_rows.columns_of(view, dataset)),
+        lambda: (questions(answers, view, config, dataset), columns_of(view, dataset)),
     )
     notes = []
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
         notes.append(Note("The run has gone on since these rows were asked about."))
-    blocks.draw(Say(new_rows.labels_words(every)), *notes)
-    telling = [question for question in every if question.bits >= new_rows.LITTLE][:AT_ONCE]
+    blocks.draw(Say(labels_words(every)), *notes)
+    telling = [question for question in every if question.bits >= LITTLE][:AT_ONCE]
     everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=_key(run, "all"))
     own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
     for number, question in enumerate(every if everything else telling, 1):
         row = own.get(question.row.id)
         name = f"row {question.row.id}" if row else f"made-up row {number}"
         left, right = st.columns([4, 1], vertical_alignment="center")
-        left.html(markup.block(html(new_rows.question_row(question, columns, dataset, name))))
+        left.html(markup.block(html(question_row(question, columns, dataset, name))))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes, row=row)
 
@@ -135,7 +135,7 @@ def go_on(run: OpenRun) -> None:
     blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
     with opening.refusals("These answers cannot be used"):
         prepared = continue_run(run.directory, answers)
-        blocks.captions(new_rows.going_on_words(prepared, n_added=len(answers)))
+        blocks.captions(going_on_words(prepared, n_added=len(answers)))
         label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
         if st.button(label, type="primary", key=key):
             answers_of(run).clear()

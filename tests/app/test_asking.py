@@ -21,7 +21,7 @@ from tests.reporting import builders
 from tests.trials.test_trial import A_ONLY, AND, DATA
 from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
-from vpp.findings.experiments import read_trial
+from vpp.findings.asking import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader

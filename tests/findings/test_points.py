@@ -14,7 +14,7 @@ from tests.reporting.builders import YES_NO, evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import input_fields
 from vpp.events import Evaluated, Event
-from vpp.findings.new_rows import answer_blocks, answers_table, table_words
+from vpp.findings.asking import answer_blocks, answers_table, table_words
 from vpp.findings.points import (
     ABOVE,
     AT,

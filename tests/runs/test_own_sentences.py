@@ -16,7 +16,7 @@ from tests.reporting import builders
 from vpp.demo.learner import SURE
 from vpp.errors import InputError
 from vpp.events import Evaluated
-from vpp.findings.new_rows import going_on_words
+from vpp.findings.asking import going_on_words
 from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
 from vpp.library.posterior import Posterior

@@ -10,7 +10,7 @@ from pages.parts import opening
 from pages.parts.opening import SHIPPED
 from tests.example import DEMO, SHIPPED_FILES, TRIAL, make
 from vpp.errors import RunError
-from vpp.findings.experiments import read_trial
+from vpp.findings.asking import read_trial
 from vpp.findings.points import points, reject_option
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader, Snapshot
