@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
@@ -90,16 +89,10 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    """Return the run's settings, read again once they have changed; None if they cannot be read."""
-    try:
-        return _settings(directory.path, (directory.path / "run.json").stat().st_mtime_ns)
-    except (OSError, VppError):
-        return None
-
-
-@lru_cache(maxsize=2_000)
-def _settings(path: Path, changed_at: int) -> RunSpec:
-    return RunDirectory(path).spec()
+    """Return the run's settings; None if they cannot be read."""
+    with suppress(VppError):
+        return directory.spec()
+    return None
 
 
 def open_in(run: str, page: str) -> None:
@@ -346,7 +339,7 @@ def finished_words() -> str:
 
 def live_words() -> str:
     """Say what the live example takes, by the estimate that the form shows for any run."""
-    spec = _settings(SHIPPED, 0)
+    spec = RunDirectory(SHIPPED).spec()
     return time_words(time_s(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS))))
 
 

@@ -13,13 +13,14 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
-from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
+from vpp.findings.step import ROWS, Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show import markup
-from vpp.show.cards import Card, Deck, skeletons_html
+from vpp.show.blocks import Card, Deck
+from vpp.show.markup import skeletons_html
 
 _STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
@@ -150,7 +151,8 @@ class Stage:
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
         if view.start is None:
             return [skeletons_html(size)]
-        maker = Cards(view, self.config, dataset, names=self.names)
+        weighted, row = self.config.is_weighted, ROWS[self.config.scored_on]
+        maker = Cards(view, dataset, is_weighted=weighted, row=row, names=self.names)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.draws)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]

@@ -21,8 +21,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
 from vpp.settings import Config
-from vpp.show.blocks import Heading
-from vpp.show.cards import Line
+from vpp.show.blocks import Heading, Line
 from vpp.show.markup import html
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)

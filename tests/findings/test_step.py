@@ -32,7 +32,7 @@ from vpp.findings.progress import activity_words, calls_metric, health, pace
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
 from vpp.findings.status import Listed, distinguished, facts, finish_words, listed, pending_words, retry_words, verdict
-from vpp.findings.step import Cards, Names, happened, particles_of, phases
+from vpp.findings.step import ROWS, Cards, Names, happened, particles_of, phases
 from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult
@@ -43,7 +43,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import ess_of_sentences
 from vpp.settings import Config
-from vpp.show.cards import Card, Deck
+from vpp.show.blocks import Card, Deck
 from vpp.show.markup import html, lines
 from vpp.show.words import NBSP, seconds
 
@@ -52,7 +52,8 @@ TASKS = ("classification", "regression")
 
 def maker(reader: RunReader) -> Cards:
     snapshot, data = reader.refresh(), reader.dataset()
-    return Cards(snapshot.view, snapshot.spec.config, data)
+    config = snapshot.spec.config
+    return Cards(snapshot.view, data, is_weighted=config.is_weighted, row=ROWS[config.scored_on])
 
 
 def words(cards: list[Card]) -> str:
@@ -379,8 +380,7 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
 def test_every_particle_of_each_step_and_phase_is_on_a_card(name: str) -> None:
     """Texts that answer alike share a card. It stays when the text it shows is dropped and another is copied."""
     reader = RunReader(RunDirectory(ROOT / "assets/examples" / name))
-    view, config = reader.refresh().view, reader.directory.spec().config
-    cards = Cards(view, config, reader.dataset())
+    view, cards = reader.refresh().view, maker(reader)
     for step, at in view.steps.items():
         for phase in phases(at):
             assert sum(card.copies for card in cards.at(step, phase)) == (view.size if at.scores else 0)

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.events import INITIAL_STEP, Votes, hypothesis_id
+from vpp.events import Votes, hypothesis_id
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.findings.scores import (
     Score,
@@ -42,8 +42,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import similarity_of
 from vpp.runs.view import RunView, StepView, constant_weight, priors
 from vpp.settings import Config
-from vpp.show.blocks import Fold, Note, Quote
-from vpp.show.cards import Card, Deck, Version, Versions
+from vpp.show.blocks import Card, Deck, Fold, Note, Quote, Version, Versions
 from vpp.show.words import (
     EQUAL,
     MAJORITY,
@@ -457,7 +456,7 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
 
 def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
     proposed, hypothesis = at.proposals.get(slot), at.population[slot].hypothesis
-    parent = came_from(at, slot) if earlier else None
+    parent = at.population[slot].parent if earlier else None
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
     happened: Happened = "not rewritten"
     if parent is None:
@@ -475,13 +474,6 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
         happened=happened,
         is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
     )
-
-
-def came_from(at: StepView, slot: int) -> int | None:
-    """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
-    if at.step == INITIAL_STEP:
-        return None
-    return at.resampling.ancestors[slot] if at.resampling else slot
 
 
 def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:

@@ -62,6 +62,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     judged = [each for each in view.proposals if each.why == "likelihood"]
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
+    on_test = rows.points if rows and rows.test is test else ()
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -85,7 +86,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "train": averaged_score(train, dataset) if train and dataset else None,
             "test": averaged_score(test, dataset) if test and dataset else None,
         },
-        "calibrated": calibration_result(view, spec.config, dataset) if dataset else None,
+        "calibrated": calibration_result(on_test) if on_test else None,
         "calls": {
             name: getattr(usage, name)
             for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
@@ -105,7 +106,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "resampled_at": resampling_steps(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
-        "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
+        "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
         "noise": _noise_by_slot(view, dataset) if dataset else None,
         "constant": constant.as_json() if constant else None,

@@ -16,12 +16,11 @@ from vpp.findings.points import (
     SURE,
     Confidence,
     Point,
+    evaluated_points,
     holds_truth,
     is_unknown,
-    points,
     possible_labels,
     possible_range,
-    reject_option,
     sides,
     voices,
 )
@@ -99,7 +98,7 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
     texts = tuple(own_words(view.texts[hypothesis], view.seed_text) for hypothesis in test.hypotheses)
     return Rows(
         test=test,
-        points=tuple(points(test, dataset, reject_option(view, config, dataset, of=test))),
+        points=tuple(evaluated_points(test, view, config, dataset)),
         dataset=dataset,
         is_weighted=config.is_weighted,
         texts=texts,

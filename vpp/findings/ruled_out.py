@@ -16,8 +16,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Heading, Mark, Note, Table
-from vpp.show.cards import Line, Lines
+from vpp.show.blocks import Heading, Line, Lines, Mark, Note, Table
 from vpp.show.words import capitalised, counted, in_words, integer, listed, nth_step, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]

@@ -22,8 +22,7 @@ from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
-from vpp.show.blocks import Code, Fold, Mark, Note, Quote
-from vpp.show.cards import Card
+from vpp.show.blocks import Card, Code, Fold, Mark, Note, Quote
 from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
@@ -190,8 +189,12 @@ def step_title(view: RunView, step: int | None) -> str:
 class Cards:
     """Makes the cards of a run: one for each hypothesis, heaviest or likeliest first."""
 
-    def __init__(self, view: RunView, config: Config, dataset: Dataset, *, names: Names | None = None) -> None:
-        self._view, self._config, self._dataset = view, config, dataset
+    def __init__(
+        self, view: RunView, dataset: Dataset, *, is_weighted: bool, row: str, names: Names | None = None
+    ) -> None:
+        """row: name of a row on which the steps score."""
+        self._view, self._dataset, self._row = view, dataset, row
+        self._measure: Literal["weight", "log-likelihood"] = "weight" if is_weighted else "log-likelihood"
         self._targets = {row.id: row.target for row in dataset.train}
         self._names = names or Names(view)
 
@@ -233,11 +236,11 @@ class Cards:
                 id=face,
                 words=self._text(face),
                 copies=len(own),
-                measure="weight" if self._config.is_weighted else "log-likelihood",
+                measure=self._measure,
                 origins=tuple(origins),
             )
             found = self._score(front.scored) if front.scored else None
-            yield _valued(_scored(card, found, ROWS[self._config.scored_on]), own, front), own
+            yield _valued(_scored(card, found, self._row), own, front), own
 
     def _with_fate(
         self, card: Card, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import SURER, Confidence, confidence, points, reject_option
+from vpp.findings.points import SURER, Confidence, confidence, evaluated_points
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
@@ -197,7 +197,7 @@ class _Case:
 
 def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:
     rows = rows_of(test, dataset)
-    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    every = evaluated_points(test, view, config, dataset)
     unknown = {point.row.id for point in every if point.is_undecided}
     place = {row.id: i for i, row in enumerate(dataset.test)}
 

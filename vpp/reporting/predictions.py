@@ -18,7 +18,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.findings.points import Point, figures, points, questions, reject_option, votes_on
+from vpp.findings.points import Point, evaluated_points, figures, questions, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
@@ -38,9 +38,9 @@ Beside = Mapping[str, Sequence[str | None]]
 def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
     dataset, snapshot = reader.dataset(), reader.refresh()
-    test = snapshot.view.evaluations.get("test")
-    reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=test)
-    by_id = {point.row.id: point for point in points(test, dataset, reject)} if test else {}
+    view, test = snapshot.view, snapshot.view.evaluations.get("test")
+    every = evaluated_points(test, view, snapshot.spec.config, dataset) if test else []
+    by_id = {point.row.id: point for point in every}
     rows = [by_id[row] for row in test.rows] if test else []
     lines = [{"truth": p.row.target, **_cells(p), **_numbered("particle", p.votes)} for p in rows]
     return _csv([point.row for point in rows], lines, inputs=dataset.inputs)
