@@ -220,7 +220,7 @@ def fill_from(run: OpenRun, fields: Sequence[Field]) -> None:
 
 
 def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    snapshot, answers = run.now(), job.asking.whole()
+    snapshot, answers = run.now(), job.asking.complete_rows()
     if not answers.rows:
         unanswered(job)
         return
@@ -231,7 +231,7 @@ def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> 
 
 
 def votes_of(run: OpenRun, job: Background[Asking]) -> tuple[Point, ...]:
-    answers, dataset = job.asking.whole(), run.reader.dataset()
+    answers, dataset = job.asking.complete_rows(), run.reader.dataset()
     reject = reject_option(run.now().view, run.snapshot.spec.config, dataset, of=answers)
     return votes_on(answers, reject, scale=target_spread(dataset))
 
@@ -274,7 +274,7 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
 
 
 def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
-    answers = job.asking.whole()
+    answers = job.asking.complete_rows()
     if not answers.rows:
         unanswered(job)
         return

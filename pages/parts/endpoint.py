@@ -230,12 +230,11 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
     return tuple(checks)
 
 
-def ask_for_model(model: Model) -> bool:
-    """Ask an untested server for its model before a run begins; show the Model part again if that fails."""
+def ask_for_model(model: Model) -> None:
+    """Ask an untested server for its model before a run begins; draw the page anew, with the failure, if that fails."""
     if model.checks or model.endpoint.is_started_here:
-        return True
+        return
     with st.spinner("Asking the server for its models"):
         checks = _check(model.endpoint, st.empty(), until=HAS_MODEL)
     if failure(checks):
         st.rerun()
-    return True

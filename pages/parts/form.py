@@ -21,7 +21,7 @@ from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line
 from vpp.findings.options import (
-    ABOUT,
+    METHODS,
     OPEN,
     OPTIONS,
     config_of,
@@ -40,7 +40,7 @@ from vpp.llm.templates import AUTO, AUTO_WORDS, GALLERY, LETTERED, TEMPLATES, Ro
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, as_text, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
+from vpp.settings import FOR_EXPERTS, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
 from vpp.show.markup import one_line
 from vpp.show.words import capitalised, in_words, integer
@@ -160,15 +160,14 @@ def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) ->
     expected = estimate(fitted, dataset, model.pace)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset))
-    words, bound = cost_line(expected, fitted), bound_words(expected)
     n = 1 if spec.config.is_weighing else int(st.session_state.get(SEEDS, 1))
-    words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
-    line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
+    words = f"{f'{capitalised(in_words(n))} runs, each ' if n > 1 else ''}{cost_line(expected, fitted)}"
+    line = f'<p class="cost" title="{markup.text(bound_words(expected))}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
-            if ask_for_model(model):
-                opening.start_new(Preparation(dataset=dataset, spec=spec), n)
+            ask_for_model(model)
+            opening.start_new(Preparation(dataset=dataset, spec=spec), n)
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
@@ -314,11 +313,11 @@ def choose_config(task: Task | None) -> Config:
     """Ask for the method and its options. Raises InputError. task: None before there is a table."""
     options()
     left, right = st.columns(2)
-    field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
-    method = left.selectbox("Method", list(METHOD_NAMES), **field)
+    field = {"format_func": lambda method: METHODS[method].name, **blocks.lasting(key_of("method"))}
+    method = left.selectbox("Method", list(METHODS), **field)
     field = {**blocks.lasting("new.preset"), "help": f"Fills the fields below ({PRESET_WORDS})."}
     right.selectbox("Preset", list(PRESETS), on_change=fill_from_preset, **field)
-    blocks.captions(ABOUT[method])
+    blocks.captions(METHODS[method].about)
     deciding = decided(options(), base(), task)
     of_method = [name for name in OPEN if has_effect(name, deciding)]
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)

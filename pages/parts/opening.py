@@ -20,7 +20,7 @@ from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
 from vpp.findings.cost import time_words
-from vpp.findings.options import changed_words
+from vpp.findings.options import METHODS, changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
@@ -32,7 +32,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES, Config
+from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.blocks import Say
 from vpp.show.words import capitalised, counted
@@ -181,7 +181,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
     config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
     n_calibration = dataset.get("n_calibration", 0)
     identity = (
-        f"{counted(len(spec.pooled), 'run')} weighed together" if spec.pooled else METHOD_NAMES[config.method],
+        f"{counted(len(spec.pooled), 'run')} weighed together" if spec.pooled else METHODS[config.method].name,
         counted(dataset["n_train"], "training row"),
         "" if is_demo else spec.endpoint.model,
     )

@@ -47,8 +47,8 @@ def section(job: Job) -> None:
         if job.has_failed:
             blocks.failed("The hypotheses could not be asked", job.now.failure)
             job.ask_key()
-        if job.now.asking.whole().rows:
-            list_questions(run, job.now.asking.whole())
+        if job.now.asking.complete_rows().rows:
+            list_questions(run, job.now.asking.complete_rows())
     if answers_of(run):
         go_on(run)
 

@@ -133,7 +133,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     assert "Ask about 6 rows" not in names(app)
     press(app, "Stop and keep")
     html = page_after(app, reader, "table")
-    kept = len(asking.asking.whole().rows)
+    kept = len(asking.asking.complete_rows().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
 

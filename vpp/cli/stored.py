@@ -208,7 +208,7 @@ def predict(options: Namespace) -> Lines:
     try:
         answers = ask(asking)
     except (KeyboardInterrupt, EndpointError) as error:
-        failure, answers = error, asking.whole()
+        failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
         if isinstance(failure, KeyboardInterrupt):
             cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"

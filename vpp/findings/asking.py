@@ -132,8 +132,8 @@ def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     start = "this hypothesis" if n == 1 else f"these {integer(n)} hypotheses"
     begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more, {integer(n_train)} in all"
     goes_on = "It weighs them anew" if config.is_weighing or config.method == "smc" else "Its chains go on from there"
-    whole = plan(config, **preparation.dataset.sizes, given=n)
-    return f"{begins}. {goes_on}. It takes {counted(whole.calls, 'call')} at most."
+    calls = plan(config, **preparation.dataset.sizes, given=n).expected_calls
+    return f"{begins}. {goes_on}. It takes about {counted(round(calls), 'call')}."
 
 
 # The trial: what the model does with each hypothesis, and what its clauses are worth

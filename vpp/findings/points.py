@@ -213,6 +213,7 @@ class Side:
 
     @property
     def speaker(self) -> int:
+        """The heaviest, whose words are shown for the side."""
         return self.slots[0]
 
 

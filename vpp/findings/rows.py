@@ -245,7 +245,7 @@ def rivals_of(
     why: Callable[[int], str],
     branch: Callable[[int], str] = lambda slot: "",
 ) -> Iterator[Rivals | Note]:
-    """Yield the hypotheses with different answers side by side, and why the others have none.
+    """Yield a side for each label, or for numbers above, at and below the mean; and why the others have no answer.
 
     texts, why, branch: by slot.
     """

@@ -12,6 +12,7 @@ from typing import get_args
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
+from vpp.findings.options import METHODS
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
@@ -37,7 +38,6 @@ MARKS: dict[State, Mark] = {
     "stopped": "same",
     "failed": "rej",
 }
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def facts(spec: RunSpec) -> tuple[str, ...]:
 
 
 def method_word(spec: RunSpec) -> str:
-    return "Pooled" if spec.pooled else SHORT[spec.config.method]
+    return "Pooled" if spec.pooled else METHODS[spec.config.method].short
 
 
 def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from vpp.environment import app_folder
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
 from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
+from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
 from vpp.findings.result import caveats, evidence_measure, weights_words
 from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
@@ -32,7 +33,7 @@ from vpp.runs.group import Group
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES, Config
+from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.markup import html, markdown, markdown_text, plain, text
 from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer
@@ -83,7 +84,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
 def method(snapshot: Snapshot) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
-    ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
+    ran = f"{METHODS[config.method].name}: {counted(config.size, 'hypothesis', 'hypotheses')}"
     if spec.pooled:
         ran = f"The last hypotheses of {counted(len(spec.pooled), 'run')}, weighed together: {integer(config.size)}"
     if not config.is_weighing:
@@ -110,10 +111,8 @@ def _likelihood(config: Config, task: str) -> str:
     if task == "regression":
         tau = "is integrated out" if config.tau == "auto" else f"is {config.tau}"
         return f"Normal: an answer misses with variance τ, which {tau}."
-    if config.likelihood == "logprobs":
-        return "The probability that the model gives to the true label."
-    share = "is integrated out for each hypothesis" if config.epsilon == "auto" else f"is {config.epsilon}"
-    return f"An answer is wrong with probability ε, which {share}."
+    noise = "is integrated out for each hypothesis" if config.epsilon == "auto" else f"is {config.epsilon}"
+    return GRADINGS[config.likelihood][1].format(noise)
 
 
 def data(dataset: Dataset) -> Table:

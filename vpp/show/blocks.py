@@ -77,7 +77,7 @@ class Code:
 
     words: str
     is_program: bool = False
-    """True if keywords, literals and comments of Python are marked."""
+    """True if keywords and literals of Python are marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

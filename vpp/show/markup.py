@@ -299,26 +299,20 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(parts)
 
 
-MARKED = dict.fromkeys(("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "lit") | {
-    "COMMENT": "com"
-}
-"""Classes of a program's tokens, beside `kw` of a keyword."""
+LITERALS = ("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
 
 
 def program_html(source: str) -> str:
-    """Return a program with its keywords, literals and comments marked; plain if it does not tokenize."""
-    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    """Return a program with its keywords and literals marked; plain if it does not tokenize."""
+    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
     parts, end = [], 0
     try:
         for token in generate_tokens(StringIO(source).readline):
-            kind = "kw" if iskeyword(token.string) else MARKED.get(tok_name[token.type])
-            if kind:
+            if iskeyword(token.string) or tok_name[token.type] in LITERALS:
+                kind = "kw" if iskeyword(token.string) else "lit"
                 first, last = (starts[row - 1] + column for row, column in (token.start, token.end))
-                parts += [
-                    text(source[end:first]),
-                    f'<span class="{kind}">{text(source[max(first, end) : last])}</span>',
-                ]
-                end = max(last, end)
+                parts += [text(source[end:first]), f'<span class="{kind}">{text(source[first:last])}</span>']
+                end = last
     except (TokenError, SyntaxError, IndexError):
         return text(source)
     return "".join((*parts, text(source[end:])))

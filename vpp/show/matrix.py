@@ -151,12 +151,12 @@ def _(block: Rivals) -> str:
     return f'<div class="rivals">{"".join(parts[:2])}</div>{lighter}'
 
 
-def _rival(rival: Rival, words: str, note: str = "") -> str:
+def _rival(rival: Rival, marked_html: str, note: str = "") -> str:
     branch = f'<p class="cap">branch <code>{text(rival.code)}</code></p>' if rival.code else ""
     notes = "".join(map(markup.caption, filter(None, (rival.reason, note))))
     return (
         f'<section class="rival"><p class="who"><b>{text(rival.answer)}</b> {text(rival.facts)}</p>'
-        f'<p class="hyp">{words}</p>{branch}{notes}</section>'
+        f'<p class="hyp">{marked_html}</p>{branch}{notes}</section>'
     )
 
 
