@@ -14,9 +14,9 @@ from pages.parts import blocks, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, ask_for_model, choose_model
 from pages.parts.opening import FROM
+from vpp.data import table as tables
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.table import Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.findings.cost import bound_words, cost, cost_line
@@ -42,6 +42,7 @@ from vpp.runs.preparation import Preparation, as_text, check_run, check_size, re
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import FOR_EXPERTS, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
+from vpp.show.blocks import Heading, Table
 from vpp.show.markup import one_line
 from vpp.show.words import capitalised, in_words, integer
 
@@ -96,13 +97,13 @@ def draw() -> None:
     places = Places()
     try:
         with places.table:
-            blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
+            blocks.draw(Heading(TABLE, place="new-data"))
             rows = rows_of_run() or rows_of_table(places)
         trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
         with places.trouble, trouble, places.method.expander(METHOD):
             config = choose_config(rows.task if rows else None)
         with places.model:
-            blocks.draw(markup.heading(MODEL))
+            blocks.draw(Heading(MODEL))
             model = choose_model(places.server, writes=not config.is_weighing)
         if rows is None:
             raise NotReady("Choose a table first.")
@@ -222,7 +223,7 @@ def rows_of_table(places: Places) -> Rows | None:
     return Rows(task=choice.task, split=partial(split_rows, places, choice))
 
 
-def preview(table: Table, choice: table_part.Choice | None) -> str:
+def preview(table: tables.Table, choice: table_part.Choice | None) -> str:
     """Return the table's first rows, the target first, each column with its type and its part."""
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
@@ -231,7 +232,7 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     parts = [[choice.part_of(name) for name in names]] if choice else []
     cells = [table.cells(name)[:4] for name in names]
     first = [[cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
-    cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
+    cells_html = markup.html([Table(head=[*map(shown_name, names)], rows=[*parts, kinds, *first])])
     captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
     return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
 

@@ -160,4 +160,15 @@ class Lines:
     items: tuple[Line, ...]
 
 
+class Drawing:
+    """A block that renders itself."""
+
+    def html(self) -> str:
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """Return what it shows as a table, for Markdown."""
+        raise NotImplementedError
+
+
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vpp.environment import app_folder
-from vpp.show.blocks import Table
-from vpp.show.markup import block_html, block_markdown, term, text
+from vpp.show.blocks import Drawing, Table
+from vpp.show.markup import term, text
 from vpp.show.words import EQUAL, NBSP, percent
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def hue(label: str, labels: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoteBar:
+class VoteBar(Drawing):
     """The leading label is solid, the others are tinted; at a tie all are tinted."""
 
     shares: tuple[tuple[str, float], ...]
@@ -55,27 +55,25 @@ class VoteBar:
     def words(self) -> str:
         return ", ".join(f"{label} {share_percent(share)}" for label, share in self.shares if share > 0)
 
+    def html(self) -> str:
+        shares = self.shares
+        is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
+
+        def span(place: int, label: str, share: float) -> str:
+            # No-break spaces: on a narrow page a label is complete or out of sight.
+            said = (each.replace(" ", NBSP) for each in (f"{label} {share_percent(share)}", label))
+            words = text(next((each for each in said if len(each) <= share * self.room), ""))
+            kind = f"{hue(label, self.labels)}{'' if place or is_tied else ' lead'}"
+            return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
+
+        spans = "".join(span(place, *each) for place, each in enumerate(shares) if each[1] > 0)
+        rest = f'<span class="ca" style="--v:{self.abstained:.4f}"></span>' if self.abstained > 0.0005 else ""
+        return f'<span class="vote" role="img" aria-label="{text(self.words or "no answer")}">{spans}{rest}</span>'
+
 
 def share_percent(share: float) -> str:
     """A sum that misses 1 only by rounding counts as 1."""
     return percent(1.0 if 1 - share < EQUAL else share)
-
-
-@block_html.register
-def _(block: VoteBar) -> str:
-    shares = block.shares
-    is_tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
-
-    def span(place: int, label: str, share: float) -> str:
-        # No-break spaces: on a narrow page a label is complete or out of sight.
-        said = (each.replace(" ", NBSP) for each in (f"{label} {share_percent(share)}", label))
-        words = text(next((each for each in said if len(each) <= share * block.room), ""))
-        kind = f"{hue(label, block.labels)}{'' if place or is_tied else ' lead'}"
-        return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
-
-    spans = "".join(span(place, *each) for place, each in enumerate(shares) if each[1] > 0)
-    rest = f'<span class="ca" style="--v:{block.abstained:.4f}"></span>' if block.abstained > 0.0005 else ""
-    return f'<span class="vote" role="img" aria-label="{text(block.words or "no answer")}">{spans}{rest}</span>'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,29 +86,25 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsBar:
+class PartsBar(Drawing):
     """Sizes side by side, with a legend under them."""
 
     name: str
     parts: tuple[Part, ...]
 
+    def html(self) -> str:
+        words = "; ".join(f"{part.name}: {part.value}" for part in self.parts)
+        bars = "".join(
+            f'<i class="{part.kind}" style="--v:{part.size:.4f}"></i>' for part in self.parts if part.size > 0
+        )
+        legend = "".join(
+            f'<li><i class="{part.kind}"></i>{text(part.name)} <b>{text(part.value)}</b></li>' for part in self.parts
+        )
+        bar = f'<div class="bar" role="img" aria-label="{text(f"{self.name}. {words}")}">{bars}</div>'
+        return f'<figure class="parts">{bar}<ul>{legend}</ul></figure>'
 
-@block_html.register
-def _(block: PartsBar) -> str:
-    words = "; ".join(f"{part.name}: {part.value}" for part in block.parts)
-    bars = "".join(f'<i class="{part.kind}" style="--v:{part.size:.4f}"></i>' for part in block.parts if part.size > 0)
-    legend = "".join(
-        f'<li><i class="{part.kind}"></i>{text(part.name)} <b>{text(part.value)}</b></li>' for part in block.parts
-    )
-    label = text(f"{block.name}. {words}")
-    return (
-        f'<figure class="parts"><div class="bar" role="img" aria-label="{label}">{bars}</div><ul>{legend}</ul></figure>'
-    )
-
-
-@block_markdown.register
-def _(block: PartsBar, level: int) -> str:
-    return block_markdown(Table(head=(block.name, "size"), rows=[(p.name, p.value) for p in block.parts]), level)
+    def table(self) -> Table:
+        return Table(head=(self.name, "size"), rows=[(part.name, part.value) for part in self.parts])
 
 
 WIDTH = 320
@@ -119,7 +113,7 @@ LEFT, RIGHT, TOP, BOTTOM = 36, 12, 8, 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class Curve(Drawing):
     """Values by step, counted from 1."""
 
     title: str
@@ -139,55 +133,53 @@ class Curve:
     at: int | None
     height: int = 132
 
+    def html(self) -> str:
+        (low, _), (high, _), floor = self.low, self.high, self.height - BOTTOM
+        steps = [step for points in self.lines.values() for step, _ in points]
+        last = max(self.total, *steps, *(step for step, _, _ in self.dots), 2)
 
-@block_html.register
-def _(block: Curve) -> str:
-    (low, _), (high, _), floor = block.low, block.high, block.height - BOTTOM
-    steps = [step for points in block.lines.values() for step, _ in points]
-    last = max(block.total, *steps, *(step for step, _, _ in block.dots), 2)
+        def x(step: float) -> float:
+            return LEFT + (step - 1) / (last - 1) * (WIDTH - LEFT - RIGHT)
 
-    def x(step: float) -> float:
-        return LEFT + (step - 1) / (last - 1) * (WIDTH - LEFT - RIGHT)
+        def y(value: float) -> float:
+            return TOP + (high - value) / (high - low) * (floor - TOP)
 
-    def y(value: float) -> float:
-        return TOP + (high - value) / (high - low) * (floor - TOP)
+        def line(name: str, points: Sequence[tuple[int, float]]) -> str:
+            if len(points) == 1:
+                points = (*points, *points)  # a line of no length with round ends is a dot
+            return f'<path class="{name}" d="M{"L".join(f"{x(step):.1f},{y(value):.1f}" for step, value in points)}"/>'
 
-    def line(name: str, points: Sequence[tuple[int, float]]) -> str:
-        if len(points) == 1:
-            points = (*points, *points)  # a line of no length with round ends is a dot
-        return f'<path class="{name}" d="M{"L".join(f"{x(step):.1f},{y(value):.1f}" for step, value in points)}"/>'
+        def level(name: str, value: float) -> str:
+            return f'<path class="{name}" d="M{LEFT},{y(value):.1f}H{WIDTH - RIGHT}"/>'
 
-    def level(name: str, value: float) -> str:
-        return f'<path class="{name}" d="M{LEFT},{y(value):.1f}H{WIDTH - RIGHT}"/>'
-
-    scale = "".join(
-        f'{level("grid", value)}<text x="{LEFT - 5}" y="{y(value) + 4:.1f}" text-anchor="end">{text(words)}</text>'
-        for value, words in (block.low, block.high)
-    )
-    axis = "".join(
-        f'<text x="{place:.1f}" y="{below}" text-anchor="{anchor}">{words}</text>'
-        for place, below, anchor, words in (
-            (LEFT, floor + 13, "start", "1"),
-            (x(block.total), floor + 13, "end", block.total),
-            ((LEFT + WIDTH) / 2, block.height - 4, "middle", "step"),
+        scale = "".join(
+            f'{level("grid", value)}<text x="{LEFT - 5}" y="{y(value) + 4:.1f}" text-anchor="end">{text(words)}</text>'
+            for value, words in (self.low, self.high)
         )
-    )
-    limit = "" if block.limit is None else level("limit", block.limit)
-    now = "" if block.at is None else f'<path class="at" d="M{x(block.at):.1f},{TOP}V{floor}"/>'
-    lines = "".join(line(name, points) for name, points in block.lines.items() if points)
-    dots = "".join(
-        f'<circle class="{name}" cx="{x(step):.1f}" cy="{y(value):.1f}" r="4"><title>{text(name)}</title></circle>'
-        for step, value, name in block.dots
-    )
-    names = [*zip(block.lines, block.names or block.lines, strict=True)] if len(block.lines) > 1 else []
-    names += [(f"dot {name}", name) for name in dict.fromkeys(name for _, _, name in block.dots)]
-    key = " ".join(f'<i class="{kind}"></i>{text(name)}' for kind, name in reversed(names))
-    return (
-        f'<figure class="curve"><h3>{term(block.title)}</h3>'
-        f'<svg viewBox="0 0 {WIDTH} {block.height}" role="img" aria-label="{text(block.alt)}">'
-        f"{scale}{limit}{now}{lines}{dots}{axis}</svg>"
-        f'<figcaption class="cap">{text(block.words)}{": " if key else ""}{key}</figcaption></figure>'
-    )
+        axis = "".join(
+            f'<text x="{place:.1f}" y="{below}" text-anchor="{anchor}">{words}</text>'
+            for place, below, anchor, words in (
+                (LEFT, floor + 13, "start", "1"),
+                (x(self.total), floor + 13, "end", self.total),
+                ((LEFT + WIDTH) / 2, self.height - 4, "middle", "step"),
+            )
+        )
+        limit = "" if self.limit is None else level("limit", self.limit)
+        now = "" if self.at is None else f'<path class="at" d="M{x(self.at):.1f},{TOP}V{floor}"/>'
+        lines = "".join(line(name, points) for name, points in self.lines.items() if points)
+        dots = "".join(
+            f'<circle class="{name}" cx="{x(step):.1f}" cy="{y(value):.1f}" r="4"><title>{text(name)}</title></circle>'
+            for step, value, name in self.dots
+        )
+        names = [*zip(self.lines, self.names or self.lines, strict=True)] if len(self.lines) > 1 else []
+        names += [(f"dot {name}", name) for name in dict.fromkeys(name for _, _, name in self.dots)]
+        key = " ".join(f'<i class="{kind}"></i>{text(name)}' for kind, name in reversed(names))
+        return (
+            f'<figure class="curve"><h3>{term(self.title)}</h3>'
+            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{text(self.alt)}">'
+            f"{scale}{limit}{now}{lines}{dots}{axis}</svg>"
+            f'<figcaption class="cap">{text(self.words)}{": " if key else ""}{key}</figcaption></figure>'
+        )
 
 
 def plotly_figure(curve: Curve, mode: Mode) -> "go.Figure":

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from html import escape
 from io import StringIO
 from itertools import accumulate
@@ -30,6 +30,7 @@ from vpp.show.blocks import (
     Card,
     Code,
     Deck,
+    Drawing,
     Fold,
     Heading,
     Line,
@@ -41,6 +42,7 @@ from vpp.show.blocks import (
     Quote,
     Say,
     Table,
+    Version,
     Versions,
 )
 from vpp.show.words import capitalised, counted, cut, percent
@@ -175,10 +177,6 @@ def _meaning(entry: Entry) -> str:
     )
 
 
-def heading(title: str, caption: str = "") -> str:
-    return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'
-
-
 def group(title: str) -> str:
     return f"<h3>{text(title)}</h3>"
 
@@ -216,15 +214,6 @@ DEMO_CHIP = (
 """Note in a line of run identity; its meaning shows on hover, and opens on a press."""
 
 
-def strip(metrics: Iterable[Metric]) -> str:
-    cells = [
-        f"<div><dt>{term(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd>"
-        f'<dd class="words">{text(m.words)}</dd></div>'
-        for m in metrics
-    ]
-    return f'<dl class="strip">{"".join(cells)}</dl>'
-
-
 def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False) -> str:
     """Return the content of an empty page, or an error and its fix. alone: whether the page has no other title."""
     tag = "h1" if alone else "h2"
@@ -241,24 +230,6 @@ CUE = '<p class="cap cue" hidden></p>'
 def scrolling(html: str, name: str, kind: str = "scroll") -> str:
     """Return a region that scrolls on its own, by keyboard too. name: unique on the page."""
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{text(name)}">{html}</div>'
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = (), name: str = "") -> str:
-    """Return a plain table. right: indices of the right-aligned columns.
-
-    name: needed if another table of the page has the same heads.
-    """
-
-    def cell(tag: str, index: int, html: str) -> str:
-        scope = ' scope="col"' if tag == "th" else ""
-        aligned = ' class="r"' if index in right else ""
-        return f"<{tag}{scope}{aligned}>{html}</{tag}>"
-
-    top = "".join(cell("th", i, text(words)) for i, words in enumerate(head))
-    lines = ("".join(cell("td", i, text(words)) for i, words in enumerate(row)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-    return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
 
 
 REWRITTEN_BELOW = 0.5
@@ -318,7 +289,7 @@ def program_html(source: str) -> str:
     return "".join((*parts, text(source[end:])))
 
 
-# Blocks
+# Blocks: in HTML, in Markdown, and on a terminal
 
 
 def html(blocks: Iterable[object]) -> str:
@@ -332,149 +303,118 @@ def markdown(blocks: Iterable[object], *, level: int = 2) -> str:
 
 def lines(blocks: Iterable[object]) -> Iterator[str]:
     for block in blocks:
-        yield from block_lines(block)
+        yield from _table_lines(block) if isinstance(block, Table) else filter(None, map(one_line, _words(block)))
 
 
-@singledispatch
 def block_html(block: object) -> str:
+    match block:
+        case Card():
+            return _card_html(block)
+        case Deck():
+            return f'<div class="deck">{html(block.cards)}</div>'
+        case Say():
+            return f'<p class="say">{text(block.words)}</p>'
+        case Note():
+            return caption(block.words)
+        case Heading():
+            place = f' id="{text(block.place)}" tabindex="-1"' if block.place else ""
+            return f'<div{place} class="sec"><h2>{term(block.title)}</h2>{_span("cap", block.caption)}</div>'
+        case Alert():
+            return state(block.head, *block.words, failed=True)
+        case Metrics():
+            return f'<dl class="strip">{"".join(map(_metric_html, block.items))}</dl>' if block.items else ""
+        case Table():
+            table, fold = _table_html(block), f"<summary>{text(block.fold)}</summary>"
+            return f'<details class="astable">{fold}{table}</details>' if block.fold else table
+        case Quote():
+            return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
+        case Code():
+            return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
+        case Fold():
+            title = badge(block.mark, block.title) if block.mark else text(block.title)
+            name = text(block.name or block.title)
+            return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
+        case Versions():
+            return f'<ol class="way">{"".join(map(_version_html, block.items))}</ol>'
+        case Lines():
+            return f'<ul class="ledger">{"".join(map(_line_html, block.items))}</ul>'
+        case Drawing():
+            return block.html()
     raise TypeError(f"no HTML for {type(block).__name__}")
 
 
-@singledispatch
 def block_markdown(block: object, level: int) -> str:
+    match block:
+        case Say():
+            return f"**{markdown_text(block.words)}**" if block.words else ""
+        case Heading():
+            title = f"{'#' * level} {markdown_text(block.title)}"
+            return f"{title}\n\n{markdown_text(block.caption)}" if block.caption else title
+        case Note():
+            return markdown_text(block.words)
+        case Metrics():
+            rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
+            table = Table(head=("measure", "value", "in words"), rows=rows, right=(1,))
+            return block_markdown(table, level) if rows else ""
+        case Table():
+            cells = [[markdown_text(cell) for cell in row] for row in (block.head, *block.rows)]
+            return markdown_table(cells[0], cells[1:], right=block.right)
+        case Quote():
+            facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
+            return f"{markdown_quote(block.words)}{facts}"
+        case Code():
+            return markdown_code(block.words)
+        case Deck():
+            cards = ((markdown_text(" · ".join(_head(card))), markdown_quote(card.words)) for card in block.cards)
+            return "\n\n".join(f"{place}. {head}\n\n{words}" for place, (head, words) in enumerate(cards, 1))
+        case Drawing():
+            return block_markdown(block.table(), level)
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
-@singledispatch
-def block_lines(block: object) -> Iterator[str]:
-    raise TypeError(f"no lines for {type(block).__name__}")
+def _words(block: object) -> Iterator[str]:
+    match block:
+        case Say() | Note():
+            yield block.words
+        case Heading():
+            yield f"{block.title}:"
+        case Metrics():
+            yield from (f"{each.name}: {each.value} {each.scale} {each.words}" for each in block.items)
+        case Quote():
+            yield " · ".join((*block.facts, block.words))
+        case Deck():
+            yield from (" · ".join((*_head(card), card.words)) for card in block.cards)
+        case _:
+            raise TypeError(f"no lines for {type(block).__name__}")
 
 
-# HTML
+def _span(kind: str, words: str) -> str:
+    return f'<span class="{kind}">{text(words)}</span>'
 
 
-@block_html.register
-def _(block: Say) -> str:
-    return f'<p class="say">{text(block.words)}</p>'
+def _metric_html(metric: Metric) -> str:
+    value = f"<dd>{text(metric.value)}<small>{text(metric.scale)}</small></dd>"
+    return f'<div><dt>{term(metric.name)}</dt>{value}<dd class="words">{text(metric.words)}</dd></div>'
 
 
-@block_html.register
-def _(block: Heading) -> str:
-    drawn = heading(block.title, block.caption)
-    return f'<div id="{text(block.place)}" tabindex="-1">{drawn}</div>' if block.place else drawn
+def _table_html(table: Table) -> str:
+    def line(tag: str, row: Sequence[str]) -> str:
+        scope = ' scope="col"' if tag == "th" else ""
+        aligned = (' class="r"' if index in table.right else "" for index in range(len(row)))
+        cells = (f"<{tag}{scope}{right}>{text(words)}</{tag}>" for right, words in zip(aligned, row, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "".join(line("td", row) for row in table.rows)
+    html = f'<table class="t"><thead>{line("th", table.head)}</thead><tbody>{body}</tbody></table>'
+    return scrolling(html, "Table: " + (table.name or ", ".join(table.head[:NAMED])))
 
 
-@block_html.register
-def _(block: Note) -> str:
-    return caption(block.words)
-
-
-@block_html.register
-def _(block: Alert) -> str:
-    return state(block.head, *block.words, failed=True)
-
-
-@block_html.register
-def _(block: Metrics) -> str:
-    return strip(block.items) if block.items else ""
-
-
-@block_html.register
-def _(block: Table) -> str:
-    cells = table(block.head, block.rows, right=block.right, name=block.name)
-    return f'<details class="astable"><summary>{text(block.fold)}</summary>{cells}</details>' if block.fold else cells
-
-
-@block_html.register
-def _(block: Quote) -> str:
-    return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
-
-
-@block_html.register
-def _(block: Code) -> str:
-    return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
-
-
-@block_html.register
-def _(block: Fold) -> str:
-    title = badge(block.mark, block.title) if block.mark else text(block.title)
-    name = text(block.name or block.title)
-    return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
-
-
-# Markdown
-
-
-@block_markdown.register
-def _(block: Say, level: int) -> str:
-    return f"**{markdown_text(block.words)}**" if block.words else ""
-
-
-@block_markdown.register
-def _(block: Heading, level: int) -> str:
-    caption = f"\n\n{markdown_text(block.caption)}" if block.caption else ""
-    return f"{'#' * level} {markdown_text(block.title)}{caption}"
-
-
-@block_markdown.register
-def _(block: Note, level: int) -> str:
-    return markdown_text(block.words)
-
-
-@block_markdown.register
-def _(block: Metrics, level: int) -> str:
-    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
-    return block_markdown(Table(head=("measure", "value", "in words"), rows=rows, right=(1,)), level) if rows else ""
-
-
-@block_markdown.register
-def _(block: Table, level: int) -> str:
-    cells = [[markdown_text(cell) for cell in row] for row in block.rows]
-    return markdown_table([markdown_text(head) for head in block.head], cells, right=block.right)
-
-
-@block_markdown.register
-def _(block: Quote, level: int) -> str:
-    facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
-    return f"{markdown_quote(block.words)}{facts}"
-
-
-@block_markdown.register
-def _(block: Code, level: int) -> str:
-    return markdown_code(block.words)
-
-
-# A terminal
-
-
-@block_lines.register
-def _(block: Say | Note) -> Iterator[str]:
-    yield from filter(None, [one_line(block.words)])
-
-
-@block_lines.register
-def _(block: Heading) -> Iterator[str]:
-    yield one_line(f"{block.title}:")
-
-
-@block_lines.register
-def _(block: Metrics) -> Iterator[str]:
-    for each in block.items:
-        yield one_line(f"{each.name}: {each.value} {each.scale} {each.words}")
-
-
-@block_lines.register
-def _(block: Quote) -> Iterator[str]:
-    yield one_line(" · ".join((*block.facts, block.words)))
-
-
-@block_lines.register
-def _(block: Table) -> Iterator[str]:
-    cells = [list(map(one_line, row)) for row in (block.head, *block.rows)]
+def _table_lines(table: Table) -> Iterator[str]:
+    cells = [list(map(one_line, row)) for row in (table.head, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         aligned = (
-            cell.rjust(width) if place in block.right else cell.ljust(width)
+            cell.rjust(width) if place in table.right else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(aligned).rstrip()
@@ -492,28 +432,7 @@ def _head(card: Card) -> tuple[str, ...]:
     return tuple(filter(None, (card.value, *card.facts, copies)))
 
 
-@block_html.register
-def _(block: Deck) -> str:
-    return f'<div class="deck">{html(block.cards)}</div>'
-
-
-@block_markdown.register
-def _(block: Deck, level: int) -> str:
-    heads = (" · ".join(_head(card)) for card in block.cards)
-    return "\n\n".join(
-        f"{place}. {markdown_text(head)}\n\n{markdown_quote(card.words)}"
-        for place, (head, card) in enumerate(zip(heads, block.cards, strict=True), 1)
-    )
-
-
-@block_lines.register
-def _(block: Deck) -> Iterator[str]:
-    for card in block.cards:
-        yield one_line(" · ".join((*_head(card), card.words)))
-
-
-@block_html.register
-def _(card: Card) -> str:
+def _card_html(card: Card) -> str:
     folds, marks = html(card.folds), "".join(badge(*mark) for mark in card.marks)
     if card.before and is_rewritten(card.before, card.words):
         title = f"previous text: {percent(kept_share(card.before, card.words))} kept"
@@ -555,26 +474,14 @@ def skeletons_html(n: int) -> str:
     )
 
 
-@block_html.register
-def _(block: Versions) -> str:
-    items = "".join(
-        f'<li><div class="when"><b>{text(each.when)}</b>{text(each.note)}</div>'
-        f"<div>{_revised(each.before, each.after)}</div></li>"
-        for each in block.items
-    )
-    return f'<ol class="way">{items}</ol>'
+def _version_html(version: Version) -> str:
+    when = f'<div class="when"><b>{text(version.when)}</b>{text(version.note)}</div>'
+    return f"<li>{when}<div>{_revised(version.before, version.after)}</div></li>"
 
 
-@block_html.register
-def _(block: Lines) -> str:
-    return f'<ul class="ledger">{html(block.items)}</ul>'
-
-
-@block_html.register
-def _(line: Line) -> str:
+def _line_html(line: Line) -> str:
     return (
         f'<li class="out" data-key="{line.key}"><details><summary>{badge(line.mark, line.status)}'
-        f'<span class="hyp">{text(cut(one_line(line.words), LONGEST_LINE))}</span>'
-        f'<span class="cap">{text(line.reason)}</span></summary>'
+        f"{_span('hyp', cut(one_line(line.words), LONGEST_LINE))}{_span('cap', line.reason)}</summary>"
         f"<div>{hypothesis(line.words)}{html(line.details)}</div></details></li>"
     )

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vpp.show import markup
-from vpp.show.blocks import Table
+from vpp.show.blocks import Drawing, Table
 from vpp.show.figures import VoteBar
-from vpp.show.markup import CUE, aligned, badge, block_html, block_markdown, html, is_rewritten, scrolling, text
+from vpp.show.markup import CUE, aligned, badge, html, is_rewritten, scrolling, text
 from vpp.show.words import counted, cut
 
 Cells = tuple[tuple[str, str], ...]
@@ -30,7 +30,7 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowTable:
+class RowTable(Drawing):
     columns: tuple[str, ...]
     """Inputs; a single one may be a text."""
     lines: tuple[RowLine, ...]
@@ -41,16 +41,27 @@ class RowTable:
     open_row: int | None = None
     inside: tuple[object, ...] = ()
 
+    def html(self) -> str:
+        inputs = "".join(f'<th class="in" scope="col" title="{text(name)}">{text(name)}</th>' for name in self.columns)
+        ends = f'<th class="tail" scope="col">{text(self.vote)}</th><th class="truth" scope="col">true</th>'
+        head = f'<tr><th scope="col">row</th>{inputs}{ends}</tr>'
+        body = "".join(_line(line, self) for line in self.lines)
+        has_text = len(self.columns) == 1 and any(len(line.inputs[0]) >= LONG for line in self.lines)
+        table = f'<table class="{"mx reads" if has_text else "mx"}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+        return CUE + scrolling(table, "Rows and their votes", "scroll")
 
-@block_html.register
-def _(block: RowTable) -> str:
-    inputs = "".join(f'<th class="in" scope="col" title="{text(name)}">{text(name)}</th>' for name in block.columns)
-    ends = f'<th class="tail" scope="col">{text(block.vote)}</th><th class="truth" scope="col">true</th>'
-    head = f'<tr><th scope="col">row</th>{inputs}{ends}</tr>'
-    body = "".join(_line(line, block) for line in block.lines)
-    has_text = len(block.columns) == 1 and any(len(line.inputs[0]) >= LONG for line in block.lines)
-    table = f'<table class="{"mx reads" if has_text else "mx"}"><thead>{head}</thead><tbody>{body}</tbody></table>'
-    return CUE + scrolling(table, "Rows and their votes", "scroll")
+    def table(self) -> Table:
+        head = ("row", *self.columns, self.vote, "true")
+        rows = [
+            (
+                str(line.row),
+                *(cut(cell, LONGEST_CELL) for cell in line.inputs),
+                line.vote if isinstance(line.vote, str) else line.vote.words or "no answer",
+                f"{line.truth} ({line.mark})" if line.mark else line.truth,
+            )
+            for line in self.lines
+        ]
+        return Table(head=head, rows=rows, right=(0,))
 
 
 def _line(line: RowLine, block: RowTable) -> str:
@@ -75,39 +86,22 @@ def _line(line: RowLine, block: RowTable) -> str:
     )
 
 
-@block_markdown.register
-def _(block: RowTable, level: int) -> str:
-    head = ("row", *block.columns, block.vote, "true")
-    rows = [
-        (
-            str(line.row),
-            *(cut(cell, LONGEST_CELL) for cell in line.inputs),
-            line.vote if isinstance(line.vote, str) else line.vote.words or "no answer",
-            f"{line.truth} ({line.mark})" if line.mark else line.truth,
-        )
-        for line in block.lines
-    ]
-    return block_markdown(Table(head=head, rows=rows, right=(0,)), level)
-
-
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Drawing):
     """All inputs of a row: values in a line, texts in full."""
 
     cells: Cells
 
-
-@block_html.register
-def _(block: Inputs) -> str:
-    values = [(name, value) for name, value in block.cells if len(value) < LONG]
-    texts = [(name, value) for name, value in block.cells if len(value) >= LONG]
-    n = MOST_VALUES if len(values) > MOST_VALUES + 2 else len(values)
-    line = f'<p class="in">{_cells(values[:n])}</p>' if values else ""
-    if more := values[n:]:
-        fold = f"<summary>{counted(len(more), 'more input')}</summary>"
-        line += f'<details>{fold}<p class="in">{_cells(more)}</p></details>'
-    read = "".join(f'<p class="read">{_named(name)}{text(value)}</p>' for name, value in texts)
-    return line + (scrolling(read, "Texts of the row", "reading") if read else "")
+    def html(self) -> str:
+        values = [(name, value) for name, value in self.cells if len(value) < LONG]
+        texts = [(name, value) for name, value in self.cells if len(value) >= LONG]
+        n = MOST_VALUES if len(values) > MOST_VALUES + 2 else len(values)
+        line = f'<p class="in">{_cells(values[:n])}</p>' if values else ""
+        if more := values[n:]:
+            fold = f"<summary>{counted(len(more), 'more input')}</summary>"
+            line += f'<details>{fold}<p class="in">{_cells(more)}</p></details>'
+        read = "".join(f'<p class="read">{_named(name)}{text(value)}</p>' for name, value in texts)
+        return line + (scrolling(read, "Texts of the row", "reading") if read else "")
 
 
 def _cells(cells: Iterable[tuple[str, str]]) -> str:
@@ -132,23 +126,21 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class Rivals(Drawing):
     """Side by side, the heaviest first: the words on which the others differ from it are marked."""
 
     all: tuple[Rival, ...]
 
-
-@block_html.register
-def _(block: Rivals) -> str:
-    first, *others = block.all
-    words, _, _ = mark_differences(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
-    parts = [_rival(first, words)]
-    for rival in others[:MOST_RIVALS]:
-        _, words, note = mark_differences(first.hypothesis, rival.hypothesis)
-        parts.append(_rival(rival, words, note))
-    rest = counted(len(others) - 1, "lighter answer")
-    lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
-    return f'<div class="rivals">{"".join(parts[:2])}</div>{lighter}'
+    def html(self) -> str:
+        first, *others = self.all
+        words, _, _ = mark_differences(first.hypothesis, others[0].hypothesis if others else first.hypothesis)
+        parts = [_rival(first, words)]
+        for rival in others[:MOST_RIVALS]:
+            _, words, note = mark_differences(first.hypothesis, rival.hypothesis)
+            parts.append(_rival(rival, words, note))
+        rest = counted(len(others) - 1, "lighter answer")
+        lighter = f"<details><summary>{rest}</summary>{''.join(parts[2:])}</details>" if len(others) > 1 else ""
+        return f'<div class="rivals">{"".join(parts[:2])}</div>{lighter}'
 
 
 def _rival(rival: Rival, marked_html: str, note: str = "") -> str:
