@@ -6,7 +6,7 @@ from typing import get_args
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, settling
+from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
@@ -40,7 +40,7 @@ def page(run: OpenRun) -> None:
     opening.head(run, "Where the hypotheses disagree")
     opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
     with st.container(key="disagreement.labels"):
-        settling.draw(run)
+        asking.draw_labels(run)
 
 
 def draw(run: OpenRun, snapshot: Snapshot) -> None:
