@@ -82,7 +82,7 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
     assert [each.weight for each in merged] == pytest.approx([0.9, 0.1])
     assert [each.slots for each in merged] == [(0, 2, 1), (3,)]
     assert merged[0].words == apart[0].words
-    assert len(merged[0].texts) == 3
+    assert len(merged[0].wordings) == 3
 
 
 def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> None:

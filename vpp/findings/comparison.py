@@ -355,7 +355,7 @@ def weights_by_text(view: RunView) -> Mapping[str, float]:
 
 def weights_in(each: Hypothesis, runs: Sequence[Candidate]) -> list[float]:
     """Return the weight of a hypothesis of the pooled run in each run; 0 where none of its texts is."""
-    return [sum(weights_by_text(run.view).get(text.text, 0.0) for text in each.texts) for run in runs]
+    return [sum(weights_by_text(run.view).get(text.text, 0.0) for text in each.wordings) for run in runs]
 
 
 def seeds_blocks(found: Seeds) -> Iterator[object]:

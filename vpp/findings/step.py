@@ -114,7 +114,7 @@ class Names:
         """Return the numbers at the end by text: each hypothesis has that of its heaviest member."""
         ideas = [idea for each in every for idea in each.members]
         own = self._take([[hypothesis_id(each.text) for each in idea.wordings] for idea in ideas]).numbers
-        return {hypothesis_id(text.text): own[each.id] for each in every for text in each.texts}
+        return {hypothesis_id(text.text): own[each.id] for each in every for text in each.wordings}
 
     def before(self, step: int) -> Named:
         """Return the names at the end of the step before, or of the first hypotheses."""
