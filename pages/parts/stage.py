@@ -122,17 +122,14 @@ class Stage:
         }
 
     def foot_words(self) -> str:
-        """Return the key to the cards, with what they show alone."""
-        bars = "Bar: weight."
-        if not self.config.is_weighted:
-            of_chain = "Number: log-likelihood. Bar: likelihood a row."
-            bars = of_chain if self.step is not None else "Bar: share of the chains."
-        words = [bars] if self.newest is not None else []
-        if self.step is None and self.newest is not None and self.config.is_weighted:
-            words.append("Hypotheses of little weight are on Posterior.")
-        if self.step is not None and not self.config.is_weighing:
-            words.append("Underlined: added. Struck: removed.")
-        return " ".join(words)
+        """Return the key to the cards."""
+        if self.newest is None:
+            return ""
+        if self.step is None:
+            little = "Bar: weight. Hypotheses of little weight are on Posterior."
+            return little if self.config.is_weighted else "Bar: share of the chains."
+        bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
+        return bars if self.config.is_weighing else f"{bars} Underlined: added. Struck: removed."
 
     def happened_html(self) -> str:
         words = asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state)

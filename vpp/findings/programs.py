@@ -179,16 +179,14 @@ def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float
 
 
 def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
+    def differ(one: Value | None, other: Value | None) -> bool:
+        if isinstance(one, int | float) and isinstance(other, int | float):
+            return abs(one - other) > ROUNDING * dataset.target_range
+        return one != other
+
     answers = map(Apart, certified.rows, certified.program, certified.reading)
-    apart = tuple(each for each in answers if not _are_alike(each.program, each.reading, dataset))
+    apart = tuple(each for each in answers if differ(each.program, each.reading))
     return Certificate(n=len(certified.rows), apart=apart)
-
-
-def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool:
-    """Equal labels, or numbers that differ by no more than rounding."""
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= ROUNDING * dataset.target_range
-    return one == other
 
 
 def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:

@@ -36,7 +36,6 @@ from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import is_uncertain
-from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import RunDirectory, readable_rows
 from vpp.runs.journal import JournalReader, Snapshot
@@ -63,6 +62,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     on_test = rows.points if rows and rows.test is test else ()
+    on_train = final_answers(view, dataset, "train") if dataset else None
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -108,7 +108,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
-        "noise": _noise_by_slot(view, dataset) if dataset else None,
+        "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "slices": slices_result(slices(rows)) if rows else None,
@@ -125,14 +125,6 @@ def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[
     """How each distinct hypothesis of the population is read."""
     readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
-
-
-def _noise_by_slot(view: RunView, dataset: Dataset) -> list[Noise] | None:
-    """Estimated from the training rows; None unless they were evaluated."""
-    if (answered := final_answers(view, dataset, "train")) is None:
-        return None
-    rows, answers = answered
-    return [noise(each, rows, dataset) for each in answers]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:

@@ -14,7 +14,6 @@ from vpp.events import Evaluated
 from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     SURE,
-    Confidence,
     Point,
     evaluated_points,
     holds_truth,
@@ -379,9 +378,13 @@ def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | No
     if rows.test.split != "test":
         yield Note("The weights were made from these rows: new rows may differ.")
     elif found and found.rows == "test":
-        tiles = _answer_tiles(found) if rows.points[0].is_label else [_error_tile(found, rows.points)]
-        calibration = [_calibration_tile(found.confidence)] if found.confidence else []
-        yield Metrics((*tiles, *calibration, *_simple_tile(found)))
+        spread = f"On average; the targets spread by {number(rows.points[0].scale, 3)}."
+        error = Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
+        tiles = _answer_tiles(found) if rows.points[0].is_label else [error]
+        if sure := found.confidence:
+            few = " Few rows: this tells little." if sure.n < FEW_ROWS else ""
+            tiles.append(Metric(name="Calibration", value=sure.judgement, words=f"{sure.words}.{few}"))
+        yield Metrics((*tiles, *_simple_tile(found)))
     if rows.test.split == "test" and rows.points[0].is_label and is_graded:
         yield _sure_and_right(rows.points)
 
@@ -396,11 +399,6 @@ def _answer_tiles(found: Verdict) -> list[Metric]:
     ]
 
 
-def _error_tile(found: Verdict, points: Sequence[Point]) -> Metric:
-    spread = f"On average; the targets spread by {number(points[0].scale, 3)}."
-    return Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
-
-
 def _simple_tile(found: Verdict) -> Iterator[Metric]:
     if found.model is None or found.model_value is None:
         return
@@ -409,11 +407,6 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
     differs = f"a clear difference (p {p_text(found.p or 0.0)})" if is_clear else "no clear difference"
     words = f"{capitalised(MODEL_NAMES[found.model])}, on all test rows: {differs}."
     yield Metric(name="Best simple model", value=show(found.model_value), words=words)
-
-
-def _calibration_tile(found: Confidence) -> Metric:
-    few = " Few rows: this tells little." if found.n < FEW_ROWS else ""
-    return Metric(name="Calibration", value=found.judgement, words=f"{found.words}.{few}")
 
 
 def _sure_and_right(points: Sequence[Point]) -> PartsBar:

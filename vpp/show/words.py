@@ -137,6 +137,12 @@ def listed(items: Sequence[object], *, most: int | None = None) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
 
 
+def from_to(ascending: Sequence[str]) -> str:
+    """`2 to 7`, or `2` if both ends read alike."""
+    low, high = ascending[0], ascending[-1]
+    return low if low == high else f"{low} to {high}"
+
+
 def nth_step(step: int) -> str:
     """Return `step 4` for the journal's step 3, which counts from 0; `first draw` for -1."""
     return f"step {step + 1}" if step >= 0 else "first draw"
