@@ -61,7 +61,6 @@ class Shelf:
 
 
 def shelf(wanted: Sequence[str]) -> Shelf:
-    """Return the newest runs and the wanted ones."""
     directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < MOST or run.id in wanted}
     specs = {run: opening.settings(directory) for run, directory in directories.items()}
     dates = {run: (spec, opening.made(directories[run])) if spec else None for run, spec in specs.items()}
@@ -122,7 +121,6 @@ def draw_page() -> None:
 
 
 def steer(group: Group, snapshots: Sequence[Snapshot]) -> None:
-    """Offer to pause, stop or resume all runs of a group."""
     states = {each.state for each in snapshots}
     if states == {"finished"}:
         return
@@ -166,7 +164,6 @@ def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -
 
 
 def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Return the runs that can be read, and why the others cannot."""
     candidates, faults = [], []
     for run in choice:
         try:
@@ -177,7 +174,6 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
 
 
 def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison:
-    """Return the comparison, made again only if a run has changed."""
     ids = [run.id for run in candidates]
     place = ids.index(reference) if reference in ids else 0
     state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place

@@ -59,7 +59,6 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
 
 
 def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows, verdict: Verdict | None) -> None:
-    """Draw the worst slice, and the slices of a column, in a fold."""
     by_slice = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
     if not by_slice.by_column:
         return
@@ -73,7 +72,6 @@ def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows, verdict: Verdict |
 
 
 def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:
-    """Draw the table, with the row under it that was opened, or the most divided one."""
     points = choose_rows(rows)
     if not points:
         return

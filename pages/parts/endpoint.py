@@ -45,8 +45,6 @@ HAS_MODEL = ("context length", "answers")  # findings after which a server is kn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """The chosen model, and what a test of this very endpoint found."""
-
     endpoint: EndpointSpec
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""

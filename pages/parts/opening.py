@@ -56,8 +56,6 @@ PICK = "Pick one of the list of runs, or begin here."
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """The run that a page shows."""
-
     directory: RunDirectory
     reader: RunReader
     snapshot: Snapshot
@@ -89,7 +87,6 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    """Return the run's settings; None if they cannot be read."""
     with suppress(VppError):
         return directory.spec()
     return None
@@ -141,7 +138,6 @@ def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) ->
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
-    """End the page with a box: why there is no run to show, and the ways to begin."""
     blocks.draw(markup.title(page))
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words, failed=failed))

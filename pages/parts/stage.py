@@ -122,7 +122,6 @@ class Stage:
         }
 
     def foot_words(self) -> str:
-        """Return the key to the cards."""
         if self.newest is None:
             return ""
         if self.step is None:

@@ -122,7 +122,6 @@ def question_row(question: Point, columns: Sequence[str], dataset: Dataset, name
 
 
 def columns_of(view: RunView, dataset: Dataset) -> tuple[str, ...]:
-    """Return the inputs, those that the hypotheses use first."""
     texts = [view.texts[particle.hypothesis] for particle in view.population]
     return columns_by_use(texts, view.weights, dataset.inputs)
 

@@ -173,8 +173,6 @@ def _answers_to_compare(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Particle:
-    """A particle of the last complete population."""
-
     slot: int
     weight: float
     """Normalised."""

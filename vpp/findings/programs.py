@@ -23,8 +23,6 @@ ROUNDING = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchScore:
-    """A branch of a program, on the training rows that it answered."""
-
     words: str
     """`math >= 80: 'admitted'`, in Python."""
     condition: str
@@ -70,8 +68,6 @@ class QuestionShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramReading:
-    """How a hypothesis is read, and what is known of its program."""
-
     by: Literal["program", "rows", "nothing"]
     """`nothing`: it has not been read yet, or `--reading program` found no program for it."""
     reason: str = ""
@@ -223,7 +219,6 @@ def certificate_words(certificate: Certificate) -> str:
 
 
 def question_words(question: QuestionShare) -> str:
-    """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
     return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"

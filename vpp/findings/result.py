@@ -122,7 +122,6 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
-    """How each distinct hypothesis of the population is read."""
     readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
 
@@ -181,8 +180,6 @@ def uncertain_points(test: Evaluated | None) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantAnswer:
-    """The constant answer beside the sentences."""
-
     constant: Constant
     """Scored on the training rows."""
     weight: float | None
@@ -231,7 +228,6 @@ def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
 
 
 def weights_words(snapshot: Snapshot) -> str:
-    """Say how the current weights were made."""
     view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
@@ -284,7 +280,6 @@ _JUDGED_ON = {
 
 
 def target_words(config: Config) -> str:
-    """Say what the run's weights or chains stand for."""
     if config.is_weighing:
         return "Weights are the posterior over the given hypotheses and a constant answer. No other one has weight."
     if config.is_weighted and not config.is_filtered:

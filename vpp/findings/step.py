@@ -181,8 +181,6 @@ def step_title(view: RunView, step: int | None) -> str:
 
 
 class Cards:
-    """Makes the cards of a run: one for each hypothesis, heaviest or likeliest first."""
-
     def __init__(
         self, view: RunView, dataset: Dataset, *, is_weighted: bool, row: str, names: Names | None = None
     ) -> None:

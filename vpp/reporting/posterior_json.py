@@ -47,8 +47,6 @@ def _point(point: Point) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The file: the findings of a run."""
-
     schema: int = SCHEMA_VERSION
     name: str
     verdict: str | None
