@@ -10,17 +10,7 @@ from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
-from vpp.findings.rows import (
-    Rows,
-    Which,
-    calibrated,
-    evaluated_rows,
-    headline,
-    opened_row,
-    row_table,
-    timing_words,
-    trust,
-)
+from vpp.findings.rows import Rows, Which, calibrated, evaluated_rows, headline, opened_row, row_table, trust
 from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.runs.journal import Snapshot
@@ -49,10 +39,8 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
     if rows is None:
         opening.not_yet(run, *NOT_ASKED)
         return
-    when = timing_words(rows.test, snapshot)
-    notes = [Note(when)] if when else []
     verdict = run_verdict(run.directory, snapshot.view)
-    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, verdict))
+    blocks.draw(*headline(rows), *calibrated(rows), *trust(rows, verdict))
     draw_slices(run, snapshot, rows, verdict)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)

@@ -271,7 +271,7 @@ def ask_table(job: Job) -> None:
     if file and table and rows:
         allowed, label = job.consent(), f"Ask about {counted(len(rows), 'row')}"
         words, key = f"{plan_words(run, len(rows))}.", "posterior.ask.table"
-        if blocks.button_before(words, label, key=key, type="primary", disabled=not allowed):
+        if blocks.beside(words).button(label, key=key, type="primary", width="stretch", disabled=not allowed):
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
@@ -361,7 +361,7 @@ def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
     allowed = job.consent()
     cost = f"{counted(asking.calls, 'call')} to {model_words(run)}."
     label, words = "Test again" if is_again else "Test the hypotheses", cost if is_again else f"{ABOUT_TRIAL} {cost}"
-    if blocks.button_before(words, label, key="posterior.trial", disabled=not allowed):
+    if blocks.beside(words).button(label, key="posterior.trial", width="stretch", disabled=not allowed):
         with opening.refusals(REFUSED):
             job.begin(asking)
             st.rerun()

@@ -293,7 +293,7 @@ def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure
     found = run_verdict(labels.directory, labels.refresh().view)
     tiles, bar = trust(rows_of(labels), found)
     assert isinstance(bar, PartsBar)
-    assert [(part.name, part.size) for part in bar.parts] == [
+    assert [(name, n) for name, n, _ in bar.parts] == [
         ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
     ]  # fmt: skip
     assert isinstance(tiles, Metrics)

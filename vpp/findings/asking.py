@@ -10,11 +10,11 @@ from vpp.findings.rows import (
     answer_words,
     cells_of,
     columns_by_use,
-    noise_words,
     own_words,
     possible_sentence,
     reason_words,
     rivals_of,
+    share_note,
     vote_of,
 )
 from vpp.inference.plan import plan
@@ -53,7 +53,7 @@ def answer_blocks(
     why = [reason_words(said) for said in point.said]
     rivals = rivals_of(point, texts, decimals, is_weighted=is_weighted, why=why.__getitem__)
     notes = map(Note, filter(None, words))
-    return (Say(answer_words(point, decimals)), *bar, *notes, *rivals, *map(Note, filter(None, [noise_words(point)])))
+    return (Say(answer_words(point, decimals)), *bar, *notes, *rivals, *map(Note, filter(None, [share_note(point)])))
 
 
 def outside_words(fields: Sequence[Field], row: Row) -> str:

@@ -24,13 +24,13 @@ class Option:
     task: Task | None = None
     """The one kind of target for which it has an effect."""
     values: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of the values that a form offers."""
 
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
 _WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
-_REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
 _READ = {"auto": "As a program where it can be one, else row by row", "program": "As a program", "rows": "Row by row"}
 _TEMPERING = {
     "auto": "adaptive for programs, else the paper’s",
@@ -38,8 +38,6 @@ _TEMPERING = {
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
 }
-_COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"}
-_FINAL = {"rescored": "last texts, on the buffer", "train": "last texts, all training rows", "paper": "the last step’s"}
 GRADINGS: Mapping[Grading, tuple[str, str]] = {
     "labels": ("labels, as in the paper", "An answer is wrong with probability ε, which {}."),
     "logprobs": ("label probabilities", "The probability that the model gives to the true label."),
@@ -57,12 +55,12 @@ OPTIONS: Mapping[str, Option] = {
     "prior": Option("What you already believe, in plain words (optional)"),
     "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, lambda c: c.has_programs and not c.is_weighing),
     "certify": Option("Rows that certify a program", _OF_PROGRAMS, lambda c: c.has_programs),
-    "mutate": Option("Rewrite", _PROPOSALS, lambda c: c.method == "smc" and not c.is_telescoping, values=_REWRITTEN),
-    "mh_rows": Option("Compare on", _ACCEPT, lambda c: c.method == "mh" and not c.has_programs, values=_COMPARED),
+    "mutate": Option("Rewrite", _PROPOSALS, lambda c: c.method == "smc" and not c.is_telescoping),
+    "mh_rows": Option("Compare on", _ACCEPT, lambda c: c.method == "mh" and not c.has_programs),
     "restart": Option("Chance of a fresh draw", _ACCEPT, lambda c: c.is_filtered),
     "tempering": Option("Tempering", _WEIGHTS, lambda c: c.method == "smc", values=_TEMPERING),
     "beta_start": Option("First β", _WEIGHTS, lambda c: c.method == "smc" and c.schedule != "adaptive"),
-    "final_weights": Option("Final weights", _WEIGHTS, lambda c: c.method == "smc", values=_FINAL),
+    "final_weights": Option("Final weights", _WEIGHTS, lambda c: c.method == "smc"),
     "buffer_size": Option("Buffer B", _WEIGHTS, lambda c: c.scored_on == "buffer"),
     "tau": Option("Regression’s τ", _LIKELIHOOD, lambda c: c.is_weighted or c.is_filtered, "regression"),
     "likelihood": Option(

@@ -315,8 +315,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     if view.phase != "finished":
         yield f"The run is incomplete: {steps_text(view)} are done{finish_words(view)}."
     test = view.evaluations.get("test")
-    if test and test.step != view.last_step:
-        yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
     answers = [answer for each in test.predictions for answer in each] if test else []
     if n := answers.count(None):
         counts_as = "wrong" if dataset.classes else "off by the whole range of the training targets"

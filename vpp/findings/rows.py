@@ -30,11 +30,10 @@ from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
-from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Metric, Metrics, Note, Say, Table
-from vpp.show.figures import Kind, Part, PartsBar, VoteBar
+from vpp.show.figures import Kind, PartsBar, VoteBar
 from vpp.show.matrix import Cells, Inputs, Rival, Rivals, RowLine, RowTable
 from vpp.show.words import (
     ROW_OF,
@@ -155,15 +154,6 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     return (Say(f"On {integer(unknown)} of {of} the answer is “I don’t know”: {why}.{others}"),)
 
 
-def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
-    """Return when the rows were asked, if the run has gone on since."""
-    now = snapshot.view.last_step
-    if now is None or now <= test.step:
-        return ""
-    when = "before the first step" if test.step < 0 else f"after step {test.step + 1}"
-    return f"Asked {when}. The run is at step {now + 1}: the rows are asked again at its end."
-
-
 # The table
 
 
@@ -231,7 +221,7 @@ def opened_row(
         return reason_words(prediction) if prediction else ""
 
     rivals = rivals_of(point, rows.texts, decimals, is_weighted=rows.is_weighted, why=why, branch=branch)
-    noise = filter(None, [noise_words(point)])
+    noise = filter(None, [share_note(point)])
     return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals, *map(Note, noise))
 
 
@@ -267,7 +257,7 @@ def rivals_of(
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
-def noise_words(point: Point) -> str:
+def share_note(point: Point) -> str:
     """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
     weights, shares = {side.name: side.weight for side in sides(point, point.weights)}, dict(point.shares)
     same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
@@ -410,19 +400,17 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
 
 
 def _sure_and_right(points: Sequence[Point]) -> PartsBar:
-    kinds: dict[tuple[bool, bool], Kind] = {
-        (True, True): "good",
-        (True, False): "bad",
-        (False, True): "unsure good",
-        (False, False): "unsure bad",
+    kinds: dict[tuple[str, str], Kind] = {
+        ("sure", "right"): "good",
+        ("sure", "wrong"): "bad",
+        ("unsure", "right"): "unsure good",
+        ("unsure", "wrong"): "unsure bad",
     }
-    is_sure = [not point.is_split and not point.is_undecided for point in points]
-    counts = Counter(zip(is_sure, (point.leader == point.row.target for point in points), strict=True))
-    parts = []
-    for (sure, right), kind in kinds.items():
-        name, n = f"{'sure' if sure else 'unsure'} and {'right' if right else 'wrong'}", counts[sure, right]
-        parts.append(Part(name=name, value=counted(n, "row"), size=n, kind=kind))
-    return PartsBar(name="How sure, and how right", parts=tuple(parts))
+    is_sure = ("unsure" if point.is_split or point.is_undecided else "sure" for point in points)
+    is_right = ("right" if point.leader == point.row.target else "wrong" for point in points)
+    counts = Counter(zip(is_sure, is_right, strict=True))
+    parts = tuple((" and ".join(words), counts[words], kind) for words, kind in kinds.items())
+    return PartsBar(name="How sure, and how right", parts=parts)
 
 
 # Mistakes

@@ -87,14 +87,18 @@ def _tidy(value: float) -> float | None:
 def _csv(
     rows: Sequence[Row], lines: Sequence[Line], *, inputs: Sequence[str], beside: Beside = MappingProxyType({})
 ) -> bytes:
+    row_column, *own = _unlike(("row", *(lines[0] if lines else ())), (*inputs, *beside))
+    records = (
+        (str(row.id), *(cell for _, cell in row.inputs), *(cells[row.id] for cells in beside.values()), *line.values())
+        for row, line in zip(rows, lines, strict=True)
+    )
+    return _encoded([map(safe_cell, (row_column, *inputs, *beside, *own)), *(map(_cell, each) for each in records)])
+
+
+def _encoded(records: Iterable[Iterable[str]]) -> bytes:
     """UTF-8 with `\\r\\n` after each line (RFC 4180)."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    row_column, *own = _unlike(("row", *(lines[0] if lines else ())), (*inputs, *beside))
-    writer.writerow(map(safe_cell, (row_column, *inputs, *beside, *own)))
-    for row, line in zip(rows, lines, strict=True):
-        came = (*(cell for _, cell in row.inputs), *(cells[row.id] for cells in beside.values()))
-        writer.writerow(map(_cell, (str(row.id), *came, *line.values())))
+    csv.writer(text).writerows(records)
     return text.getvalue().encode(errors="replace")
 
 
@@ -143,15 +147,13 @@ def sheet_of(answers: Answers, reader: RunReader) -> bytes:
 
 
 def sheet_csv(questions: Sequence[Point], dataset: Dataset) -> bytes:
-    """Write the sheet, most informative rows first, as UTF-8 with `\\r\\n` after each line (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(map(safe_cell, (*dataset.inputs, dataset.target, BITS)))
+    """Write the sheet, most informative rows first."""
     notations = {column.name: column.notation for column in dataset.columns}
-    for question in questions:
-        cells = (_written(cell, notations.get(name)) for name, cell in question.row.inputs)
-        writer.writerow((*cells, "", f"{question.bits:.3f}"))
-    return text.getvalue().encode(errors="replace")
+    records = (
+        (*(_written(cell, notations.get(name)) for name, cell in each.row.inputs), "", f"{each.bits:.3f}")
+        for each in questions
+    )
+    return _encoded([map(safe_cell, (*dataset.inputs, dataset.target, BITS)), *records])
 
 
 def _written(cell: str | None, notation: Notation | None) -> str:

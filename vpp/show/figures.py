@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from vpp.environment import app_folder
 from vpp.show.blocks import Drawing, Table
 from vpp.show.markup import term, text
-from vpp.show.words import EQUAL, NBSP, percent
+from vpp.show.words import EQUAL, NBSP, counted, percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -77,34 +77,23 @@ def share_percent(share: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    name: str
-    value: str
-    """The size in words, as `45 rows`."""
-    size: float
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartsBar(Drawing):
-    """Sizes side by side, with a legend under them."""
+    """Counts of rows side by side, with a legend under them."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[tuple[str, int, Kind], ...]
 
     def html(self) -> str:
-        words = "; ".join(f"{part.name}: {part.value}" for part in self.parts)
-        bars = "".join(
-            f'<i class="{part.kind}" style="--v:{part.size:.4f}"></i>' for part in self.parts if part.size > 0
-        )
+        bars = "".join(f'<i class="{kind}" style="--v:{n}"></i>' for _, n, kind in self.parts if n)
         legend = "".join(
-            f'<li><i class="{part.kind}"></i>{text(part.name)} <b>{text(part.value)}</b></li>' for part in self.parts
+            f'<li><i class="{kind}"></i>{text(name)} <b>{counted(n, "row")}</b></li>' for name, n, kind in self.parts
         )
+        words = "; ".join(f"{name}: {counted(n, 'row')}" for name, n, _ in self.parts)
         bar = f'<div class="bar" role="img" aria-label="{text(f"{self.name}. {words}")}">{bars}</div>'
         return f'<figure class="parts">{bar}<ul>{legend}</ul></figure>'
 
     def table(self) -> Table:
-        return Table(head=(self.name, "size"), rows=[(part.name, part.value) for part in self.parts])
+        return Table(head=(self.name, "size"), rows=[(name, counted(n, "row")) for name, n, _ in self.parts])
 
 
 WIDTH = 320
