@@ -114,7 +114,8 @@ def draw_page() -> None:
             is_group = bool(members) and {*choice} >= {*members}
             if is_group:
                 steer(group, [run.snapshot for run in now if run.id in members])
-            draw_result(comparison_of(now, reference), group if is_group else None)
+            place = next((i for i, run in enumerate(now) if run.id == reference), 0)
+            draw_result(compare(now, reference=place), group if is_group else None)
 
     was_live = is_live()
     blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
@@ -171,13 +172,6 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
         except (VppError, OSError) as error:
             faults.append((run, str(error)))
     return candidates, faults
-
-
-def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison:
-    ids = [run.id for run in candidates]
-    place = ids.index(reference) if reference in ids else 0
-    state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-    return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
 def draw_result(comparison: Comparison, group: Group | None) -> None:

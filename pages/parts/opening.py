@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
@@ -159,9 +158,7 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
-    """Return how hypotheses are read, by id; empty for a run that reads every sentence row by row."""
-    if not snapshot.spec.config.has_programs:
-        return {}
+    """Return how hypotheses are read, by id."""
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 
@@ -247,20 +244,9 @@ def start_new(prepared: "Preparation", seeds: int = 1) -> None:
     folder = person.store().folder
     with refusals("The run cannot start"):
         with person.starting(prepared.spec.endpoint, more=seeds) as keys:
-            named = replace(prepared.spec, name=free_name(prepared.spec.name or prepared.dataset.name))
-            one = replace(prepared, spec=named)
-            runs = [one.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
+            runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
             start_open(runs, keys=keys, environment=person.variables())
         open_in(runs[0].id, "pages/watch.py" if seeds == 1 else "pages/compare.py")
-
-
-def free_name(name: str) -> str:
-    """Return the name, with a number if a run has it already: `Penguins 2`."""
-    names = {spec.name for run in person.store().runs() if (spec := settings(run))}
-    stem, _, number = name.rpartition(" ")
-    base = stem if number.isdecimal() and stem in names else name
-    numbered = (f"{base} {n}" for n in count(2))
-    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 @contextmanager

@@ -260,16 +260,14 @@ def weights_words(snapshot: Snapshot) -> str:
 
 
 def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
-    view = snapshot.view
-    estimate, value = evidence(snapshot.spec, view), log_evidence(view)
-    if estimate is None or value is None:
+    if (estimate := evidence(snapshot.spec, snapshot.view)) is None:
         return
     of = "of the given hypotheses" if snapshot.spec.config.is_weighing else "under the first draw"
     words = f"Natural log of the average likelihood {of}, at φ = {number(estimate['exponent'])}."
     if estimate["because"]:
         words += f" Nominal, an estimate without a guarantee: {'; '.join(estimate['because'])}."
     words += " It leaves out constants: compare it only between runs of equal rows, tau, epsilon and exponent."
-    yield Metric(name="Log evidence", value=f"{fixed(value)}, {estimate['label']}", words=words)
+    yield Metric(name="Log evidence", value=f"{fixed(estimate['value'])}, {estimate['label']}", words=words)
 
 
 _JUDGED_ON = {
