@@ -61,10 +61,6 @@ class Model:
         return str(self.measure("structured output") or "")
 
     @property
-    def context_length(self) -> int:
-        return int(self.measure("context length") or 0)
-
-    @property
     def pace(self) -> Pace | None:
         round_trip_s, rate = self.measure("answers"), self.measure("throughput")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)

@@ -19,7 +19,7 @@ from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset, Task
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.cost import bound_words, cost, cost_line
+from vpp.findings.cost import cost, cost_line
 from vpp.findings.options import (
     METHODS,
     OPEN,
@@ -44,7 +44,7 @@ from vpp.settings import FOR_EXPERTS, PRESET_WORDS, Config, Preset, choices, opt
 from vpp.show import markup
 from vpp.show.blocks import Heading, Table
 from vpp.show.markup import one_line
-from vpp.show.words import capitalised, in_words, integer
+from vpp.show.words import capitalised, counted, in_words, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
 METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
@@ -156,14 +156,15 @@ def complete(
 
 
 def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) -> None:
-    length = spec.endpoint.context_length or model.context_length
+    length = spec.endpoint.context_length or model.measure("context length") or 0
     fitted = replace(spec, endpoint=replace(spec.endpoint, context_length=length))
     expected = estimate(fitted, dataset, model.pace)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset))
     n = 1 if spec.config.is_weighing else int(st.session_state.get(SEEDS, 1))
     words = f"{f'{capitalised(in_words(n))} runs, each ' if n > 1 else ''}{cost_line(expected, fitted)}"
-    line = f'<p class="cost" title="{markup.text(bound_words(expected))}">{markup.text(words)}</p>'
+    bound = f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
+    line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):

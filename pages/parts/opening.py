@@ -293,7 +293,8 @@ def introduce() -> None:
         with st.container(key="new_ways"):
             if st.button(WATCH_LIVE, type="primary", key="new.run_example", width=260):
                 run_example()
-            blocks.captions(f"{capitalised(live_words())}, without a key or a network.")
+            takes = time_words(time_s(plan_of(example()), demo_pace(example().endpoint)))
+            blocks.captions(f"{capitalised(takes)}, without a key or a network.")
             if st.button(FINISHED, key="new.look", width=260):
                 open_example()
             blocks.captions(f"Penguin species. {finished_words()}")
@@ -319,22 +320,14 @@ def finished_words() -> str:
     return record["sentences"][0] if record else ""
 
 
-def live_words() -> str:
-    """Say what the live example takes, by the estimate that the form shows for any run."""
+def example() -> RunSpec:
+    """Return the settings of the finished example, at a speed that a person can follow."""
     spec = RunDirectory(SHIPPED).spec()
-    return time_words(time_s(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS))))
+    command = ("run", str(command_path(TABLE)), *spec.command[2:])
+    return replace(spec, endpoint=replace(spec.endpoint, demo_latency_ms=READABLE_MS), command=command)
 
 
 def run_example() -> None:
-    start_new(prepare_example())
-
-
-def prepare_example() -> "Preparation":
-    """Prepare the finished example once more, at a speed that a person can follow."""
     from vpp.runs.preparation import Preparation  # late: the first paint should not wait for pandas
 
-    shipped = reader(str(SHIPPED))
-    spec = shipped.refresh().spec
-    command = ("run", str(command_path(TABLE)), *spec.command[2:])
-    endpoint = replace(spec.endpoint, demo_latency_ms=READABLE_MS)
-    return Preparation(dataset=shipped.dataset(), spec=replace(spec, endpoint=endpoint, command=command))
+    start_new(Preparation(dataset=reader(str(SHIPPED)).dataset(), spec=example()))

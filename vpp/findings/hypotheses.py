@@ -412,12 +412,19 @@ def noise_words(noise: Noise, *, is_label: bool) -> str:
 
 # History
 
-Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
+Happened = Literal[
+    "first", "yours", "accepted", "taken", "drawn afresh", "rejected", "unchanged", "unparsable", "not rewritten"
+]  # fmt: skip
 """Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
 step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
 MOST_VERSIONS = 12
-NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
+NOTES: dict[Happened, str] = {
+    "yours": "yours",
+    "accepted": "rewritten, accepted",
+    "taken": "rewritten",
+    "drawn afresh": "drawn afresh, without data",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,8 +439,6 @@ class Node:
     parent: int | None
     """Parent's slot at the step before; None for a first hypothesis."""
     happened: Happened
-    is_afresh: bool
-    """True if its text is a restart, drawn from the prior instead of the parent's text."""
 
 
 def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
@@ -460,6 +465,8 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
     elif proposed:
         decided: Happened = "accepted" if proposed.accepted else "rejected"
         happened = decided if proposed.why == "likelihood" else proposed.why
+        if proposed.accepted and proposed.origin == "prior":
+            happened = "drawn afresh"
     return Node(
         step=at.step,
         slot=slot,
@@ -468,7 +475,6 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
         changed=before != hypothesis,
         parent=parent,
         happened=happened,
-        is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
     )
 
 
@@ -481,9 +487,9 @@ def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
     versions = tuple(
         Version(
             when=nth_step(node.step),
-            before="" if node.is_afresh else before,
+            before="" if node.happened == "drawn afresh" else before,
             after=after,
-            note="drawn afresh, without data" if node.is_afresh else NOTES.get(node.happened, ""),
+            note=NOTES.get(node.happened, ""),
         )
         for node, before, after in zip(changed, ["", *texts], texts, strict=False)
     )

@@ -46,7 +46,6 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
-    share_words,
     target_text,
     value_text,
 )
@@ -148,8 +147,8 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     if not unknown:
         agree = f"; on each, at least {percent(SURE)} of the {weight} agree{s}."
         return (Say(f"It answers all {of}{f', on {integer(split)} {despite}' if split else agree}"),)
-    why = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
-    why += "" if reject.conformal else " of the probability"
+    clear = "two thirds" if math.isclose(reject.clear, 2 / 3) else percent(reject.clear)
+    why = "several labels are possible" if reject.conformal else f"no label has {clear} of the probability"
     others = f" On {counted(split, 'other')} it answers {despite}" if split else ""
     return (Say(f"On {integer(unknown)} of {of} the answer is “I don’t know”: {why}.{others}"),)
 

@@ -53,7 +53,11 @@ class VoteBar(Drawing):
 
     @property
     def words(self) -> str:
-        return ", ".join(f"{label} {share_percent(share)}" for label, share in self.shares if share > 0)
+        return ", ".join(self._words(*each) for each in self.shares if each[1] > 0)
+
+    def _words(self, label: str, share: float) -> str:
+        """A sum that misses 1 only by rounding counts as 1."""
+        return f"{label} {percent(1.0 if 1 - share < EQUAL else share)}"
 
     def html(self) -> str:
         shares = self.shares
@@ -61,7 +65,7 @@ class VoteBar(Drawing):
 
         def span(place: int, label: str, share: float) -> str:
             # No-break spaces: on a narrow page a label is complete or out of sight.
-            said = (each.replace(" ", NBSP) for each in (f"{label} {share_percent(share)}", label))
+            said = (each.replace(" ", NBSP) for each in (self._words(label, share), label))
             words = text(next((each for each in said if len(each) <= share * self.room), ""))
             kind = f"{hue(label, self.labels)}{'' if place or is_tied else ' lead'}"
             return f'<span class="{kind}" style="--v:{share:.4f}">{words}</span>'
@@ -69,11 +73,6 @@ class VoteBar(Drawing):
         spans = "".join(span(place, *each) for place, each in enumerate(shares) if each[1] > 0)
         rest = f'<span class="ca" style="--v:{self.abstained:.4f}"></span>' if self.abstained > 0.0005 else ""
         return f'<span class="vote" role="img" aria-label="{text(self.words or "no answer")}">{spans}{rest}</span>'
-
-
-def share_percent(share: float) -> str:
-    """A sum that misses 1 only by rounding counts as 1."""
-    return percent(1.0 if 1 - share < EQUAL else share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

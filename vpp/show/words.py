@@ -112,11 +112,6 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
-def share_words(share: float) -> str:
-    """`two thirds`, or `90 %`."""
-    return "two thirds" if math.isclose(share, 2 / 3) else percent(share)
-
-
 def seconds(value: float) -> str:
     """`4 s`, `3 min 10 s`, `2 h 05 min`."""
     whole = round(value)
