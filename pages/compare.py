@@ -33,7 +33,6 @@ from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
 
-SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
 COMMANDS: tuple[tuple[str, Command, set[State]], ...] = (  # for all runs of a group, and the states that they need
@@ -75,7 +74,7 @@ def draw_page() -> None:
     runs = shelf([*link, run or ""])
     if not run:
         st.session_state["run"] = next((run for run in link if run in runs.directories), None)
-    current = opening.open_run("Compare", SHOWS)
+    current = opening.open_run("Compare", "sets runs side by side: which predicts better, and by which settings.")
     group = Group(person.store().folder, current.snapshot.spec.group)
     with opening.refusals("The seeds cannot be weighed together"):
         if pooled := group.pool():

@@ -196,7 +196,6 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
-
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
     field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)}"

@@ -51,9 +51,8 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import RunReader
 from vpp.show.blocks import Metrics, Table
-from vpp.show.figures import PartsBar
+from vpp.show.figures import PartsBar, Rivals
 from vpp.show.markup import html
-from vpp.show.matrix import Rivals
 from vpp.show.words import percent
 
 

@@ -24,7 +24,7 @@ from vpp.runs.directory import RunDirectory, read_json
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
 from vpp.show.blocks import Note, Quote, Say, Table
-from vpp.show.matrix import Inputs
+from vpp.show.figures import Inputs
 from vpp.show.words import counted, cut, fixed, integer, interval_text, percent
 
 MOST_INPUTS = 6

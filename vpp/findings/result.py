@@ -63,6 +63,9 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
     on_test = rows.points if rows and rows.test is test else ()
     on_train = final_answers(view, dataset, "train") if dataset else None
+    uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
+    if test and test.metric == "accuracy":
+        uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -105,7 +108,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "ess_by_step": view.ess_by_step,
         "resampled_at": resampling_steps(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
-        "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
+        "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
         "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
         "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
@@ -166,16 +169,6 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.complete_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
-
-
-def uncertain_points(test: Evaluated | None) -> int | None:
-    """Count the test points on which the particles are not unanimous (Section 5.3).
-
-    None before the test rows are evaluated, and for regression, where numbers hardly ever agree to the digit.
-    """
-    if test is None or test.metric != "accuracy":
-        return None
-    return sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,7 @@ from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Metric, Metrics, Note, Say, Table
-from vpp.show.figures import Kind, PartsBar, VoteBar
-from vpp.show.matrix import Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.figures import Cells, Inputs, Kind, PartsBar, Rival, Rivals, RowLine, RowTable, VoteBar
 from vpp.show.words import (
     ROW_OF,
     capitalised,

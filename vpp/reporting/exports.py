@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpp import __version__
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.findings.hypotheses import particles
 from vpp.findings.result import evidence
@@ -93,11 +93,16 @@ def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
         terms = log_likelihood_terms(answers, rows, dataset, config)
         yield "log_likelihood", "y", ("chain", "draw", "row"), terms[None]
         yield "posterior_predictive", "y", ("chain", "draw", "row"), _numbers(answers, dataset)[None]
-        yield "observed_data", "y", ("row",), _targets(rows, dataset)
+        yield "observed_data", "y", ("row",), _numbers([tuple(row.target for row in rows)], dataset)[0]
     if final := final_answers(snapshot.view, dataset, "test"):
         rows, answers = final
         yield "predictions", "y", ("chain", "draw", "test_row"), _numbers(answers, dataset)[None]
-        yield "predictions_constant_data", "target", ("test_row",), _targets(rows, dataset)
+        yield (
+            "predictions_constant_data",
+            "target",
+            ("test_row",),
+            _numbers([tuple(row.target for row in rows)], dataset)[0],
+        )
 
 
 def _storable(text: str) -> str:
@@ -112,10 +117,6 @@ def _numbers(answers: Sequence[Sequence[Answer]], dataset: Dataset) -> Any:
         number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
         return np.array([[number.get(vote, -1) for vote in each] for each in votes], dtype=np.int64)
     return np.array([[np.nan if vote is None else float(vote) for vote in each] for each in votes])
-
-
-def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
-    return _numbers([tuple(row.target for row in rows)], dataset)[0]
 
 
 STATUS: Mapping[str, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "interrupted": "FAILED"}
