@@ -27,7 +27,6 @@ from vpp.show.markup import REPLACEMENT
 if TYPE_CHECKING:
     from xarray import DataTree
 
-HOW_TO_GET = "xarray is not installed: pip install xarray 'h5netcdf[h5py]'"
 Group = tuple[str, str, tuple[str, ...], Any]
 """A variable: its group, name, dimensions and values."""
 
@@ -45,7 +44,7 @@ def data_tree(reader: RunReader) -> "DataTree":
     abstention, with the classes as an attribute; numbers have NaN for one.
     """
     if not all(map(find_spec, ("xarray", "h5netcdf", "h5py"))):
-        raise InputError(HOW_TO_GET)
+        raise InputError("xarray is not installed: pip install xarray 'h5netcdf[h5py]'")
     import xarray  # late: it takes a second
 
     snapshot, dataset = reader.refresh(), reader.dataset()
