@@ -129,10 +129,10 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
     compared, prior_of = rows["compared"], totals(zip(population, priors(view), strict=False))
     keys = [behaviour(known[each][row] for row in compared) if compared else each for each in population]
     by_id, ideas = rows_by_id(dataset), []
+    asked = {name: [by_id[row] for row in ids] for name, ids in rows.items() if ids}
     for slots in grouped(zip(keys, range(len(population)), strict=True)).values():
         shares = totals((population[slot], view.weights[slot]) for slot in slots)
         answers = known.get(population[slots[0]], {})
-        asked = {name: [by_id[row] for row in ids] for name, ids in rows.items() if ids}
         votes = {name: tuple(answers[row.id] for row in of) for name, of in asked.items()}
         scores = {name: score(votes[name], of, dataset) for name, of in asked.items()}
         wordings = tuple(
@@ -162,7 +162,7 @@ def _answers_to_compare(
     evaluations = [each for each in judged if set(population) <= set(each.hypotheses)]
     last = view.last_step or 0
     steps = [at for step, at in view.steps.items() if step in (last, last + 1)]
-    # Of the step that was begun since, no proposal: a hypothesis of the population need not have been one.
+    # What the step begun since proposes is not in the population.
     scored = [*(each for at in steps for each in at.scores.values()), *steps[0].proposal_scores.values()]
     known = recorded_answers(evaluations or (*scored, *view.final_scores.values()))
     first, *others = (known.get(hypothesis, {}) for hypothesis in population)
