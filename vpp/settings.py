@@ -58,14 +58,6 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 """Reasoning efforts of a thinking model."""
 STRUCTURED = ("auto", "off")
 """Whether the server enforces the form of the learner's answers; auto: if it can."""
-METHOD_NAMES: Mapping[str, str] = {
-    "smc": "Sequential Monte Carlo",
-    "mh": "Metropolis-Hastings",
-    "always-accept": "Always accept",
-    "vml": "Verbalized Machine Learning",
-    "vml5": "Five VML runs",
-    "weigh": "Score my own hypotheses",
-}
 CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
 """Hypotheses of the methods that have no K of their own."""
 

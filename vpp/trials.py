@@ -20,8 +20,8 @@ from vpp.demo.reading import read_rule
 from vpp.demo.rules import columns_of, read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
+from vpp.findings.asking import FILE, ClauseWorth, Obeyed, Trial, TriedIdea
 from vpp.findings.baselines import PROMPTED, Prompted, PromptedBaselines
-from vpp.findings.experiments import FILE, ClauseWorth, Obeyed, Trial, TriedIdea
 from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
 from vpp.inference.ahead import together

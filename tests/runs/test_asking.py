@@ -39,7 +39,7 @@ def test_asked_in_the_background_it_ends_by_itself(tmp_path: Path, served: Model
     job = begun(tmp_path, served)
     assert job.wait(60)
     assert (job.outcome, job.failure, job.asking.done, job.seconds_left()) == ("finished", "", 24, 0)
-    assert job.asking.whole().rows == ROWS
+    assert job.asking.complete_rows().rows == ROWS
 
 
 def test_a_stop_drops_what_is_in_flight_and_keeps_the_rows_that_all_have_answered(
@@ -52,7 +52,7 @@ def test_a_stop_drops_what_is_in_flight_and_keeps_the_rows_that_all_have_answere
     job.stop()
     job.stop()
     assert job.wait(60), "the server still holds its answers"
-    answers = job.asking.whole()
+    answers = job.asking.complete_rows()
     assert job.outcome == "stopped"
     # Four questions lack an answer, so at least one row and at most four are not whole.
     assert 2 <= len(answers.rows) <= 5
@@ -68,4 +68,4 @@ def test_a_failure_is_told_and_keeps_what_was_answered(tmp_path: Path, served: M
     assert job.wait(60)
     assert job.outcome == "failed"
     assert "no such key" in job.failure
-    assert 2 <= len(job.asking.whole().rows) <= 5
+    assert 2 <= len(job.asking.complete_rows().rows) <= 5

@@ -18,7 +18,7 @@ from vpp.data.dataset import Row
 from vpp.demo.learner import SURE
 from vpp.errors import DataError, InputError, RunError
 from vpp.events import INITIAL_STEP, Evaluated, hypothesis_id
-from vpp.findings.new_rows import going_on_words
+from vpp.findings.asking import going_on_words
 from vpp.findings.result import evidence, summary
 from vpp.inference.plan import plan
 from vpp.library.posterior import Posterior

@@ -16,7 +16,7 @@ from tests.processes import Desk, Model, wait_until
 from tests.runs.conftest import penguins
 from vpp.environment import Environment
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.findings.experiments import read_trial
+from vpp.findings.asking import read_trial
 from vpp.findings.points import points, reject_option
 from vpp.llm.gate import exact
 from vpp.runs.directory import Heartbeat, RunDirectory, run_id

@@ -15,7 +15,7 @@ from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, table
 from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import hypothesis_id
-from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
+from vpp.findings.asking import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking

@@ -16,8 +16,8 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
+from vpp.findings.asking import trial_blocks, trial_verdict
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import metric_text, pending_words, refused_rows, steps_done
@@ -208,7 +208,7 @@ def predict(options: Namespace) -> Lines:
     try:
         answers = ask(asking)
     except (KeyboardInterrupt, EndpointError) as error:
-        failure, answers = error, asking.whole()
+        failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
         if isinstance(failure, KeyboardInterrupt):
             cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"

@@ -42,10 +42,6 @@ def cost_line(expected: Estimate, spec: RunSpec) -> str:
     return " · ".join(parts)
 
 
-def bound_words(expected: Estimate) -> str:
-    return f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
-
-
 def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]:
     whole, lines = expected.plan, expected.lines
     rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]

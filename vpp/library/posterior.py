@@ -17,8 +17,8 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.asking import Trial
 from vpp.findings.curves import weights_curve
-from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles
 from vpp.findings.points import Point, figures, points, reject_option, votes_on
 from vpp.findings.result import result

@@ -388,9 +388,9 @@ class Asking:
         async with open_learner(self._directory, access, texts, reads_rows=self._reads_rows) as learner:
             for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
                 await together(learner.predict(text, self.rows[first : first + size]) for text in texts)
-        return self.whole()
+        return self.complete_rows()
 
-    def whole(self) -> Answers:
+    def complete_rows(self) -> Answers:
         """Return the rows that every hypothesis has answered."""
         answers, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answers for identity in identities))
