@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.reporting.builders import (
-    DEMO,
     SEED,
     dataset,
     drawn,
@@ -46,11 +45,10 @@ from tests.reporting.builders import (
     scored,
     started,
 )
-from tests.reporting.builders import rows as rows_of
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.findings.comparison import Comparison, candidate, compare
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Mixture, Value
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.asking import Answers
 from vpp.runs.directory import RunDirectory
@@ -70,17 +68,8 @@ SEVEN = f"{SEED} Say yes if a holds a 7, else no."
 """Proposed once, rejected."""
 
 LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
-LABEL_CONFIG = Config(
-    method="smc",
-    reading="rows",
-    particles=4,
-    batch_size=2,
-    epochs=1,
-    buffer_size=4,
-    mutate="filtered",
-    final_weights="rescored",
-    epsilon="0.05",
-)
+SHARED: dict[str, Any] = {"method": "smc", "reading": "rows", "epochs": 1, "buffer_size": 4}
+LABEL_CONFIG = Config(**SHARED, particles=4, batch_size=2, mutate="filtered", final_weights="rescored", epsilon="0.05")
 LABEL_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 LABEL_SLOTS = (EVEN, BIG, PAIR, ODD)
 ON_TEST: dict[str, tuple[Value | None, ...]] = {
@@ -100,17 +89,7 @@ LINE = f"{SEED} The output is a."
 SLOPE = f"{SEED} The output is a, and one more if a is above 2."
 FLAT = f"{SEED} The output is 2."
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0, 5.0, 2.0])
-NUMBER_CONFIG = Config(
-    method="smc",
-    reading="rows",
-    particles=3,
-    batch_size=4,
-    epochs=1,
-    buffer_size=4,
-    mutate="every",
-    final_weights="paper",
-    tau=1.0,
-)
+NUMBER_CONFIG = Config(**SHARED, particles=3, batch_size=4, mutate="every", final_weights="paper", tau=1.0)
 NUMBER_WEIGHTS = (0.5, 0.25, 0.25)
 NUMBER_SLOTS = (LINE, SLOPE, FLAT)
 NUMBERS_ON_TEST: dict[str, tuple[Value | None, ...]] = {
@@ -135,22 +114,13 @@ def label_events() -> list[Event]:
         scored(0, 2, ODD, {0: "yes", 1: "no"}, log_lik=-0.25),
         scored(0, 3, NONE, {0: "yes", 1: "yes"}, log_lik=-2.5),
         reweighted(0, (0.375, 0.125, 0.375, 0.125), beta=10),
-        proposed(0, 0, EVEN, EVEN, why="unchanged", accepted=False, log_alpha=None, u=None),
+        proposed(0, 0, EVEN, EVEN, why="unchanged"),
         scored(0, 1, PAIR, {0: "yes", 1: "no"}, role="proposal", log_lik=-0.25),
-        proposed(
-            0,
-            1,
-            LUCK + " Or yes.",
-            PAIR,
-            accepted=True,
-            log_likelihood=-2.5,
-            log_likelihood_proposal=-0.25,
-            log_alpha=0.0,
-        ),
+        proposed(0, 1, LUCK + " Or yes.", PAIR, accepted=True, log_lik=(-2.5, -0.25)),
         scored(0, 2, LUCK, {0: "no", 1: "no"}, role="proposal", log_lik=-2.5),
-        proposed(0, 2, ODD, LUCK, log_likelihood=-0.25, log_likelihood_proposal=-2.5, log_alpha=-2.25, u=0.5),
+        proposed(0, 2, ODD, LUCK, log_lik=(-0.25, -2.5)),
         scored(0, 3, SEVEN, {0: "no", 1: "yes"}, role="proposal", log_lik=-4.75),
-        proposed(0, 3, NONE, SEVEN, log_likelihood=-2.5, log_likelihood_proposal=-4.75, log_alpha=-2.25, u=0.75),
+        proposed(0, 3, NONE, SEVEN, log_lik=(-2.5, -4.75), u=0.75),
         finished(0, (EVEN, PAIR, ODD, NONE), weights=(0.375, 0.125, 0.375, 0.125)),
         scored(1, 0, EVEN, {0: "yes", 1: "no", 2: "yes", 3: "no"}, log_lik=-0.5),
         scored(1, 1, PAIR, {0: "yes", 1: "no", 2: "yes", 3: "no"}, log_lik=-0.5),
@@ -160,11 +130,11 @@ def label_events() -> list[Event]:
         resampled(1, 0, 0, 1, 2),
         proposed(1, 0, EVEN, None, why="unparsable", reason="the answer has no “New rule:” line", raw="Sorry."),
         scored(1, 1, BIG, {2: "yes", 3: "no"}, role="proposal", log_lik=-0.25),
-        proposed(1, 1, EVEN, BIG, accepted=True, log_likelihood=-0.25, log_likelihood_proposal=-0.25, log_alpha=0.0),
+        proposed(1, 1, EVEN, BIG, accepted=True, log_lik=(-0.25, -0.25)),
         scored(1, 2, LUCK, {2: "no", 3: "no"}, role="proposal", log_lik=-2.5),
-        proposed(1, 2, PAIR, LUCK, log_likelihood=-0.25, log_likelihood_proposal=-2.5, log_alpha=-2.25, u=0.5),
+        proposed(1, 2, PAIR, LUCK, log_lik=(-0.25, -2.5)),
         scored(1, 3, LUCK, {2: "no", 3: "no"}, role="proposal", log_lik=-2.5),
-        proposed(1, 3, ODD, LUCK, log_likelihood=-2.375, log_likelihood_proposal=-2.5, log_alpha=-0.125, u=0.9375),
+        proposed(1, 3, ODD, LUCK, log_lik=(-2.375, -2.5), u=0.9375),
         finished(1, LABEL_SLOTS, ancestors=(0, 0, 1, 2)),
         *(
             scored(1, k, text, dict(enumerate(ON_TRAIN[text])), role="final", log_lik=math.log(w))
@@ -186,9 +156,9 @@ def number_events() -> list[Event]:
         scored(0, 1, LINE, {0: 0.0, 1: 1.0, 2: 2.0, 3: 3.0}, log_lik=-0.5),
         scored(0, 2, FLAT, {0: 2.0, 1: 2.0, 2: 2.0, 3: 2.0}, log_lik=-4.5),
         reweighted(0, NUMBER_WEIGHTS),
-        proposed(0, 0, LINE, LINE, why="unchanged", accepted=False, log_alpha=None, u=None),
-        proposed(0, 1, LINE, SLOPE, why="taken", accepted=True, log_alpha=None, u=None),
-        proposed(0, 2, FLAT, FLAT, why="unchanged", accepted=False, log_alpha=None, u=None),
+        proposed(0, 0, LINE, LINE, why="unchanged"),
+        proposed(0, 1, LINE, SLOPE, why="taken", accepted=True),
+        proposed(0, 2, FLAT, FLAT, why="unchanged"),
         finished(0, NUMBER_SLOTS, weights=NUMBER_WEIGHTS),
         evaluated(NUMBERS, dict(NUMBERS_ON_TEST), slots=NUMBER_SLOTS, weights=NUMBER_WEIGHTS, step=0),
         evaluated(NUMBERS, dict(NUMBERS_ON_TRAIN), slots=NUMBER_SLOTS, weights=NUMBER_WEIGHTS, step=0, split="train"),
@@ -228,16 +198,9 @@ def programs(folder: Path) -> RunReader:
     data = replace(LABELS, columns=(replace(LABELS.columns[0], kind="text"), LABELS.columns[1]))
     votes = {SHORT: ["yes", "no", "no", None], MOOD: ["yes", "no", "yes", "no"]}
     train = evaluated(data, votes, slots=(SHORT, MOOD), weights=(0.75, 0.25), split="train")
-    ids, program, reading = hypothesis_id(SHORT), ("yes", "no"), ("yes", None)
-    reader = run(
-        folder,
-        started(Config(particles=2), data),
-        *drawn(SHORT, MOOD),
-        finished(1, (SHORT, MOOD), weights=(0.75, 0.25)),
-        replace(train, branches=((0, 1, 1, None), ())),
-        Certified(step=1, hypothesis=ids, rows=(0, 1), program=program, reading=reading),
-        data=data,
-    )
+    events = [started(Config(particles=2), data), *drawn(SHORT, MOOD), finished(1, (SHORT, MOOD), weights=(0.75, 0.25))]
+    read = Certified(step=1, hypothesis=hypothesis_id(SHORT), rows=(0, 1), program=("yes", "no"), reading=("yes", None))
+    reader = run(folder, *events, replace(train, branches=((0, 1, 1, None), ())), read, data=data)
     translate(reader, {SHORT: PROGRAM, MOOD: None})
     log = Journal(reader.directory.journal)
     for text, yes in zip("abcd", (True, False, None, False), strict=True):
@@ -279,16 +242,16 @@ OTHER_WEIGHTS = (0.25, 0.2, 0.15, 0.4)
 OTHER_CONFIG = replace(LABEL_CONFIG, seed=1)
 
 
-def other(folder: Path, *, asked: bool = True, **spec: Any) -> RunReader:
+def other(folder: Path, *, asked: bool = True) -> RunReader:
     """The finished run; without `asked`, stopped before its test rows."""
     events = [started(OTHER_CONFIG, LABELS), *drawn(*OTHER_SLOTS), finished(0, OTHER_SLOTS)]
     events.append(finished(1, OTHER_SLOTS, weights=OTHER_WEIGHTS))
     if asked:
-        given: dict[str, Any] = {"slots": OTHER_SLOTS, "weights": OTHER_WEIGHTS}
-        test, train = {**ON_TEST, LUCK: ("no",) * 6}, {**ON_TRAIN, LUCK: ("no",) * 4}
-        events += [evaluated(LABELS, test, **given), evaluated(LABELS, train, **given, split="train")]
+        for split, known, n in (("test", ON_TEST, 6), ("train", ON_TRAIN, 4)):
+            answers = {**known, LUCK: ("no",) * n}
+            events.append(evaluated(LABELS, answers, slots=OTHER_SLOTS, weights=OTHER_WEIGHTS, split=split))
         events.append(RunFinished(outcome="finished"))
-    return run(folder, *events, data=LABELS, config=OTHER_CONFIG, **{"endpoint": DEMO, **spec})
+    return run(folder, *events, data=LABELS, config=OTHER_CONFIG)
 
 
 def all_right(folder: Path, data: Dataset) -> RunReader:
@@ -314,9 +277,9 @@ def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:
 # Runs whose particles can be asked: their learner is the demo model behind a server of the test's
 
 
-def askable_labels(folder: Path, served: Any, **endpoint_options: Any) -> RunReader:
+def askable_labels(folder: Path, served: Any, *, model: str = "demo", cache: bool = False) -> RunReader:
     """Run of `labels`, four sentences, before any answer."""
-    endpoint = EndpointSpec(**{"base_url": served.base_url, "model": "demo", "cache": False, **endpoint_options})
+    endpoint = EndpointSpec(base_url=served.base_url, model=model, cache=cache)
     return run(folder, *label_events(), data=LABELS, config=LABEL_CONFIG, endpoint=endpoint)
 
 
@@ -333,29 +296,32 @@ def pair_run(folder: Path, served: Any, *, data: Dataset = LABELS) -> RunReader:
     return run_of(folder, served, EVEN, ODD, EVEN, data=data)
 
 
-def votes(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
+def votes(
+    *said: Sequence[Value | None],
+    weights: Sequence[float],
+    rows: Sequence[Row] = (),
+    classes: tuple[str, ...] = (),
+    **rest: Any,
+) -> Answers:
     """Answers of particles. said: for each particle, a value a row."""
-    rows = tuple(rows or rows_of([0.0] * len(said[0]), first_id=0))
+    rows = tuple(rows or dataset([0.0] * len(said[0]), []).train)
     is_label = any(isinstance(value, str) for values in said for value in values)
     values: dict[str, Any] = {
         "texts": tuple(f"rule {k}" for k in range(len(said))),
         "predictions": tuple(tuple(prediction(row.id, v) for row, v in zip(rows, one, strict=True)) for one in said),
-        "task": "classification" if is_label else "regression",
-        "classes": ("no", "yes") if is_label else (),
+        "mixture": Mixture(weights=tuple(weights), classes=classes or (("no", "yes") if is_label else ())),
         **rest,
     }
-    return Answers(rows=rows, weights=tuple(weights), target="y", **values)
+    return Answers(rows=rows, weights=tuple(weights), **values)
 
 
-def label_answers() -> Answers:
+def label_answers(weights: Sequence[float] = LABEL_WEIGHTS) -> Answers:
     """Answers of `labels` on its test rows."""
     said = [ON_TEST[text] for text in LABEL_SLOTS]
-    given = {"rows": LABELS.test, "texts": LABEL_SLOTS, "step": 1}
-    return votes(*said, weights=LABEL_WEIGHTS, **given)
+    return votes(*said, weights=weights, rows=LABELS.test, texts=LABEL_SLOTS, step=1)
 
 
 def number_answers() -> Answers:
     """Answers of `numbers` on its test rows."""
     said = [NUMBERS_ON_TEST[text] for text in NUMBER_SLOTS]
-    given = {"rows": NUMBERS.test, "texts": NUMBER_SLOTS, "step": 0}
-    return votes(*said, weights=NUMBER_WEIGHTS, **given)
+    return votes(*said, weights=NUMBER_WEIGHTS, rows=NUMBERS.test, texts=NUMBER_SLOTS, step=0)

@@ -18,7 +18,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Error, FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from pages.parts.asking import ASKING
-from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, serving
+from tests.app.conftest import CHROMIUM, FLAGS, ROOT, serving
+from tests.app.survey import SETTLED
 from tests.example import DEMO
 from tests.processes import PENGUINS
 from vpp.runs.store import EXAMPLE
@@ -39,10 +40,6 @@ CURVE = ".stage .curve svg"
 MATRIX = "table.mx"
 RUN = "{run}"
 """Stands for the run's id."""
-MOMENT_MS = 300
-AT_REST = """() => !document.querySelector(
-  '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
-"""Test ids of Streamlit 1.67."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +61,8 @@ class Print:
 
 def rest(page: Page) -> None:
     """Wait until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
-    page.wait_for_timeout(MOMENT_MS)
-    page.wait_for_function(AT_REST, timeout=30_000)
+    page.wait_for_timeout(500)
+    page.wait_for_function(SETTLED, timeout=30_000)
 
 
 def section(title: str) -> str:
@@ -105,11 +102,6 @@ def ask_row(page: Page) -> None:
     page.get_by_label("what the hypotheses say").wait_for()
 
 
-def open_program(page: Page) -> None:
-    """Open the first card's program."""
-    page.locator('details[data-fold="program"] > summary').first.click()
-
-
 def put_on_trial(page: Page) -> None:
     """Test whether the model obeys, and wait for what came of it."""
     page.get_by_role("button", name="Test the hypotheses").click()
@@ -142,7 +134,8 @@ PRINTS = (
     Print(name="watch", address=WATCH, needs=(CARD, CURVE), act=lambda page: show_step(page, 4),
           until="article.card >> nth=3", at_most=1800),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
-    Print(name="program", address=POSTERIOR, needs=(".deck",), act=open_program, first=CARD,
+    Print(name="program", address=POSTERIOR, needs=(".deck",), first=CARD,
+          act=lambda page: page.locator('details[data-fold="program"] > summary').first.click(),
           until="article.card >> nth=1 >> .slot"),
     Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=TRIAL),
     Print(name="trial", address=POSTERIOR, needs=(".deck",), act=put_on_trial, first=TRIAL, until=OUT),
@@ -160,19 +153,16 @@ def main(names: list[str]) -> None:
         run = ""
         for each in wanted:  # those without a run come first
             if RUN in each.address and not run:
-                run = make_run(app)
+                call = [sys.executable, "-m", "vpp", *DEMO[EXAMPLE], "--quiet", "--json"]
+                done = subprocess.run(
+                    call, cwd=ROOT, env=app.environment, stdout=subprocess.PIPE, text=True, check=True
+                )
+                run = json.loads(done.stdout)["run"]
             take(browser, f"{app.url}/{each.address.format(run=run)}", each)
             print(each.name, flush=True)
         browser.close()
     for old in set(DOCS.glob("*.png")) - {DOCS / f"{each.name}.png" for each in PRINTS}:
         old.unlink()
-
-
-def make_run(app: App) -> str:
-    """Make the example; return its id."""
-    call = [sys.executable, "-m", "vpp", *DEMO[EXAMPLE], "--quiet", "--json"]
-    done = subprocess.run(call, cwd=ROOT, env=app.environment, stdout=subprocess.PIPE, text=True, check=True)
-    return str(json.loads(done.stdout)["run"])
 
 
 def take(browser: Browser, address: str, wanted: Print) -> None:
@@ -190,21 +180,15 @@ def take(browser: Browser, address: str, wanted: Print) -> None:
         page.locator(selector).first.wait_for()
     for _ in range(2):  # the window is made as high as the page
         rest(page)
-        fit(page)
+        tall = min(max(int(page.evaluate(TALL, MAIN)), HEIGHT), HIGHEST)
+        page.set_viewport_size({"width": WIDTH, "height": tall})
+    rest(page)
     if page.locator(EXCEPTION).count():
         raise Error(f"{wanted.name} shows an exception")
     image = Image.open(BytesIO(page.screenshot(clip=clip(page, wanted)))).convert("RGB")
     few = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # a PNG of few colours is small
     few.save(DOCS / f"{wanted.name}.png", optimize=True)
     context.close()
-
-
-def fit(page: Page) -> None:
-    """Make the window as high as the page."""
-    page.wait_for_timeout(500)
-    tall = min(max(int(page.evaluate(TALL, MAIN)), HEIGHT), HIGHEST)
-    page.set_viewport_size({"width": WIDTH, "height": tall})
-    page.wait_for_timeout(500)
 
 
 def clip(page: Page, wanted: Print) -> FloatRect:
@@ -219,10 +203,9 @@ def clip(page: Page, wanted: Print) -> FloatRect:
 
 
 def box(page: Page, selector: str) -> FloatRect:
-    """Return the box of the first match. Raises Error if there is none."""
+    """Return the box of the first match, which must be there."""
     found = page.locator(selector).first.bounding_box()
-    if found is None:
-        raise Error(f"no box: waiting for {selector}")
+    assert found, f"no box: waiting for {selector}"
     return found
 
 

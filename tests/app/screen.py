@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,14 @@ def app_over(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The app on the test's folder; a test module imports this fixture."""
     return app_over(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[RunDirectory]:
+    """Runs whose worker a page would start, and does not; a test module imports this fixture."""
+    begun: list[RunDirectory] = []
+    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: begun.append(directory))
+    return begun
 
 
 def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:

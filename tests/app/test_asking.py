@@ -13,6 +13,7 @@ from pages.parts import opening
 from tests import inspected
 from tests.app import screen
 from tests.app.screen import app as app
+from tests.app.screen import launched as launched
 from tests.app.screen import names, press, shown
 from tests.inspected import askable_labels, pair_run, run_of
 from tests.llm.stub import refusal
@@ -21,7 +22,7 @@ from tests.reporting import builders
 from tests.trials.test_trial import A_ONLY, AND, DATA
 from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
-from vpp.findings.experiments import read_trial
+from vpp.findings.asking import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
@@ -133,7 +134,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     assert "Ask about 6 rows" not in names(app)
     press(app, "Stop and keep")
     html = page_after(app, reader, "table")
-    kept = len(asking.asking.whole().rows)
+    kept = len(asking.asking.complete_rows().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
 
@@ -167,19 +168,13 @@ def ask(app: AppTest) -> AppTest:
     return app
 
 
-def show_all(app: AppTest) -> None:
-    next(toggle for toggle in app.toggle if ".settle.all." in (toggle.key or "")).set_value(True).run()
-
-
 def truths(app: AppTest) -> list[Any]:
     return [w for kind in ("selectbox", "text_input") for w in app.get(kind) if ".truth." in (w.key or "")]
 
 
 def test_labels_are_asked_answered_and_gone_on_from(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launched: list[RunDirectory]
 ) -> None:
-    begun: list[RunDirectory] = []
-    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
     screen.opened(app, run_with_unlabelled(tmp_path), "disagreement")
     assert "24 of the 24 rows of your table that this run does not use." in shown(app)
@@ -198,7 +193,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert "Go on with 1 true answer" in shown(app), "it stays when others are asked about"
     app.button(key=CONTINUE).click().run()
     assert not app.exception
-    (directory,) = begun
+    (directory,) = launched
     spec = directory.spec()
     assert spec.start == inspected.LABEL_SLOTS
     assert spec.config.final_weights == "train"
@@ -211,7 +206,7 @@ def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
     """Python gives -1 and -2 the same hash, so a hash cannot tell their rows apart."""
     ask(screen.opened(app, run_with_unlabelled(tmp_path, (-1, -2)), "disagreement"))
     if len(truths(app)) < 2:
-        show_all(app)
+        next(toggle for toggle in app.toggle if ".settle.all." in (toggle.key or "")).set_value(True).run()
     assert not app.exception
     truths(app)[0].set_value("no").run()
     truths(app)[1].set_value("yes").run()

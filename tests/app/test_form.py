@@ -1,6 +1,5 @@
 """The first minute and the form of a new run: its table, method, prompts, cost and cap, without a browser."""
 
-import json
 import re
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pages.parts.form import GOES_ON, START
 from pages.parts.opening import EXAMPLES
 from tests.app.screen import app as app
 from tests.app.screen import app_over, names, opened, press, shown, upload
+from tests.app.screen import launched as launched
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.processes import free_port
 from tests.reporting.builders import run
@@ -86,7 +86,9 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
 HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
 
 
-def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
+def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(
+    app: AppTest, launched: list[RunDirectory]
+) -> None:
     upload(app, HEART.encode(), "heart.csv")
     (field,) = (field for field in app.text_area if field.label == "What columns and labels mean")
     field.set_value("x1 cholesterol").run()
@@ -95,10 +97,9 @@ def test_columns_and_labels_are_described_a_line_each_and_reach_the_run(app: App
     assert "Prompts describe 1 column and 1 label" in shown(app)
     asked = "What the columns mean:\n<<<\nx1: cholesterol, mg/dl <b>\n*num* = yes: ill\n>>>\n\nYou apply a rule"
     assert asked in "".join(block.value for block in app.code)
-    app.button(key="new.start").click().run()
-    (record,) = tmp_path.glob("*/run.json")
+    press(app, "Start the run")
     described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
-    assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
+    assert [directory.spec().dataset["descriptions"] for directory in launched] == [described]
 
 
 SHOPS = "shop,day,size,label\n" + "".join(
@@ -113,12 +114,6 @@ def form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return upload(app_over(tmp_path, monkeypatch), SHOPS.encode(), "shops.csv")
 
 
-def choose_split(form: AppTest, kind: str) -> str:
-    form.segmented_control(key="new.split").set_value(kind)
-    form.run()
-    return shown(form)
-
-
 def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
     rows = form.selectbox(key="new.train.300")
     assert rows.options == ["100 of 300", "240 of 300"]
@@ -129,7 +124,8 @@ def test_a_column_is_left_out_and_more_rows_train(form: AppTest) -> None:
 
 
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
-    assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
+    form.segmented_control(key="new.split").set_value("A test file").run()
+    assert "Until there is one, rows are drawn by chance." in shown(form)
     give_test_file(form, MORE_SHOPS.encode())
     assert form.selectbox(key="new.train.300").options[-1].startswith("300 of 300")
     assert "No training row has the label" in shown(form)
@@ -148,33 +144,24 @@ def preview(app: AppTest) -> str:
     return "\n".join(block.value for block in app.code)
 
 
-@pytest.fixture
-def prompts(app: AppTest) -> AppTest:
-    return upload(app, TABLE)
-
-
-def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(prompts: AppTest) -> None:
-    assert "Output: one of the labels, nothing else" in preview(prompts)
-    assert " tokens." in shown(prompts)
-    prompts.selectbox(key="new.templates").set_value("examples").run()
-    asked = next(block.value for block in prompts.code if block.value.startswith("Instructions"))
+def test_templates_are_previewed_with_a_row_and_reach_the_run_or_keep_it_from_starting(
+    app: AppTest, tmp_path: Path, launched: list[RunDirectory]
+) -> None:
+    """The demo model does not follow worked examples."""
+    upload(app, TABLE)
+    assert "Output: one of the labels, nothing else" in preview(app)
+    assert " tokens." in shown(app)
+    app.selectbox(key="new.templates").set_value("examples").run()
+    asked = next(block.value for block in app.code if block.value.startswith("Instructions"))
     assert "Worked example\n\n" in asked
     assert "Its answer\n\n" in asked
     assert "Earlier" not in asked
-
-
-def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(
-    prompts: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The demo model does not follow worked examples."""
-    monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
-    prompts.selectbox(key="new.templates").set_value("examples").run()
-    assert prompts.button(key="new.start").disabled
-    assert "The demo model does not follow worked examples: take templates" in shown(prompts)
-    prompts.selectbox(key="new.templates").set_value("paper").run()
-    prompts.button(key="new.start").click().run()
-    assert not prompts.exception
+    assert app.button(key="new.start").disabled
+    assert "The demo model does not follow worked examples: take templates" in shown(app)
+    app.selectbox(key="new.templates").set_value("paper").run()
+    press(app, "Start the run")
     (record,) = tmp_path.glob("*/run.json")
+    assert [directory.path for directory in launched] == [record.parent]
     assert "answer_form_shown" not in record.read_text("utf-8")
 
 
@@ -195,11 +182,7 @@ def test_the_bar_says_what_is_expected_and_the_fold_what_at_most(app: AppTest) -
     assert "Estimated time" not in shown(app)
 
 
-def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[RunDirectory] = []
-    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: started.append(directory))
+def test_prices_and_a_cap_are_shown_and_kept_in_the_run(app: AppTest, launched: list[RunDirectory]) -> None:
     upload(app, TABLE)
     app.number_input(key="new.price_in").set_value(2.0)
     app.number_input(key="new.max_calls").set_value(200).run()
@@ -209,19 +192,17 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     assert "Money</td>" in html
     assert "The run needs at least 211 calls" in html
     press(app, "Start the run")
-    (directory,) = started
+    (directory,) = launched
     assert directory.spec().cap == Cap(calls=200, cost=1.5)
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0))
 
 
-def test_several_seeds_are_begun_together_and_shown_as_one(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[RunDirectory] = []
-    monkeypatch.setattr("vpp.runs.group.launch", lambda directory, **_: started.append(directory))
+def test_several_seeds_are_begun_together_and_shown_as_one(app: AppTest, launched: list[RunDirectory]) -> None:
     upload(app, TABLE)
     app.number_input(key="new.seeds").set_value(3).run()
     assert "Three runs, each about" in shown(app)
     press(app, "Start the run")
-    specs = [directory.spec() for directory in started]
+    specs = [directory.spec() for directory in launched]
     assert [spec.config.seed for spec in specs] == [0, 1, 2]
     assert len({spec.group for spec in specs}) == 1
     assert "<h1>One setting, 3 seeds</h1>" in shown(app)
@@ -403,16 +384,6 @@ def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTe
         assert "This run cannot be opened" in shown(app), page
         assert "There is no run 20200101-0000-nothing-smc-0000 among the runs of this app" in shown(app), page
         assert names(app) == ["Look at a finished example", "Use my own CSV"], page
-
-
-def test_a_name_that_a_run_has_already_gets_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    names_of_runs = []
-    for name in ("toy", "toy", "toy 2", "toy 7"):
-        directory = run(tmp_path / "made", name=opening.free_name(name)).directory
-        names_of_runs.append(directory.spec().name)
-        directory.path.rename(tmp_path / f"run-{len(names_of_runs)}")
-    assert names_of_runs == ["toy", "toy 2", "toy 3", "toy 7"]
 
 
 def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from vpp.findings.step import Cards
 from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.journal import Journal, RunReader
 from vpp.show import markup
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
 
@@ -193,7 +193,7 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
 def deck(reader: RunReader) -> str:
     """The cards at each step, which a component draws."""
     snapshot, data = reader.refresh(), reader.dataset()
-    maker = Cards(snapshot.view, snapshot.spec.config, data)
+    maker = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
     return html([Deck([card for step in range(snapshot.view.total_steps) for card in maker.at(step)])])
 
 
@@ -253,7 +253,7 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = compare(app, OLD)
-    assert "00:00 · seed 1 cannot be compared" in html
+    assert "2 Jan 00:00 cannot be compared" in html
     assert "was changed after the run wrote it" in html
     assert "Right on 4 of 5 test rows that it answered" in html
 

@@ -7,15 +7,14 @@ import pytest
 
 from tests import inspected
 from tests.inspected import EVEN, LABELS, ON_TEST, all_right, other, plain, side_by_side, under
-from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, run, started
-from vpp.data.dataset import Column, Dataset, Kind, Row
+from tests.reporting.builders import YES_NO, drawn, evaluated, finished, run, started, table
+from vpp.data.dataset import Kind
 from vpp.events import RunFinished
 from vpp.findings import comparison
 from vpp.findings.baselines import Baselines, SimpleModel, baselines
 from vpp.runs.group import Group
 from vpp.settings import Config
-from vpp.show.blocks import Note, Say, Table
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck, Note, Say, Table
 
 
 def pair(tmp_path: Path):  # type: ignore[no-untyped-def]
@@ -141,19 +140,6 @@ def test_seeds_of_one_setting_are_one_finding(tmp_path: Path) -> None:
 
 def by_name(found: Baselines) -> dict[str, SimpleModel]:
     return {model.name: model for model in found.models}
-
-
-def table(cells: dict[str, tuple[Kind, list[str | None]]], targets: list[str | float], *, n_train: int) -> Dataset:
-    """Columns of one cell a row; the first `n_train` rows train."""
-    rows = tuple(
-        Row(id=i, inputs=tuple((name, values[i]) for name, (_, values) in cells.items()), target=target)
-        for i, target in enumerate(targets)
-    )
-    plain = dataset(targets[:n_train], targets[n_train:])
-    columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=2) for name, (kind, _) in cells.items())
-    return replace(
-        plain, columns=(*columns, plain.columns[-1]), inputs=tuple(cells), train=rows[:n_train], test=rows[n_train:]
-    )
 
 
 def test_numbers_by_hand() -> None:

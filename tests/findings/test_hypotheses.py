@@ -17,7 +17,6 @@ from vpp.findings.hypotheses import (
     Hypothesis,
     Node,
     ancestry,
-    came_from,
     deck,
     groups_at,
     hypotheses_of,
@@ -32,7 +31,7 @@ from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.journal import RunReader
 from vpp.settings import Config
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
@@ -62,7 +61,7 @@ def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], se
     ends = []
     for numbers in (first, second[: len(first)]):
         low, high = (f"{end(float(each.replace(',', '')) for each in numbers):,.1f}" for end in (min, max))
-        ends.append(low if low == high else f"{low} to {high}")
+        ends.append(low if low == high else f"[{low} to {high}]")
     assert with_ranges(texts) == RULE.format(*ends)
 
 
@@ -83,7 +82,7 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
     assert [each.weight for each in merged] == pytest.approx([0.9, 0.1])
     assert [each.slots for each in merged] == [(0, 2, 1), (3,)]
     assert merged[0].words == apart[0].words
-    assert len(merged[0].texts) == 3
+    assert len(merged[0].wordings) == 3
 
 
 def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> None:
@@ -105,7 +104,7 @@ def test_a_card_has_three_numbers_and_the_rest_in_folds(labels: RunReader) -> No
 def test_hypotheses_keep_their_numbers_of_the_last_step(labels: RunReader) -> None:
     snapshot, data = labels.refresh(), labels.dataset()
     cards = deck_of(labels, hypotheses_of(snapshot.view, data)).cards
-    last = {each.key: each.words for each in Cards(snapshot.view, snapshot.spec.config, data).at(1)}
+    last = {each.key: each.words for each in Cards(snapshot.view, data, is_weighted=True, row="row").at(1)}
     assert {each.key: each.words for each in cards} == last
     assert plain(cards[0].value) == "60 %"
 
@@ -234,4 +233,5 @@ def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> 
     _, *later = view.complete_steps
     assert later
     for at in later:
-        assert [came_from(at, slot) for slot in range(len(at.population))] == [state.parent for state in at.population]
+        ancestors = at.resampling.ancestors if at.resampling else range(len(at.population))
+        assert [state.parent for state in at.population] == [*ancestors]

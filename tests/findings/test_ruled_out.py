@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,25 +19,25 @@ from tests.reporting.builders import (
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
 from vpp.findings.ruled_out import ruled_out, ruled_out_heading, ruled_out_lines
+from vpp.runs.journal import RunReader
 from vpp.settings import Config
 from vpp.show.blocks import Heading
-from vpp.show.cards import Line
 from vpp.show.markup import html
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
 
 
-@pytest.mark.parametrize(
-    ("data", "current", "bad", "rows"),
-    [
-        # Row 1 is wrong under both texts, so it decided nothing; row 2 did.
-        (YES_NO, {1: "yes", 2: "yes"}, {1: "yes", 2: "no"}, [2, 1]),
-        # Of numbers only the rows that it misses by more than the current text.
-        (NUMBERS, {0: 0.5, 1: 1.0, 2: 5.0}, {0: 1.0, 1: 4.0, 2: 2.5}, [1, 0]),
-        # An abstention is an error of the range of the targets.
-        (NUMBERS, {0: 0.0, 1: 1.0}, {0: 0.1, 1: None}, [1, 0]),
-    ],
+DECIDED = (
+    # Row 1 is wrong under both texts, so it decided nothing; row 2 did.
+    (YES_NO, {1: "yes", 2: "yes"}, {1: "yes", 2: "no"}, [2, 1]),
+    # Of numbers only the rows that it misses by more than the current text.
+    (NUMBERS, {0: 0.5, 1: 1.0, 2: 5.0}, {0: 1.0, 1: 4.0, 2: 2.5}, [1, 0]),
+    # An abstention is an error of the range of the targets.
+    (NUMBERS, {0: 0.0, 1: 1.0}, {0: 0.1, 1: None}, [1, 0]),
 )
+
+
+@pytest.mark.parametrize(("data", "current", "bad", "rows"), DECIDED)
 def test_the_rows_that_decided_come_first(data: Dataset, current: Any, bad: Any, rows: list[int]) -> None:
     view = view_of(
         started(MH, data),
@@ -101,22 +100,19 @@ def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     assert found == {"no rule": ("I cannot", 0, 2), "empty": ("I cannot", 0, 1)}
 
 
-def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(tmp_path: Path) -> None:
+def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(labels: RunReader) -> None:
     """At step 1 slot 2 held ODD, wrong on row 2, and was given PAIR, right there: so row 2 decided on LUCK."""
-    reader = inspected.labels(tmp_path)
-    found = {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
+    found = {out.text: out for out in ruled_out(labels.refresh().view, labels.dataset())}
     contradictions = found[inspected.LUCK].contradictions
     assert [(each.row.id, each.is_decisive) for each in contradictions] == [(2, True)]
 
 
-def lines_of(folder: Path) -> tuple[Line, ...]:
-    reader = inspected.labels(folder)
-    entries = ruled_out(reader.refresh().view, reader.dataset())
-    return ruled_out_lines(entries, seed_text=SEED).items
-
-
-def test_a_text_is_a_line_with_its_reason_in_eight_words_at_most(tmp_path: Path) -> None:
-    lines = lines_of(tmp_path)
+def test_a_text_is_a_line_with_its_reason_in_eight_words_which_opens_to_the_rows_that_decided(
+    labels: RunReader,
+) -> None:
+    """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
+    entries = ruled_out(labels.refresh().view, labels.dataset())
+    lines = ruled_out_lines(entries, seed_text=SEED).items
     assert [(line.status, line.words, line.reason) for line in lines] == [
         ("rejected", "Say no.", "step 2, wrong on 1 of 2 rows"),
         ("dropped", "Say yes.", "step 2, wrong on 2 of 4 rows"),
@@ -124,22 +120,16 @@ def test_a_text_is_a_line_with_its_reason_in_eight_words_at_most(tmp_path: Path)
         ("rejected", "Say yes if a holds a 7, else no.", "step 1, wrong on 2 of 2 rows"),
     ]
     assert all(len(line.reason.split()) <= 8 for line in lines)
-
-
-def test_an_opened_line_has_the_rows_that_decided(tmp_path: Path) -> None:
-    """SEVEN at step 0 for ODD or NONE: wrong on both rows, NONE is right on row 0."""
-    lines = lines_of(tmp_path)
     shown = html(lines[3].details)
     for words in ("At step 1.", "does better on 1 of 2 such rows.", "<td>0</td>"):
         assert words in shown
     assert "Three times, last at step 2." in html(lines[0].details)
     assert "The answer has no “New rule:” line." in html(lines[2].details)
-
-
-def test_reasons_are_counted_apart_and_a_method_that_drops_nothing_has_no_section(tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    (head,) = ruled_out_heading(ruled_out(reader.refresh().view, reader.dataset()), SMC)
+    (head,) = ruled_out_heading(entries, SMC)
     assert isinstance(head, Heading)
     assert head.caption == "2 rejected, 1 dropped and 1 unreadable"
+
+
+def test_a_method_that_drops_nothing_has_no_section() -> None:
     assert len(list(ruled_out_heading((), SMC))) == 2
     assert not list(ruled_out_heading((), Config(method="vml")))

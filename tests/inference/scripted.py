@@ -10,7 +10,8 @@ import json
 import random
 from dataclasses import dataclass, field, replace
 
-from vpp.data.dataset import Dataset, Provenance, Row
+from tests.reporting.builders import dataset
+from vpp.data.dataset import Row
 from vpp.events import StepFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
@@ -98,19 +99,8 @@ def make_dataset(task, *, n_train=20, n_test=7):
         return Row(id=100 + index, inputs=(("x", str(index)),), target=target)
 
     rows = tuple(row(index) for index in range(n_test + n_train))
-    return Dataset(
-        name="scripted",
-        target="y",
-        task=task,
-        columns=(),
-        inputs=("x",),
-        classes=("no", "yes") if task == "classification" else (),
-        train=rows[n_test:],
-        test=rows[:n_test],
-        provenance=Provenance(
-            file="", sha256="", delimiter=",", encoding="utf-8", n_rows=0, n_unlabelled=0, n_left_out=0
-        ),
-    )
+    plain = dataset(["no", "yes"] if task == "classification" else [0.0], [])
+    return replace(plain, name="scripted", columns=(), inputs=("x",), train=rows[n_test:], test=rows[:n_test])
 
 
 @dataclass

@@ -9,7 +9,8 @@ import pytest
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
 from vpp.inference.population import Particle, Population
 
-from . import scripted, transcription
+from . import scripted
+from .transcription import Literal
 
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
 SPAN = scripted.make_dataset("regression").target_range
@@ -30,7 +31,7 @@ def softmax(log_weights):
 
 
 def literal_log_p(problem, text, rows):
-    literal = transcription.Literal(problem.dataset, seed=0, K=1, M=1, B=1, epochs=1)
+    literal = Literal(problem.dataset.task)
     return literal.log_p(rows, literal.f(text, rows))
 
 
@@ -39,8 +40,7 @@ def literal_alone(problem, rows):
     train = [row.target for row in problem.dataset.train]
     numbers = problem.dataset.task == "regression"
     answer = sum(train) / len(train) if numbers else max("no", "yes", key=train.count)
-    literal = transcription.Literal(problem.dataset, seed=0, K=1, M=1, B=1, epochs=1)
-    return literal.log_p(rows, [answer] * len(rows))
+    return Literal(problem.dataset.task).log_p(rows, [answer] * len(rows))
 
 
 @TASKS

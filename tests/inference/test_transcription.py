@@ -1,28 +1,13 @@
 """`mh` and `smc` under the preset `paper` against the literal algorithms; tests/mutants.py plants faults in them."""
 
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
 
 from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
 
-from . import scripted, transcription
-
-
-@dataclass(frozen=True)
-class Case:
-    task: str
-    seed: int
-    K: int = 5
-    N: int = 20
-    M: int = 5
-    B: int = 12
-    epochs: int = 2
-
-    def __str__(self):
-        return f"{self.task[:5]}-seed{self.seed}-K{self.K}-N{self.N}-M{self.M}-B{self.B}-E{self.epochs}"
-
+from . import scripted
+from .transcription import Literal, algorithm_1, algorithm_2
 
 SHAPES = (
     {},
@@ -36,24 +21,22 @@ SHAPES = (
 )
 TASKS = ("classification", "regression")
 CASES = [
-    *(Case(task, seed, **shape) for task in TASKS for seed in (0, 1, 2) for shape in SHAPES),
-    *(Case(task, seed) for task in TASKS for seed in range(3, 6)),
+    *(Literal(task, seed, **shape) for task in TASKS for seed in (0, 1, 2) for shape in SHAPES),
+    *(Literal(task, seed) for task in TASKS for seed in range(3, 6)),
 ]
-ALGORITHMS = {"mh": transcription.algorithm_1, "smc": transcription.algorithm_2}
+ALGORITHMS = {"mh": algorithm_1, "smc": algorithm_2}
 
 
 @cache
 def literal(method, case):
-    dataset = scripted.make_dataset(case.task, n_train=case.N)
-    problem = transcription.Literal(dataset, seed=case.seed, K=case.K, M=case.M, B=case.B, epochs=case.epochs)
-    return ALGORITHMS[method](problem)
+    return ALGORITHMS[method](case)
 
 
 def product_events(method, case):
     config = scripted.paper(
         method=method, particles=case.K, batch_size=case.M, buffer_size=case.B, epochs=case.epochs, seed=case.seed
     )
-    return scripted.run(scripted.make_problem(config, scripted.Script(case.task), n_train=case.N), config)
+    return scripted.run(scripted.make_problem(config, scripted.Script(case.task), dataset=case.dataset), config)
 
 
 def check(method, case):
@@ -118,6 +101,6 @@ def test_the_cases_take_every_branch_of_algorithm_2():
 
 
 def test_initial_particles_are_drawn_at_temperatures_from_low_to_high():
-    events = product_events("smc", Case("classification", 0, K=4))
+    events = product_events("smc", Literal("classification", K=4))
     drawn = sorted(scripted.of_kind(events, ParticleDrawn), key=lambda e: e.particle)
     assert [e.temperature for e in drawn] == [0.3, 0.6, 0.9, 1.2]

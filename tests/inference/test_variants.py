@@ -112,11 +112,6 @@ def test_mistakes_on_other_scored_rows_take_up_to_half_of_a_batch_without_any():
     assert rewriting_of(1, 3, 7, slot=1) == ([[1, 3, 10, 11]], True, "refined")
 
 
-def test_a_text_without_a_mistake_is_not_rewritten_but_drawn_afresh():
-    assert rewriting_of() == ([], False, "prior")
-    assert rewriting_of(method="mh") == ([], False, "prior")
-
-
 @pytest.mark.parametrize("name", ["smc filtered", "mh on all rows"])
 def test_after_a_rewrite_that_comes_back_unchanged_the_next_call_is_a_fresh_draw(name):
     *_, events = whole_run(name, mutate="filtered")
@@ -131,12 +126,11 @@ def test_after_a_rewrite_that_comes_back_unchanged_the_next_call_is_a_fresh_draw
     assert after == ["prior"] * len(after) != []
 
 
-@pytest.mark.parametrize(
-    "options", [{"mutate": "every"}, {"mutate": "every", "method": "mh"}, {"method": "always-accept"}]
-)
-def test_the_papers_prompts_show_the_batch_whatever_its_mistakes(options):
-    assert rewriting_of(**options)[2] == "refined"
-    assert len(rewriting_of(**options)[0][0]) == 4
+def test_a_text_without_a_mistake_is_drawn_afresh_and_the_papers_prompts_show_the_batch_all_the_same():
+    assert rewriting_of() == rewriting_of(method="mh") == ([], False, "prior")
+    for options in ({"mutate": "every"}, {"mutate": "every", "method": "mh"}, {"method": "always-accept"}):
+        (rows,), _, origin = rewriting_of(**options)
+        assert (len(rows), origin) == (4, "refined"), options
 
 
 @TASKS
@@ -166,13 +160,9 @@ def test_carried_weights_are_the_products_of_the_steps_since_they_were_last_equa
     assert scripted.of_kind(events, Resampled)
 
 
-def test_incremental_exponents_are_the_papers_schedule():
-    _, _, events = whole_run("smc incremental")
-    betas = [e.beta for e in scripted.of_kind(events, Reweighted)]
+def test_incremental_exponents_are_the_papers_and_adaptive_ones_keep_the_ess_at_its_threshold_up_to_the_end():
+    betas = [e.beta for e in scripted.of_kind(whole_run("smc incremental")[2], Reweighted)]
     assert betas == pytest.approx(np.linspace(10, 1, 8).tolist())
-
-
-def test_adaptive_exponents_keep_the_ess_at_its_threshold_until_the_end_is_reached():
     _, _, events = whole_run("smc", tempering="adaptive", particles=10)
     exponents = [1 / e.beta for e in scripted.of_kind(events, Reweighted)]
     assert exponents == sorted(exponents)
@@ -204,12 +194,8 @@ def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
         assert (proposed.origin == "prior") == chosen, "decided by the address alone"
     assert {temperature for temperature, _ in script.drawn} == {1.0}
     assert len({seed for _, seed in script.drawn}) == len(script.drawn), "each has a seed of its own"
-
-
-@pytest.mark.parametrize("name", ["always-accept", "vml", "smc"])
-def test_what_is_not_judged_is_never_a_restart(name):
-    _, script, _ = whole_run(name, restart=1.0)
-    assert not script.drawn
+    for unjudged in ("always-accept", "vml", "smc"):
+        assert not whole_run(unjudged, restart=1.0)[1].drawn, unjudged
 
 
 def test_first_hypotheses_from_the_prior_see_no_row():

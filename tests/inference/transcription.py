@@ -6,6 +6,7 @@ They share with the samplers only the addresses of random numbers and the script
 import math
 import statistics
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from vpp.problem import Prediction
 from vpp.randomness import call_seed, rng
@@ -36,35 +37,39 @@ class Step:
     batch: list = None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Literal:
-    """The problem's data and options, for both algorithms."""
+    """A table of the scripted world and the options of a run, for both algorithms."""
 
-    dataset: object
-    seed: int
-    K: int
-    M: int
-    B: int
-    epochs: int
+    task: str
+    seed: int = 0
+    K: int = 5
+    N: int = 20
+    M: int = 5
+    B: int = 12
+    epochs: int = 2
 
-    @property
-    def per_epoch(self):
-        return math.ceil(len(self.dataset.train) / self.M)
+    def __str__(self):
+        return f"{self.task[:5]}-seed{self.seed}-K{self.K}-N{self.N}-M{self.M}-B{self.B}-E{self.epochs}"
+
+    @cached_property
+    def dataset(self):
+        return scripted.make_dataset(self.task, n_train=self.N)
 
     @property
     def T(self):
-        return self.epochs * self.per_epoch
+        return self.epochs * math.ceil(self.N / self.M)
 
     def batches(self):
         """Every step's rows: a seeded shuffle each epoch; a last short batch is used as it is."""
         for epoch in range(self.epochs):
-            order = list(rng(self.seed, "batches", epoch).permutation(len(self.dataset.train)))
+            order = list(rng(self.seed, "batches", epoch).permutation(self.N))
             while order:
                 cut, order = order[: self.M], order[self.M :]
                 yield [self.dataset.train[i] for i in cut]
 
     def f(self, theta, rows):
-        return [scripted.answer(theta, row, task=self.dataset.task) for row in rows]
+        return [scripted.answer(theta, row, task=self.task) for row in rows]
 
     def f_opt(self, theta, rows, y_hat, temperature, seed):
         """(theta~, readable?)"""
@@ -79,7 +84,7 @@ class Literal:
         """
         terms = []
         for row, f in zip(rows, y_hat, strict=True):
-            if self.dataset.task == "classification":
+            if self.task == "classification":
                 terms.append(math.log(1 - EPSILON) if f == row.target else math.log(EPSILON))
             else:
                 targets = [r.target for r in self.dataset.train]

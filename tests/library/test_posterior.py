@@ -20,11 +20,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import vpp
 from tests import inspected
-from tests.processes import model
+from tests.llm.stub import refusal
+from tests.processes import PENGUINS, Desk, Model, Outcome, but_times_and_ids, model
 from tests.reporting.builders import dataset, drawn, run, started
 from vpp.data.dataset import ReadAs
 from vpp.data.table import read_like
-from vpp.errors import InputError
+from vpp.errors import DataError, EndpointError, InputError, RunError
 from vpp.library.posterior import ask_all, table_of
 from vpp.runs.asking import Background
 from vpp.runs.spec import EndpointSpec
@@ -140,13 +141,12 @@ def test_words_for_a_missing_cell_are_values_of_a_frame_except_among_numbers() -
     assert new.cells("x") == ("null", None)
 
 
-@pytest.mark.parametrize("data", [None, 3, [{"x": 1}], pd.Series([1, 2], name="x")])
-def test_data_that_is_no_table_is_refused_by_its_type(data: object) -> None:
-    with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
-        table_of(data)  # type: ignore[arg-type]
-
-
-def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_table_is_refused_by_its_type_and_reading_stops_once_a_file_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for data in (None, 3, [{"x": 1}], pd.Series([1, 2], name="x")):
+        with pytest.raises(InputError, match=f"data is a {type(data).__name__}: give a path"):
+            table_of(data)  # type: ignore[arg-type]
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
     monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)
@@ -155,21 +155,16 @@ def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pyt
         table_of(tmp_path / "t.csv")
 
 
-def test_several_seeds_give_the_posterior_of_all_their_sentences(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+def test_several_seeds_give_the_posterior_of_all_their_sentences() -> None:
     small = {"train_size": 30, "test_size": 10, "particles": 3, "epochs": 1}
-    found = vpp.fit("assets/examples/penguins.csv", target="species", seeds=2, **small)
+    found = vpp.fit(PENGUINS, target="species", seeds=2, **small)
     assert [run.config.seed for run in found.runs] == [0, 1]
     assert {text for run in found.runs for text in run.hypotheses} == set(found.hypotheses)
     assert not any(run.runs for run in found.runs)
-    new = pd.read_csv("assets/examples/penguins.csv").head(3)
-    assert len(found.predict(new)) == 3
+    assert len(found.predict(pd.read_csv(PENGUINS).head(3))) == 3
 
 
 SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
-EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 # Skipped are scikit-learn's checks of what is not claimed; it announces changes of its own by FutureWarning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore::FutureWarning")
 
@@ -215,7 +210,7 @@ def test_a_check_of_scikit_learn_holds(estimator: Any, check: Any, server: Endpo
 
 
 def penguins() -> tuple[pd.DataFrame, pd.Series]:
-    table = pd.read_csv(EXAMPLES / "penguins.csv").sample(60, random_state=0)
+    table = pd.read_csv(PENGUINS).sample(60, random_state=0)
     return table.drop(columns="species"), table["species"]
 
 
@@ -228,7 +223,9 @@ def test_a_frame_with_words_and_gaps_goes_through_a_pipeline_and_cross_validatio
     assert scores.mean() > species.value_counts(normalize=True).max()
 
 
-def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpec) -> None:
+def test_probabilities_are_the_vote_a_copy_answers_alike_and_a_row_without_any_value_in_its_place(
+    server: EndpointSpec,
+) -> None:
     rows, species = penguins()
     model = vpp.VPPClassifier(particles=4, epochs=1, method="mh", endpoint=server).fit(rows, species)
     assert model.posterior_.result["method"] == "mh"
@@ -240,15 +237,10 @@ def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpe
     assert np.allclose(shares[:5].max(axis=1), expected)
     assert (pickle.loads(pickle.dumps(model)).predict(few) == model.predict(few)).all()
     assert clone(model).get_params() == model.get_params()
-
-
-def test_a_row_without_any_value_is_answered_in_its_place(server: EndpointSpec) -> None:
-    rows, species = penguins()
-    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, species)
-    few = rows.head(4).copy()
-    few.iloc[1] = np.nan
-    assert (model.predict(few)[[0, 2, 3]] == model.predict(rows.head(4))[[0, 2, 3]]).all()
-    assert model.predict_proba(few).shape == (4, 3)
+    without = few.copy()
+    without.iloc[1] = np.nan
+    assert (model.predict(without)[[0, 2, 3, 4]] == model.predict(few)[[0, 2, 3, 4]]).all()
+    assert model.predict_proba(without).shape == (5, 3)
 
 
 def test_start_sentences_and_other_options_are_passed_on() -> None:
@@ -282,3 +274,80 @@ def test_a_line_is_found_and_extended() -> None:
     model = vpp.VPPRegressor(particles=3, epochs=1).fit(x, 3 * x[:, 0] + 4)
     assert model.predict([[3.0], [50.0]]) == pytest.approx([13, 154], rel=0.05)
     assert model.score(x, 3 * x[:, 0] + 4) > 0.99
+
+
+# vpp.fit and vpp.load_run, through the same worker
+
+
+FEW = {"particles": 3, "epochs": 1, "train_size": 30, "test_size": 10, "reading": "rows"}
+
+
+@pytest.fixture
+def here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """This process with a desk's environment."""
+    monkeypatch.chdir(desk.folder)
+    for name in ("VPP_RUNS_DIR", "VPP_CACHE_DIR", "PYTHONPATH", "VPP_MAX_RUNNING"):
+        monkeypatch.setenv(name, desk.variables[name])
+    return desk
+
+
+def endpoint(served: Model) -> EndpointSpec:
+    return EndpointSpec(base_url=served.base_url, model="demo", cache=False, structured="auto")
+
+
+def test_fit_gives_the_posterior_that_the_command_line_gives(
+    here: Desk, served: Model, undisturbed: dict[str, Outcome]
+) -> None:
+    posterior = vpp.fit(PENGUINS, target="species", endpoint=endpoint(served), name="mine", **FEW)
+    expected = undisturbed["smc"].result
+    assert but_times_and_ids(posterior.result) == but_times_and_ids(expected)
+    assert posterior.weights == expected["weights"]
+    assert len(posterior.hypotheses) == 3
+    assert posterior.view.evaluations["test"].value == expected["metric"]["test"]
+    assert (posterior.directory.path / "report.md").read_text().startswith("# ")
+    again = vpp.load_run(posterior.directory.path)
+    assert (again.hypotheses, again.weights, again.result) == (
+        posterior.hypotheses, posterior.weights, posterior.result,
+    )  # fmt: skip
+
+
+def test_fit_takes_a_frame_and_the_posterior_predicts_one(here: Desk) -> None:
+    frame = pd.DataFrame({"size": [i % 20 / 2 for i in range(40)], "noise": [i * 7 % 11 for i in range(40)]})
+    frame["kind"] = ["small" if size < 5 else "large" for size in frame["size"]]
+    meant = {"size": "of the\nbox", "labels": {"small": "fits a hand"}}
+    posterior = vpp.fit(frame, target="kind", method="vml", epochs=1, descriptions=meant)
+    record = {"columns": {"size": "of the box"}, "labels": {"small": "fits a hand"}}
+    assert posterior.directory.spec().dataset["descriptions"] == record
+    assert posterior.result["status"] == "finished"
+    new = pd.DataFrame({"noise": [1, 2], "size": [0.5, 9]})
+    assert set(posterior.predict(new)) <= {"small", "large"}
+    told = posterior.disagreement(new)
+    assert (told.index.tolist(), told["uncertain"].tolist()) == ([0, 1], [False, False])
+    assert told["prediction"].tolist() == told["particle_0"].tolist() == posterior.predict(new)
+    answers = posterior.ask(new)
+    assert [len(particle) for particle in answers.predictions] == [2]
+    with pytest.raises(DataError, match="size"):
+        posterior.predict(pd.DataFrame({"noise": [1]}))
+
+
+def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        vpp.fit("nofile.csv", target="species")
+    with pytest.raises(InputError, match="particles is 0"):
+        vpp.fit(PENGUINS, target="species", particles=0)
+    with pytest.raises(InputError, match="did you mean 'particles'"):
+        vpp.fit(PENGUINS, target="species", paritcles=3)
+    with pytest.raises(InputError, match="did you mean 'sex'"):
+        vpp.fit(PENGUINS, target="species", descriptions={"sexx": "female or male"})
+    here.folder.joinpath("birds.csv").write_bytes(PENGUINS.read_bytes())
+    here.folder.joinpath("birds.columns.csv").write_text("column,description\nsexx,female or male\n")
+    with pytest.raises(InputError, match=r"birds\.columns\.csv: a description is given for the column 'sexx'"):
+        vpp.fit("birds.csv", target="species")
+    with pytest.raises(InputError, match="no model"):
+        vpp.fit(PENGUINS, target="species", endpoint=served.base_url)
+    assert not (tmp_path / "runs").exists()
+    served.refusal = refusal(401, "who are you?")
+    with pytest.raises(EndpointError, match="key refused"):
+        vpp.fit(PENGUINS, target="species", endpoint=endpoint(served), **FEW)
+    with pytest.raises(RunError, match="holds no run"):
+        vpp.load_run(tmp_path)

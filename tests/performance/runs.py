@@ -1,15 +1,12 @@
 """Wall clock of whole runs on a server with room, each preset: SMC and MH over a single VML run."""
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.performance.ratios import Ratio, ratio
-from tests.performance.stub import ROOT, served
+from tests.performance.stub import served
+from tests.processes import Desk
 from vpp.events import RunFinished
-from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
 
 CALL_S = 1.0
@@ -32,21 +29,15 @@ def ratios(folder: Path) -> list[Ratio]:
 
 
 def seconds(folder: Path, method: str, preset: str, base_url: str) -> float:
-    """Seconds of a run of K = 10 from its journal's first line to its last. Raises CalledProcessError."""
-    rows, run = 10 * STEPS, RunDirectory(folder / f"{preset}-{method}")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
+    """Seconds of a run of K = 10 from its journal's first line to its last."""
+    desk, rows, name = Desk(folder), 10 * STEPS, f"{preset}-{method}"
     words = ["run", table(folder, rows), "--target", "label", "--preset", preset, "--method", method]
     words += ["--reading", "rows", "--limit", "patience=0"]
     words += ["--particles", 10, "--batch-size", 10, "--epochs", 1, "--train-size", rows, "--test-size", 10]
-    words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", run.path, "--quiet"]
-    subprocess.run(
-        [sys.executable, "-m", "vpp", *map(str, words)],
-        cwd=ROOT,
-        env={**inherited, "VPP_RUNS_DIR": str(folder), "VPP_CACHE_DIR": str(folder / "cache")},
-        check=True,
-        timeout=WITHIN_S,
-    )
-    records = list(JournalReader(run.journal).new_records())
+    words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", folder / name, "--quiet"]
+    ended = desk.start(*map(str, words)).finish(within_s=WITHIN_S)
+    assert ended.code == 0, ended.err
+    records = list(JournalReader(desk.directory(name).journal).new_records())
     assert isinstance(records[-1].event, RunFinished), records[-1]
     assert not records[-1].usage.unparsable, records[-1].usage
     return records[-1].at - records[0].at

@@ -14,60 +14,25 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.llm.stub import Reply, Request, as_json, chat, serving
+from tests.processes import ROOT
+
 LABELS = re.compile(r"(?:Labels:\n- |one of: )(.+?)(?:\n\n|\Z|\nRule:)", re.DOTALL)
-MODEL = {"id": "stub", "max_model_len": 32768}
 
 
-class Connection(asyncio.Protocol):
-    """One kept-alive HTTP/1.1 connection; one call at a time."""
-
-    def __init__(self, latency_s: float) -> None:
-        self._latency_s = latency_s
-        self._unread = b""
-
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._unread += data
-        head, mark, body = self._unread.partition(b"\r\n\r\n")
-        length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
-        if not mark or len(body) < int(length[1] if length else 0):
-            return
-        self._unread = b""
-        if head.startswith(b"POST"):
-            asyncio.get_running_loop().call_later(self._latency_s, self._write, completion(body))
-        else:
-            self._write({"object": "list", "data": [MODEL]})
-
-    def _write(self, page: Any) -> None:
-        body = json.dumps(page).encode()
-        self._transport.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-        )
-
-
-def completion(body: bytes) -> dict[str, Any]:
-    """Return the chat completion for a request."""
-    text = answer(body)
-    usage = {"prompt_tokens": len(body) // 4, "completion_tokens": len(text) // 4, "total_tokens": 0}
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    head = {"id": "stub", "object": "chat.completion", "created": 0, "model": "stub"}
-    return {**head, "choices": [choice], "usage": usage}
-
-
-def answer(body: bytes) -> str:
+def answer(request: Request) -> Reply:
+    body = json.dumps(request.body).encode()
     number = int.from_bytes(blake2b(body, digest_size=8).digest())
-    if b"ew rule" in body:
+    question = request.body["messages"][-1]["content"]
+    if "ew rule" in question:
         rule = f"Above {number % 97}.{number:016x} the output is yes, else no."
-        return f"Reasoning: the boundary moves.\nNew rule: {rule}"
-    found = LABELS.search(json.loads(body)["messages"][-1]["content"])
-    labels = re.split(r"\n- |, ", found[1]) if found else ["0", "1"]
-    return f"Explanation: as the rule says.\nOutput: {labels[number % len(labels)].strip()}"
+        text = f"Reasoning: the boundary moves.\nNew rule: {rule}"
+    else:
+        found = LABELS.search(question)
+        labels = re.split(r"\n- |, ", found[1]) if found else ["0", "1"]
+        text = f"Explanation: as the rule says.\nOutput: {labels[number % len(labels)].strip()}"
+    return chat(text, prompt_tokens=len(body) // 4)
 
 
 @contextmanager
@@ -85,11 +50,18 @@ def served(latency_s: float) -> Iterator[str]:
 
 async def serve(latency_s: float) -> None:
     """Print the base URL and serve until standard input ends."""
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    listening = await loop.create_server(lambda: Connection(latency_s), "127.0.0.1", 0, backlog=8192)
-    loop.add_reader(sys.stdin.fileno(), ended.set)
-    print(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1", flush=True)
-    await ended.wait()
+
+    async def behave(request: Request) -> Reply:
+        if not request.body:
+            return as_json({"object": "list", "data": [{"id": "stub", "max_model_len": 32768}]})
+        await asyncio.sleep(latency_s)
+        return answer(request)
+
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), ended.set)
+    async with serving(behave) as stub:
+        print(stub.base_url, flush=True)
+        await ended.wait()
 
 
 if __name__ == "__main__":

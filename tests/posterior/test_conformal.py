@@ -33,14 +33,10 @@ def test_the_weight_ahead_of_a_label_is_that_of_all_heavier_ones(
     assert [*weight_ahead(vote_shares(votes, weights), LABELS).values()] == pytest.approx(ahead)
 
 
-def test_shares_are_of_the_weight_that_answered() -> None:
+def test_shares_are_of_the_weight_that_answered_and_a_miss_is_the_distance_negative_inside() -> None:
     assert answered_shares({"yes": 0.45, "no": 0.05}) == pytest.approx({"yes": 0.9, "no": 0.1})
     assert answered_shares({}) == answered_shares({"yes": 0.0}) == {}
-
-
-@pytest.mark.parametrize(("target", "away"), [(3, 1), (7, 2), (4.5, -0.5)])
-def test_a_miss_is_the_distance_from_the_interval_and_negative_inside(target: float, away: float) -> None:
-    assert miss((4, 5), target) == away
+    assert [miss((4, 5), target) for target in (3, 7, 4.5)] == [1, 2, -0.5]
 
 
 @pytest.mark.parametrize(("level", "least"), [(0.9, 9), (0.8, 4), (0.95, 19), (0.99, 99)])

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Provenance, Row, Value, rows_csv
+from vpp.data.dataset import Column, Dataset, Kind, Provenance, Row, Value, rows_csv
 from vpp.events import (
     Evaluated,
     Event,
@@ -61,6 +61,16 @@ def dataset(train: Sequence[Value], test: Sequence[Value], *, name: str = "a", t
     )
 
 
+def table(cells: dict[str, tuple[Kind, Sequence[str | None]]], targets: Sequence[Value], *, n_train: int) -> Dataset:
+    """cells: a column's kind and its cell of each row. The first `n_train` rows train, the others test."""
+    plain = dataset(targets[:n_train], targets[n_train:])
+    columns = [Column(name=name, kind=kind, n_missing=0, n_distinct=2) for name, (kind, _) in cells.items()]
+    lines = zip(*([(name, cell) for cell in column] for name, (_, column) in cells.items()), strict=True)
+    rows = tuple(Row(id=i, inputs=line, target=y) for i, (line, y) in enumerate(zip(lines, targets, strict=True)))
+    parts = {"train": rows[:n_train], "test": rows[n_train:]}
+    return replace(plain, columns=(*columns, plain.columns[-1]), inputs=tuple(cells), **parts)
+
+
 YES_NO = dataset(["yes", "no", "yes", "no"], ["yes", "no", "no"])
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0])
 USAGE = Usage(learner=30, optimizer=6, cached=4, unparsable=2)
@@ -113,18 +123,15 @@ def scored(
     )
 
 
-def proposed(step: int, particle: int, parent: str, text: str | None, **rest: Any) -> Proposed:
-    """Judged and rejected, unless said otherwise."""
-    values: dict[str, Any] = {
-        "accepted": False,
-        "why": "likelihood",
-        "raw": f"New rule: {text}",
-        "log_likelihood": -1.0,
-        "log_likelihood_proposal": -5.0,
-        "log_alpha": -4.0,
-        "u": 0.5,
-        **rest,
-    }
+def proposed(
+    step: int, particle: int, parent: str, text: str | None, *, log_lik: tuple[float, float] = (-1, -5), **rest: Any
+) -> Proposed:
+    """Judged and rejected, unless said otherwise. log_lik: the parent's and the proposal's."""
+    old, new = log_lik
+    values: dict[str, Any] = {"accepted": False, "why": "likelihood", "raw": f"New rule: {text}", **rest}
+    if values["why"] == "likelihood":
+        law = {"log_likelihood": old, "log_likelihood_proposal": new, "log_alpha": min(0.0, new - old), "u": 0.5}
+        values = {**law, **values}
     return Proposed(
         step=step,
         particle=particle,

@@ -71,34 +71,21 @@ ASKING = 'def predict(note):\n    return "maybe" if ask("is it so?", note) else 
 
 
 def table(task: str, *, calibration: int = 0) -> Dataset:
-    def row(i: int) -> Row:
-        cells = (
-            None if i % 9 == 4 else str(i * 7 % 23),
-            TOWNS[i % 3],
-            f"{i % 5} {i * 3 % 8} {i % 2}",
-            f"{i * 1.5 + 20:.2f}",
-            f"note {i}",
-        )
-        names = [column.name for column in COLUMNS]
-        age = int(cells[0] or 0)
-        label = LABELS[2] if i % 8 == 3 else LABELS[age <= 9]
-        target = label if task == "classification" else age + i * 37 % 29 / 2
-        return Row(id=i, inputs=tuple(zip(names, cells, strict=True)), target=target)
-
-    rows = tuple(row(i) for i in range(40 + calibration))
-    kind: Any = "category" if task == "classification" else "number"
-    base = builders.dataset(["x"], ["x"])
-    return replace(
-        base,
-        target="y",
-        task=task,  # type: ignore[arg-type]
-        columns=(*COLUMNS, Column(name="y", kind=kind, n_missing=0, n_distinct=3)),
-        inputs=tuple(column.name for column in COLUMNS),
-        classes=LABELS if task == "classification" else (),
-        train=rows[:24],
-        test=rows[24:40],
-        calibration=rows[40:],
-    )
+    places = range(40 + calibration)
+    cells = {
+        "age": [None if i % 9 == 4 else str(i * 7 % 23) for i in places],
+        "town": [TOWNS[i % 3] for i in places],
+        "items": [f"{i % 5} {i * 3 % 8} {i % 2}" for i in places],
+        ODD_NAME: [f"{i * 1.5 + 20:.2f}" for i in places],
+        "note": [f"note {i}" for i in places],
+    }
+    ages = [int(age or 0) for age in cells["age"]]
+    labels = [LABELS[2] if i % 8 == 3 else LABELS[age <= 9] for i, age in enumerate(ages)]
+    numbers = [age + i * 37 % 29 / 2 for i, age in enumerate(ages)]
+    given = {column.name: (column.kind, cells[column.name]) for column in COLUMNS}
+    data = builders.table(given, labels if task == "classification" else numbers, n_train=24)
+    parts = {"test": data.test[:16], "calibration": data.test[16:]}
+    return replace(data, columns=(*COLUMNS, data.columns[-1]), **parts)  # type: ignore[arg-type]
 
 
 def product_answers(data: Dataset, codes: tuple[str, ...]) -> dict[tuple[int, int], Any]:

@@ -12,10 +12,10 @@ from scipy.stats import binom
 from tests.inspected import log_marginal, run_of
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
-from tests.reporting.builders import SEED, dataset
-from vpp.data.dataset import Column, Dataset, Row
+from tests.reporting.builders import SEED, table
+from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import hypothesis_id
-from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
+from vpp.findings.asking import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
@@ -23,28 +23,19 @@ from vpp.runs.journal import Journal, RunReader
 from vpp.runs.spec import Keys
 from vpp.trials import Change, TrialAsking, TrialSize, changes, clauses
 
-NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
 NO_RULE = "No rule is known: give the output that you expect for this input."
 
 
-def table(n: int = 24) -> Dataset:
-    """Rows a = 0 to 23, b = 60 down to 14, a price, and a text; yes for a above 12 and b below 30."""
-    cells = [{"a": str(i), "b": str(60 - 2 * i), "unit_price": str(i % 5), "note": f"text {i}"} for i in range(n)]
-    rows = tuple(
-        Row(id=i, inputs=tuple(each.items()), target="yes" if i > 12 and 60 - 2 * i < 30 else "no")
-        for i, each in enumerate(cells)
-    )
-    columns = tuple(
-        Column(name=name, kind="text" if name == "note" else "number", n_missing=0, n_distinct=n) for name in NAMES
-    )
-    target = Column(name="y", kind="category", n_missing=0, n_distinct=2)
-    empty = dataset(["yes", "no"], ["yes"])
-    return replace(empty, columns=(*columns, target), inputs=NAMES, train=rows[: n // 2 * 2 - 4], test=rows[-4:])
-
-
-DATA = table()
+N = 24
+CELLS: dict[str, tuple[Kind, list[str]]] = {
+    "a": ("number", [str(i) for i in range(N)]),
+    "b": ("number", [str(60 - 2 * i) for i in range(N)]),
+    "unit_price": ("number", [str(i % 5) for i in range(N)]),
+    "note": ("text", [f"text {i}" for i in range(N)]),
+}
+DATA = table(CELLS, ["yes" if i > 12 and 60 - 2 * i < 30 else "no" for i in range(N)], n_train=N - 4)
 
 
 def try_out(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
@@ -115,7 +106,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
     found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
-    answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
+    answers = asyncio.run(Asking(again, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
     own, other = (
         [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
     )
