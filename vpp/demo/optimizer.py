@@ -275,32 +275,34 @@ def _misses(batch: Batch, formula: Rule) -> Floats:
 
 def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
     """Yield rules of labels like the current one, after the name of the change."""
+    cases = [(condition, outcome) for condition, outcome in rule.cases if condition and batch.labels]
     wrong, left, form = batch.wrong(rule), batch.every, "sequence" if batch.is_sequential else "column"
-    for at, (condition, outcome) in enumerate(rule.cases):
-        if condition is None or not batch.labels:
-            break
-        others, inside, goal = rule.cases[at + 1 :], left & batch.holds(condition), batch.targets == outcome.value
+    for at, (condition, outcome) in enumerate(cases):
+        inside, goal = left & batch.holds(condition), batch.targets == outcome.value
         word, parts = (condition.phrase, condition.parts) if condition.phrase in (AND, OR) else (AND, (condition,))
-        changes = [("another condition", [_condition(form, batch, goal, left, rng)])]
+        changes: list[tuple[str, list[Part | None]]] = [
+            ("another condition", [_condition(form, batch, goal, left, rng)])
+        ]
         if (wrong & inside).any():
             further = _condition(form, batch, ~wrong, inside, rng)
             changes.append(("a further condition", [further and rules.joined(AND, [condition, further])]))
         for i, part in enumerate(parts):
             rest = [*parts[:i], *parts[i + 1 :]]
             moved = _bound(batch, part.parts[0], goal, left, rng) if part.phrase == IS else None
-            changes += [("a part left out", rest), ("a bound moved", [*rest, moved])]
-        for words, some in changes:
-            if some and all(some):
-                case = outcome and Case(rules.joined(word, some), outcome)
-                yield words, rule._replace(cases=(*rule.cases[:at], case, *others))
+            changes += [("a part left out", [*rest]), ("a bound moved", [*rest, moved])]
+        for words, new in changes:
+            some = [one for one in new if one]
+            if len(some) == len(new) and (some or cases[1:]):
+                case = [Case(rules.joined(word, some), outcome)] if some else []
+                yield words, rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
         left = left & ~inside
-    missed = sorted(set(batch.targets[wrong & left])) if batch.labels else []
+    missed = sorted(set(batch.targets[wrong & left])) if cases else []
     label = _pick(missed, rng) if missed else None
     if label and (wider := _condition(form, batch, batch.targets == label, left, rng)):
-        cases = [case for case in rule.cases if case.condition]
+        further_case = Case(wider, rules.label(label))
         yield (
             "a further case",
-            rule._replace(cases=(*cases, Case(wider, rules.label(label)), *rule.cases[len(cases) :])),
+            rule._replace(cases=(*rule.cases[: len(cases)], further_case, *rule.cases[len(cases) :])),
         )
 
 

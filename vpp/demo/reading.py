@@ -1,17 +1,18 @@
 """Read rules in plain English: a sentence's clauses, and a clause's parts, each by a phrase's format.
 
 Names, texts in quotes and brackets become tokens, such as X3: a letter and a number. `_SPELLINGS` turn other wordings
-into those of the formats in `rules`; `_OTHERS` are formats that say what some phrases of `rules` say together.
+into those of the formats in `rules`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from vpp.demo import rules
 from vpp.demo.prompt import Column
-from vpp.demo.rules import AND, COUNT, IS, NOT, OR, PHRASES, Case, Part, Rule, node, number
+from vpp.demo.rules import AND, IS, NOT, OR, PHRASES, Case, Part, Rule, node, number
 
 LONGEST_TEXT, _MOST_WORDS, _MOST_READ = 4_000, 120, 4_000
 """Characters of a rule that are read; the rest is ignored. Words of a sentence that is read, and parts tried in it."""
@@ -32,8 +33,10 @@ _CLAUSES = _wordings(
     ("(?:the )?(?:class )?→(?:(?: class)? →)*", "→"), (r"(?:[,;] )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
 )  # fmt: skip
 _CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|→ (.+?)(?: ,)? if (.+)|(.+)")
-_NUMERALS = "zero one two three four five six seven eight nine ten".split()
-_D = r"(\d[\d.]*)"
+_NUMERALS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten")
+_D, _REST = r"(\d[\d.]*)", r"((?:(?!and |or |, )\S+ ?)+)"
+_LIST = r"(number|(?:X\d+(?: , | and | or )?)+)"
+_MANY = rf"((?:at least|at most|equal to|(?:greater|less) than) {_D})"
 _SPELLINGS = _wordings(
     ("an|the|both|either|strictly", ""), ("(?:integer|digit|value|number)s?", "number"),
     (r"a(?= (?:palindrome|multiple|repeated|even|odd|number|\d))", ""), ("are|equals|==?", "is"), ("have", "has"),
@@ -41,21 +44,30 @@ _SPELLINGS = _wordings(
     ("plus", "+"), ("minus|−|–", "-"), ("times|×|·", "*"), ("÷", "/"), (r"\*\*", "^"), ("√", "sqrt"),
     ("greater than or equal to|no less than", "at least"), ("less than or equal to|no more than", "at most"),
     (">=|≥", "is at least"), ("<=|≤", "is at most"), (">", "is greater than"), ("<", "is less than"),
-    ("(?:more|larger|higher) than|above|over", "greater than"), ("(?:fewer|smaller|lower) than|below|under", "less than"),
+    ("(?:more|larger|higher) than|above|over", "greater than"),
+    ("(?:fewer|smaller|lower) than|below|under", "less than"),
     ("!=|≠", "is not"), ("exactly", "equal to"), ("(?:does|do) not", "not"), ("(is|not) (even|odd) number", r"\1 \2"),
     ("is is", "is"), ("not is", "not"), ("multiple of", "divisible by"),
     ("increasing", "ascending"), ("decreasing", "descending"), ("distinct", "different"),
-    ("all of|(?:each|every one) of|each|every", "all"), ("there is", "number contains"), ("contains any", "contains"),
-    ("none of|no(?= number is)", "none of"), ("(?:in|of|among) sequence", ""), ("sequence", "number"),
-    ("no two neighbo(?:u)?rs is equal", "number not has equal neighbours"), ("neighbors", "neighbours"),
+    ("(?:each|every one) of|each|every", "all"), ("all of|all(?= number)", "all"), ("there is", "number contains"),
+    ("contains any", "contains"), ("(?:in|of|among) sequence", ""), ("sequence", "number"),
+    ("no two neighbou?rs is equal", "number not has equal neighbours"),
     ("(?:number )?contains repeated(?: number)?", "number is not all different"),
-    ("(sum|product|average|range|length)(?= is)", r"\1 of number"),
+    ("(sum|product|average|range|length)(?= is)", r"\1 of number"), ("of all number", "of number"),
     ("(largest|smallest) of|(first|last|largest|smallest) number in", r"\1\2 number among"),
     (rf"{_D} or more", r"at least \1"), (rf"{_D} or less", r"at most \1"),
-    *((rf"(than|least|most|to|first|last|by|is(?! one of)) {word}", rf"\1 {at}")
-      for at, word in enumerate(_NUMERALS)),
+    *((rf"(than|least|most|to|first|last|by|is(?! one of)) {word}", rf"\1 {n}") for n, word in enumerate(_NUMERALS)),
     (rf"(is|not) (?:from )?{_D} (?:to|-) {_D}(?! [*/^+-])", r"\1 between \2 and \3"),
     (r"to(?= [BX]\d+ ,)", "to point"), (r"contains(?= S\d)", "contains text"),
+    ("(?<=number of )number(?= (?:greater|less|at|equal|divisible|between))", "number that is"),
+    (rf"number (?:not contains|contains no) {_REST}", r"number of \1 is 0"),
+    (rf"number contains {_MANY} {_REST}", r"number of \3 is \1"),
+    (rf"number contains {_REST}", r"number of \1 is at least 1"),
+    (rf"all {_LIST} is not {_REST}", r"number of number that is \2 among \1 is 0"),
+    (rf"(?:no|none of) {_LIST} is {_REST}", r"number of number that is \2 among \1 is 0"),
+    (rf"all {_LIST} is {_REST}", r"number of number that is not \2 among \1 is 0"),
+    (rf"any of {_LIST} is {_REST}", r"number of number that is \2 among \1 is at least 1"),
+    (rf"{_MANY} of {_LIST} is {_REST}", r"number of number that is \4 among \3 is \1"),
 )  # fmt: skip
 
 
@@ -65,62 +77,18 @@ def _spelled(text: str, wordings: list[tuple[re.Pattern[str], str]] = _SPELLINGS
     return text
 
 
-def _counted(check: Part, counted: Part, some: Part) -> Part:
-    return node(IS, node(COUNT, counted, some), check)
-
-
-def _other(check: Part, word: str) -> Part:
-    return node(f"numbers that are {word}{{K}}", check)
-
-
-_NONE, _ANY = node("equal to {V}", 0), node("at least {V}", 1)
-_OTHERS: dict[str, dict[str, Callable[..., Part]]] = {
-    "N": {"number {K}": lambda check: _other(check, "")},
-    "C": {
-        "{L} contains {K} {N}": lambda some, check, counted: _counted(check, counted, some),
-        "{L} contains no {N}": lambda some, counted: _counted(_NONE, counted, some),
-        "{L} not contains {N}": lambda some, counted: _counted(_NONE, counted, some),
-        "{L} contains {N}": lambda some, counted: _counted(_ANY, counted, some),
-        "all {L} is not {K}": lambda some, check: _counted(_NONE, _other(check, ""), some),
-        "all {L} is {K}": lambda some, check: _counted(_NONE, _other(check, "not "), some),
-        "none of {L} is {K}": lambda some, check: _counted(_NONE, _other(check, ""), some),
-        "any of {L} is {K}": lambda some, check: _counted(_ANY, _other(check, ""), some),
-        "{K} of {L} is {K}": lambda count, some, check: _counted(count, _other(check, ""), some),
-    },
-}
-
-
-# --- formats -------------------------------------------------------------------------------------------------
-
-
-def _formats(kind: str) -> Iterator[tuple[list[str], list[str], Callable[..., Part]]]:
-    """Yield (words between the slots, kinds of the slots, what makes the part)."""
-    every: dict[str, Callable[..., Part]] = {}
-    for words, phrase in PHRASES.items():
-        if phrase.gives == kind and words not in (AND, OR, NOT):
-            every |= {words: lambda *parts, words=words: node(words, *parts)}
-            if kind == "C":
-                every |= {rules.denial(words): lambda *parts, words=words: node(NOT, node(words, *parts))}
-    for words, make in (every | _OTHERS.get(kind, {})).items():
-        spelled = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", words)
-        spelled = _spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", spelled)))
-        yield rules.SLOT.split(spelled)[::2], rules.SLOT.findall(spelled), make
+def _formats(kind: str) -> Iterator[tuple[re.Pattern[str], str, bool]]:
+    """Yield (expression made from a phrase's format, the format, whether the words deny it)."""
+    every = [words for words, phrase in PHRASES.items() if phrase.gives == kind and words not in (AND, OR, NOT)]
+    for words, is_denied in product(every, (False, True) if kind == "C" else (False,)):
+        text = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", rules.denial(words) if is_denied else words)
+        text = re.escape(_spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", text))))
+        text = re.sub(r"\\\{\w\\\}", "(.+)", text)
+        for each in dict.fromkeys((text, text.replace(r"\ among\ (.+)", "()"))):
+            yield re.compile(each), words, is_denied
 
 
 _FORMATS = {kind: list(_formats(kind)) for kind in "VKNC"}
-
-
-def _splits(between: Sequence[str], text: str) -> Iterator[list[str]]:
-    """Yield the texts of a format's slots, in every way that the words between them allow."""
-    first, *others = between
-    if not others and text == first:
-        yield []
-    elif others and text.startswith(first):
-        rest = text[len(first) :]
-        ends = [match.start() for match in re.finditer(re.escape(others[0]), rest)][::-1] if others[0] else [len(rest)]
-        for end in filter(None, ends):
-            yield from ([rest[:end], *more] for more in _splits(others, rest[end:]))
-
 
 # --- sentences and clauses -----------------------------------------------------------------------------------
 
@@ -133,9 +101,9 @@ _SENTENCE = re.compile(
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
 _NUMBER = r"[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
-_NO_TEXT = frozenset(
-    "and or nor neither otherwise if unless because while is but not only in of to than at by with as that from about "
-    "greater less even odd all contains has".split()
+_NO_TEXT = re.compile(
+    r"(?:^|\s)(?:B\d+|and|or|nor|neither|otherwise|if|unless|because|while|is|but|not|only|in|of|to|than|at|by|with|as|that"
+    r"|from|about|greater|less|even|odd|all|contains|has)(?!\S)"
 )
 """Words that no category without quotes holds, so that a wording which cannot be read is no category."""
 
@@ -280,17 +248,17 @@ class _Reader:
                 return self._items(text)
             case "W":
                 return self._choice(text)
-        for between, slots, make in _FORMATS.get(kind, ()):
-            is_short = between[0].endswith(" among ") or " among " in between
-            for texts in _splits(between, f"{text} among number" if is_short and " among " not in text else text):
-                parts = [self._read(slot, each.strip()) for slot, each in zip(slots, texts, strict=True)]
-                if all(parts) and (part := make(*parts)):
-                    return part
+        for pattern, words, is_denied in _FORMATS.get(kind, ()):
+            if match := pattern.fullmatch(text):
+                slots = zip(rules.SLOT.findall(words), match.groups(""), strict=True)
+                parts = [part for slot, each in slots if (part := self._read(slot, each))]
+                if len(parts) == len(match.groups()):
+                    return node(NOT, node(words, *parts)) if is_denied else node(words, *parts)
         if kind == "A":
             return self._read("V", text)
         if kind == "K":
-            value = self._read("V", text)
-            return node("equal to {V}", value) if value else None
+            same = self._read("V", text)
+            return node("equal to {V}", same) if same else None
         return self._joint(text) if kind == "C" else None
 
     def _joint(self, text: str) -> Part | None:
@@ -312,7 +280,7 @@ class _Reader:
         """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
         joints = r"(?: ,)? (?:or|and) | , " if text.startswith("one of ") else "(?: ,)? or | , "
         words = re.split(joints, text.removeprefix("one of "))
-        if any(not one or re.match(r"B\d", one) or _NO_TEXT & set(one.split()) for one in words):
+        if any(not one or _NO_TEXT.search(one) for one in words):
             return None
         values = [rules.read_number(one) for one in words]
         return rules.choice(
@@ -321,7 +289,7 @@ class _Reader:
 
     def _items(self, text: str) -> Part | None:
         """Read a list of numbers: all of a row, the first or last of them, or some columns."""
-        if text in ("number", "all number", ""):
+        if text in ("number", ""):
             return rules.items(self._columns)
         if match := re.fullmatch(r"(first|last) ([1-9]\d?) number", text):
             return rules.items(self._columns, (), *((0, int(match[2])) if match[1] == "first" else (-int(match[2]), 0)))

@@ -58,8 +58,8 @@ def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
 
 
 def _column(alias: str, name: str, cells: Sequence[Value]) -> Column:
-    kinds: dict[type, Kind] = {str: "text", tuple: "numbers", float: "number"}
-    kind = next((kinds[type] for type in kinds if any(isinstance(cell, type) for cell in cells)), "unknown")
+    kinds: list[tuple[type, Kind]] = [(str, "text"), (tuple, "numbers"), (float, "number"), (object, "unknown")]
+    kind = next(kind for of, kind in kinds if of is object or any(isinstance(cell, of) for cell in cells))
     texts = sorted({cell for cell in cells if isinstance(cell, str)})
     return Column(alias, name, kind, tuple(texts), None in cells)
 
@@ -137,7 +137,7 @@ PHRASES = {
 """By their format in English."""
 SLOT = re.compile(r"\{([A-Z])\}")
 WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"if output otherwise always one numbers last {' '.join(PHRASES)}"))
-_JOINTS = frozenset("a an and are if is not of or otherwise output than the to".split())
+_JOINTS = frozenset(re.findall(r"\w+", "a an and are if is not of or otherwise output than the to"))
 _NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
 
 
@@ -168,7 +168,7 @@ class Part(NamedTuple):
     """Tests in Python without which it has no value, or does not hold."""
     binds: int = 0
     value: Any = None
-    """The number; the cell's column; the label; what to choose from; columns of a list, and where it begins and stops."""
+    """The number; the cell's column; the label; what to choose from; columns, begin and end of a list."""
     phrase: str = ""
     """Key of PHRASES."""
     parts: "tuple[Part, ...]" = ()
@@ -377,7 +377,8 @@ class Rule(NamedTuple):
         try:
             outcome = next((outcome for condition, outcome in self.cases if not condition or condition.of(row)), None)
             value = outcome.of(row) if outcome else None
-            is_number = isinstance(value, int | float) and math.isfinite(value)
-            return float(value) if is_number else value if isinstance(value, str) else None
+            if isinstance(value, int | float):
+                return float(value) if math.isfinite(value) else None
+            return value if isinstance(value, str) else None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
             return None  # the row does not fit, or brackets are nested too deep
