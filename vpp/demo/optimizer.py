@@ -7,7 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -60,6 +60,10 @@ class Batch:
 
     def wrong(self, rule: Rule) -> Mask:
         return np.array([rule.answer(row) != target for row, target in zip(self.rows, self.targets, strict=True)])
+
+    @property
+    def constant(self) -> Rule:
+        return Rule(self.columns, (Case(None, self.usual(self.every)),))
 
     def usual(self, among: Mask) -> Part:
         """Return the most frequent label of some rows, or of all if there are none; or the mean."""
@@ -127,12 +131,10 @@ def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generato
         slope = np.linalg.lstsq(points[usable], inside[usable].astype(float), rcond=None)[0][:2]
         weights = [_rounded(float(one), 1) for one in slope / (np.abs(slope).max() or 1.0)]
         some = [total(list(zip(weights, some, strict=True)))]
-    if form == "circle" and inside.any() and rng.random() < 0.4:
-        middle = [np.nanmean(batch.values(cell)[inside]) for cell in some]
-        centre = [_rounded(float(one), 1) for one in middle]
-        some = [node("the distance from ({V}, {V}) to the point ({V}, {V})", *centre, *some)]
-    elif form == "circle":
-        some = [node("the distance from the origin to the point ({V}, {V})", *some)]
+    if form == "circle":
+        is_elsewhere = inside.any() and rng.random() < 0.4
+        centre = [float(np.nanmean(batch.values(cell)[inside])) if is_elsewhere else 0.0 for cell in some]
+        some = [node(rules.DISTANCE, *(_rounded(one, 1) for one in centre), *some)]
     checks = [check for term in some if (check := _check(batch, term, inside, among, rng))]
     return min(checks, key=lambda one: (batch.holds(one) != inside)[among].sum(), default=None)
 
@@ -167,44 +169,40 @@ def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part |
 # --- rules of a form -----------------------------------------------------------------------------------------
 
 
-class Form(NamedTuple):
-    """A kind of rules."""
-
-    name: str
-    weight: float
-    """How often it is drawn."""
-    columns: int = 0
-    """Fewest columns of numbers."""
-    hints: str = "(?!)"
-    """Words of a belief that the rule has this form."""
-
-
-_COLUMNS = (Form("column", 5, 0, "threshold|cut-off"), Form("constant", 0.2), Form("line", 1.5, 2, "line|straight"),
-            Form("circle", 1, 2, "circ|radius|ring|distance"))  # fmt: skip
-_SEQUENCES = Form("sequence", 45), Form("constant", 0.2)
-_NUMBERS = (
-    Form("constant", 0.5), Form("line", 3, 1, "line|straight"), Form("plane", 4, 2, "line|straight"),
-    Form("parabola", 2, 1, "parabola|quadratic|polynomial"), Form("cubic", 0.7, 1, "cubic|polynomial"),
-    Form("wave", 0.8, 1, "sine|sinus|wave|periodic|oscillat"),
-)  # fmt: skip
+_FORMS = {
+    "columns": {
+        "column": (5, 0, "threshold|cut-off"), "constant": (0.2, 0, "(?!)"), "line": (1.5, 2, "line|straight"),
+        "circle": (1, 2, "circ|radius|ring|distance"),
+    },
+    "sequences": {"sequence": (45, 0, "(?!)"), "constant": (0.2, 0, "(?!)")},
+    "numbers": {
+        "constant": (0.5, 0, "(?!)"), "line": (3, 1, "line|straight"), "plane": (4, 2, "line|straight"),
+        "parabola": (2, 1, "parabola|quadratic|polynomial"), "cubic": (0.7, 1, "cubic|polynomial"),
+        "wave": (0.8, 1, "sine|sinus|wave|periodic|oscillat"),
+    },
+}  # fmt: skip
+"""How often a form of rules is drawn, its fewest columns of numbers, and words of a belief that the rule has it."""
 _HINTED = 12.0
 """Weight factor of a form that the prior text hints at."""
 _JOINED = 1 / 3
 """Probability that a property of sequences is joined with another."""
 
 
-def forms(batch: Batch, prior: str = "") -> dict[Form, float]:
+def forms(batch: Batch, prior: str = "") -> dict[str, float]:
     """Return weights of the forms of rules that suit the rows, and the text before the rule."""
-    some = _NUMBERS if not batch.labels else _SEQUENCES if batch.is_sequential else _COLUMNS
-    fits = [form for form in some if form.columns <= len(batch.numeric)]
-    return {form: form.weight * (_HINTED if re.search(form.hints, prior.lower()) else 1) for form in fits}
+    some = _FORMS["numbers" if not batch.labels else "sequences" if batch.is_sequential else "columns"]
+    return {
+        form: weight * (_HINTED if re.search(hints, prior.lower()) else 1)
+        for form, (weight, columns, hints) in some.items()
+        if columns <= len(batch.numeric)
+    }
 
 
-def fit(form: Form, batch: Batch, rng: Generator) -> Rule | None:
+def fit(form: str, batch: Batch, rng: Generator) -> Rule | None:
     """Draw a rule of a form, fitted to the rows."""
-    if form.name == "constant":
-        return Rule(batch.columns, (Case(None, batch.usual(batch.every)),))
-    return _cases(form.name, batch, rng) if batch.labels else _formula(_terms(form.name, batch, rng), batch, rng)
+    if form == "constant":
+        return batch.constant
+    return _cases(form, batch, rng) if batch.labels else _formula(_terms(form, batch, rng), batch, rng)
 
 
 def _cases(form: str, batch: Batch, rng: Generator) -> Rule | None:
@@ -310,13 +308,11 @@ def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, R
 
 _FEWEST_ROWS = 3
 _BOLDNESS = 0.3
-"""Scale of the random part of a candidate's score at temperature 1. Scores are in errors, or in log-likelihood."""
+"""Scale of the random part of a rule's score at temperature 1. Scores are in errors, or in log-likelihood."""
 _PER_CONDITION, _PER_TERM = 0.4, 1.0
 """Penalty of a condition, and of a term of a formula."""
-_STAYING, _STAYING_FORMULA = 1.6, 0.5
-"""Bonus of the current rule; of one for labels only if it tells some apart, or has no error."""
-_NEAR = 0.3
-"""Bonus of a revision of the current rule."""
+_STAYING, _STAYING_FORMULA, _NEAR = 1.6, 0.5, 0.3
+"""Bonus of the current rule (of one for labels only if it tells some apart, or has no error), and of its revisions."""
 _HASTE = 0.4
 """Probability of a revision of a rule for labels whose fit is not looked at, at temperature 1."""
 _REACH = 2.0
@@ -324,24 +320,18 @@ _REACH = 2.0
 _PROBES = 200
 
 
-class Idea(NamedTuple):
-    rule: Rule
-    score: float
-    why: str
-
-
 def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
-    """Answer with a rule; without rows, with one that is fitted to made-up rows."""
+    """Answer with a rule; without rows, with a guess."""
     key = repr((question, float(temperature), int(seed))).encode(errors="replace")
     rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
     if isinstance(question, PriorQuestion):
         reasoning, text = "I have seen no row, so this is a guess.", _guess(question, rng).say()
     else:
-        reasoning, text = _revision(question, temperature, rng)
+        reasoning, text = _improve(question, temperature, rng)
     return f"Reasoning: {reasoning}\n\nNew rule:\n{text}"
 
 
-def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
+def _improve(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
     """Return the reasoning and the next rule's text: the current one word for word if it stays."""
     targets: Sequence[Any] = question.targets if question.labels else list(map(rules.read_number, question.targets))
     every = zip(map(rules.read_row, question.inputs), targets, strict=True)
@@ -351,57 +341,64 @@ def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -
         return "I can read no rows here.", Rule((), (Case(None, rest),)).say()
     batch = Batch(*zip(*pairs, strict=True))
     reading = read_rule(question.rule, batch.columns, question.labels)
-    ideas = _ideas(batch, reading.rule, question.rule[: reading.start], temperature, rng)
-    luck = temperature * _BOLDNESS * rng.gumbel(size=len(ideas))
-    order = np.argsort(-(np.array([idea.score for idea in ideas]) + luck))
-    differs = teller(batch, reading.rule, rng) if reading.rule else lambda _: True
-    some = (ideas[at] for at in order if ideas[at].rule == reading.rule or differs(ideas[at].rule))
-    idea = next(some, ideas[0])
-    return idea.why, question.rule[reading.start :].strip() if idea.rule == reading.rule else idea.rule.say()
+    current, seen = reading.rule, _glimpse(batch, reading.rule is None, temperature, rng)
+    near = {rule: f"The rule with {change}" for change, rule in revisions(current, seen, rng)} if current else {}
+    if near and rng.random() < temperature * _HASTE:
+        scores = dict.fromkeys(near, 0.0)
+    else:
+        weights = forms(seen, question.rule[: reading.start])
+        some = [fit(_draw(weights, rng), seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
+        scores = {rule: _score(seen, rule) for rule in some if rule and _is_within_reach(batch, rule)}
+        scores |= {rule: _score(seen, rule) + _NEAR for rule in near}
+        if current:
+            scores[current] = _score(seen, current) + _bonus(batch, current)
+    luck = temperature * _BOLDNESS * rng.gumbel(size=len(scores))
+    order = np.argsort(-(np.array(list(scores.values())) + luck))
+    differs = teller(batch, current, rng) if current else lambda _: True
+    by_luck = (list(scores)[at] for at in order)
+    rule = next((rule for rule in by_luck if rule == current or differs(rule)), current or batch.constant)
+    if rule == current:
+        return f"I keep the rule: it {_fit_words(seen, rule)}.", question.rule[reading.start :].strip()
+    return f"{near.get(rule, 'A rule of another form')} {_fit_words(seen, rule)}.", rule.say()
 
 
-def _ideas(batch: Batch, current: Rule | None, prior: str, temperature: float, rng: Generator) -> list[Idea]:
-    """Return the current rule, revisions of it, and rules of other forms."""
-    seen = batch
-    if not batch.labels or (current is None and not batch.is_sequential):
-        # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
-        # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
-        share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.labels else (0.5, 1.4)))
-        count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
-        chosen = sorted(rng.permutation(len(batch.rows))[:count])
-        seen = Batch([batch.rows[at] for at in chosen], batch.targets[chosen].tolist(), batch.columns)
-    ideas = list[Idea]()
-    if current is not None:
-        # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
-        is_useful = not batch.wrong(current).any() or len(set(map(current.answer, batch.rows))) > 1
-        near = list(revisions(current, seen, rng))
-        if near and rng.random() < temperature * _HASTE:
-            return [Idea(current, -math.inf, ""), *(Idea(rule, 0.0, f"I try {words}.") for words, rule in near)]
-        ideas = [
-            _idea(seen, current, _STAYING * is_useful if batch.labels else _STAYING_FORMULA, "I keep the rule: it")
-        ]
-        ideas += [_idea(seen, rule, _NEAR, f"The rule with {words}") for words, rule in near]
-    weights = forms(seen, prior)
-    some = [fit(_draw(weights, rng), seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
-    ideas += [_idea(seen, rule, 0.0, "A rule of another form") for rule in some if rule]
-    if not batch.labels:
-        reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
-        ideas = [one for one in ideas if one.rule == current or np.abs(_misses(batch, one.rule)).max() <= reach]
-    usual = Rule(batch.columns, (Case(None, batch.usual(batch.every)),))
-    return ideas or [Idea(usual, 0.0, "I see no form here, so I take the most common answer.")]
+def _glimpse(batch: Batch, is_first: bool, temperature: float, rng: Generator) -> Batch:
+    """Return some of the rows, so that a first rule may be too simple, or use a column that means nothing.
+
+    A few sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
+    """
+    if batch.labels and (batch.is_sequential or not is_first):
+        return batch
+    share = 1 - temperature * rng.uniform(*((0.3, 1.1) if batch.labels else (0.5, 1.4)))
+    count = max(_FEWEST_ROWS, round(len(batch.rows) * float(np.clip(share, 0, 1))))
+    chosen = sorted(rng.permutation(len(batch.rows))[:count])
+    return Batch([batch.rows[at] for at in chosen], batch.targets[chosen].tolist(), batch.columns)
 
 
-def _idea(seen: Batch, rule: Rule, bonus: float, words: str) -> Idea:
-    """Score a rule by its errors, or by the log-likelihood of a formula, less penalties for length."""
+def _score(seen: Batch, rule: Rule) -> float:
+    """Return minus the errors, or the log-likelihood of a formula, less penalties for length."""
+    if seen.labels:
+        return -seen.wrong(rule).sum() - _PER_CONDITION * sum(len(rules.leaves(one)) for one, _ in rule.cases if one)
+    mean_square, floor = np.mean(_misses(seen, rule) ** 2), 1e-3 * np.var(seen.targets) + 1e-12
+    length = len(re.findall(" [-+] |output", rule.say()))
+    return float(-0.5 * len(seen.rows) * math.log(mean_square + floor) - _PER_TERM * length)
+
+
+def _bonus(batch: Batch, current: Rule) -> float:
+    """Return the bonus of staying. Ten rows may have one label by chance: a rule is not given up for that."""
+    is_useful = not batch.wrong(current).any() or len(set(map(current.answer, batch.rows))) > 1
+    return _STAYING * is_useful if batch.labels else _STAYING_FORMULA
+
+
+def _is_within_reach(batch: Batch, rule: Rule) -> bool:
+    return bool(batch.labels) or np.abs(_misses(batch, rule)).max() <= _REACH * float(np.ptp(batch.targets)) + 1e-9
+
+
+def _fit_words(seen: Batch, rule: Rule) -> str:
     size = len(seen.rows)
     if seen.labels:
-        length, errors = sum(len(rules.leaves(one)) for one, _ in rule.cases if one), int(seen.wrong(rule).sum())
-        fit = f"{words} gets {size - errors} of the {size} rows I looked at right."
-        return Idea(rule, bonus - errors - _PER_CONDITION * length, fit)
-    length, mean_square = len(re.findall(" [-+] |output", rule.say())), float(np.mean(_misses(seen, rule) ** 2))
-    floor = 1e-3 * float(np.var(seen.targets)) + 1e-12
-    fit = f"{words} misses by {math.sqrt(mean_square):.3g} (root mean square) on the {size} rows I looked at."
-    return Idea(rule, bonus - 0.5 * size * math.log(mean_square + floor) - _PER_TERM * length, fit)
+        return f"gets {size - seen.wrong(rule).sum()} of the {size} rows I looked at right"
+    return f"misses by {np.mean(_misses(seen, rule) ** 2) ** 0.5:.3g} (root mean square) on the {size} rows I looked at"
 
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
@@ -413,7 +410,7 @@ def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
     return lambda rule: list(map(rule.answer, probes)) != answers
 
 
-# --- rules without rows, fitted to made-up ones --------------------------------------------------------------
+# --- rules without rows, those for labels fitted to made-up ones -----------------------------------------------
 
 _ROWS, _SEQUENCE_LENGTH, _TRIES = 10, 4, 8
 """Tries: most draws until a rule has a condition."""
@@ -436,16 +433,13 @@ def _guess(question: PriorQuestion, rng: Generator) -> Rule:
             return tuple(map(float, rng.integers(10, size=_SEQUENCE_LENGTH)))
         return float(rng.integers(10)) if scale is None else _rounded(scale * float(rng.normal()), 2)
 
-    columns = [(name, kind) for name, kind in question.columns if name not in texts]
-    rows: list[Row] = [{name: cell_of(kind) for name, kind in columns} for _ in range(_ROWS)]
-    slopes = rng.integers(-4, 5, size=len(columns))
-    numbers = [
-        sum(slope * cell for slope, cell in zip(slopes, row.values(), strict=True) if isinstance(cell, float))
-        + float(rng.integers(-5, 6) + rng.normal())
-        for row in rows
-    ]
-    batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else numbers)
+    kinds = [(name, kind) for name, kind in question.columns if name not in texts]
+    rows: list[Row] = [{name: cell_of(kind) for name, kind in kinds} for _ in range(_ROWS)]
+    batch = Batch(rows, [labels[at % len(labels)] for at in range(_ROWS)] if labels else [0.0] * _ROWS)
     weights = forms(batch, question.rule)
-    tries = (fit(_draw(weights, rng), batch, rng) for _ in range(_TRIES))
-    constant = Rule(batch.columns, (Case(None, rules.label(labels[0]) if labels else number(0)),))
-    return next((rule for rule in tries if rule and (rule.cases[1:] or not labels)), constant)
+    if labels:
+        some = (fit(_draw(weights, rng), batch, rng) for _ in range(_TRIES))
+        return next((rule for rule in some if rule and rule.cases[1:]), batch.constant)
+    form = _draw(weights, rng)
+    terms = _pick(_terms(form, batch, rng), rng) if form != "constant" else []
+    return Rule(batch.columns, (Case(None, total([(float(rng.integers(-4, 5)), one) for one in (*terms, None)])),))

@@ -30,7 +30,8 @@ def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
 _CLAUSES = _wordings(
     ("when", "if"), ("else", "otherwise"), ("always", ""),
     ("then|(?:label|answer|output) (?:is|=)|output|predict|answer|return|say", "→"),
-    ("(?:the )?(?:class )?→(?:(?: class)? →)*", "→"), (r"(?:[,;] )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
+    ("(?:the )?(?:class )?→(?:(?: class)? →)*", "→"),
+    (r"(?:[,;] )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
 )  # fmt: skip
 _CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|→ (.+?)(?: ,)? if (.+)|(.+)")
 _NUMERALS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten")
@@ -58,7 +59,7 @@ _SPELLINGS = _wordings(
     (rf"{_D} or more", r"at least \1"), (rf"{_D} or less", r"at most \1"),
     *((rf"(than|least|most|to|first|last|by|is(?! one of)) {word}", rf"\1 {n}") for n, word in enumerate(_NUMERALS)),
     (rf"(is|not) (?:from )?{_D} (?:to|-) {_D}(?! [*/^+-])", r"\1 between \2 and \3"),
-    (r"to(?= [BX]\d+ ,)", "to point"), (r"contains(?= S\d)", "contains text"),
+    ("origin", "0 , 0"), (r"to(?= [BX]\d+ ,)", "to point"), (r"contains(?= S\d)", "contains text"),
     ("(?<=number of )number(?= (?:greater|less|at|equal|divisible|between))", "number that is"),
     (rf"number (?:not contains|contains no) {_REST}", r"number of \1 is 0"),
     (rf"number contains {_MANY} {_REST}", r"number of \3 is \1"),

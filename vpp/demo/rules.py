@@ -83,6 +83,7 @@ class Phrase(NamedTuple):
 PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
 IS, NOT, AND, OR, ABSENT = "{V} is {K}", "not ({C})", "{C} and {C}", "{C} or {C}", "{X} is missing"
 COUNT = "the number of {N} among {L}"
+DISTANCE = "the distance from ({V}, {V}) to the point ({V}, {V})"
 ONE_OF, POWER, NEGATIVE = "{A} is {W}", "{V}^{D}", "-{V}"
 PHRASES = {
     "{V} + {V}": Phrase("V", "{0} + {1}", operator.add, 4), "{V} - {V}": Phrase("V", "{0} - {1}", operator.sub, 4),
@@ -91,9 +92,7 @@ PHRASES = {
     **{f"{name}({{V}})": Phrase("V", f"math.{name}({{0}})", getattr(math, name))
        for name in ("sin", "cos", "sqrt", "log", "exp")},
     "abs({V})": Phrase("V", "abs({0})", abs),
-    "the distance from the origin to the point ({V}, {V})": Phrase("V", "math.dist([0, 0], [{0}, {1}])", math.hypot),
-    "the distance from ({V}, {V}) to the point ({V}, {V})":
-        Phrase("V", "math.dist([{0}, {1}], [{2}, {3}])", lambda a, b, x, y: math.hypot(x - a, y - b)),
+    DISTANCE: Phrase("V", "math.dist([{0}, {1}], [{2}, {3}])", lambda a, b, x, y: math.hypot(x - a, y - b)),
     **{f"the {place} number among {{L}}": Phrase("V", f"{{0}}[{at}]", operator.itemgetter(at))
        for place, at in PLACES.items()},
     "the sum of {L}": Phrase("V", "sum({0})", sum),

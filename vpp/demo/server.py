@@ -29,8 +29,6 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
-_TOKENS_PER_WORD = 4 / 3
-_TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 
 
 class Message(BaseModel):
@@ -74,8 +72,8 @@ def refusal(error: ValidationError) -> JSONResponse:
     return JSONResponse({"error": body}, 404 if param == "model" else 400)
 
 
-def count_tokens(text: str) -> int:
-    return round(len(text.split()) * _TOKENS_PER_WORD)
+def tokens(text: str) -> list[str]:
+    return re.findall(r"\s*(?:[^\W\d_]+|\S)|\s+$", text)
 
 
 def respond(request: ChatRequest) -> str:
@@ -91,20 +89,18 @@ def respond(request: ChatRequest) -> str:
 
 
 def completion(request: ChatRequest) -> dict[str, Any]:
-    text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
-    if limit is not None and count_tokens(text) > limit:
-        text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    n_prompt = sum(len(_TOKEN.findall(message.content)) for message in request.messages)
-    n_text = count_tokens(text)
+    whole, limit = tokens(respond(request)), request.max_completion_tokens or request.max_tokens
+    some, n_prompt = whole[:limit], sum(len(tokens(message.content)) for message in request.messages)
+    message = {"role": "assistant", "content": "".join(some)}
+    reason = "stop" if some == whole else "length"
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
-    message = {"role": "assistant", "content": text}
     return {
         "id": f"chatcmpl-{identity.hexdigest()[:24]}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
         "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
-        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": len(some), "total_tokens": n_prompt + len(some)},
     }
 
 
