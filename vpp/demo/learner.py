@@ -63,8 +63,8 @@ def _explanation(rule: Rule, row: Row, value: Value) -> str:
     if value is None:
         return "The rule gives nothing for this input."
     conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = [one for one in conditions if one.of(row)][:1] or conditions
-    facts = [_fact(one, row) for condition in deciding for one in rules.leaves(condition)][:4]
+    deciding = next((one for one in conditions if one.of(row)), None)
+    facts = [_fact(one, row) for each in ([deciding] if deciding else conditions) for one in rules.leaves(each)][:4]
     text = f"{'; '.join(facts)}, so the rule gives {_say(value)}." if facts else f"the rule gives {_say(value)}."
     return text[0].upper() + text[1:]
 

@@ -183,10 +183,9 @@ class Part(NamedTuple):
             return row.get(self.value.name)
         if self.kind == "L":
             columns, start, stop = self.value
-            cells = [row.get(column.name) for column in columns]
-            return list(cells[0] if isinstance(cells[0], tuple) else [one for one in cells if one is not None])[
-                start:stop
-            ]
+            cells = [one for column in columns if (one := row.get(column.name)) is not None]
+            is_list = columns[0].kind == "numbers"
+            return list(cells[0] if cells and is_list else cells)[start:stop] if cells or not is_list else None
         if not self.phrase:
             return self.value
         function, values = PHRASES[self.phrase].function, [part.of(row) for part in self.parts]
@@ -251,7 +250,8 @@ def items(columns: Sequence[Column], names: Sequence[str] = (), start: int = 0, 
     code += f"[{start or ''}:{stop or ''}]" if start or stop else ""
     which = f"last {-start} " if start else f"first {stop} " if stop else ""
     words = _listed([cell(column).words for column in some], "and") if names else f"the {which}numbers"
-    return Part("L", words, code, value=(tuple(numbers), start or None, stop or None))
+    needs = cell(lists[0]).needs if lists else ()
+    return Part("L", words, code, needs, value=(tuple(numbers), start or None, stop or None))
 
 
 def node(words: str, *parts: Part | float) -> Part:
@@ -351,12 +351,13 @@ class Rule(NamedTuple):
 
     def say(self) -> str:
         """Write the rule in a sentence."""
+        opening = "always output" if len(self.cases) == 1 and self.cases[0].outcome.kind in "SD" else "output"
         clauses = [
-            (f"if {condition.words}, output " if condition else "output ") + outcome.words
+            (f"if {condition.words}, output " if condition else f"{opening} ") + outcome.words
             for condition, outcome in self.cases
         ]
         text = "; otherwise, ".join(clauses)
-        return f"{'Always o' if text[0] == 'o' else 'I'}{text[1:]}."
+        return f"{text[0].upper()}{text[1:]}."
 
     def program(self, guess: str) -> str:
         """Write the rule as a function `predict`. guess: in Python, where the rule gives nothing."""

@@ -18,7 +18,7 @@ import threading
 from contextlib import suppress
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -40,7 +40,7 @@ class ChatRequest(BaseModel):
     """Fields of a request that determine the answer."""
 
     model: Literal["demo"]
-    messages: list[Message]
+    messages: list[Message] = Field(min_length=1)
     stream: Literal[False] = False
     temperature: float = Field(default=1.0, ge=0, le=2)
     seed: int = 0
@@ -49,27 +49,19 @@ class ChatRequest(BaseModel):
     logprobs: bool = False
     top_logprobs: int = Field(default=0, ge=0, le=20)
 
-    @field_validator("messages")
-    @classmethod
-    def _need_a_user(cls, messages: list[Message]) -> list[Message]:
-        if not any(message.role == "user" for message in messages):
-            raise ValueError("one must have the role user")
-        return messages
-
     @property
     def prompt(self) -> str:
-        """Last message of the user with a question, else the first one."""
-        texts = [message.content for message in self.messages if message.role == "user"]
-        return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
+        """Last message with a question, else the last one."""
+        texts = [message.content for message in reversed(self.messages)]
+        return next((text for text in texts if read_prompt(text) is not None), texts[0])
 
 
 def refusal(error: ValidationError) -> JSONResponse:
     """Answer an invalid request."""
     first = error.errors()[0]
     param = str(first["loc"][0]) if first["loc"] else None
-    message = f"{param or 'the body'}: {first['msg']}"
-    body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
-    return JSONResponse({"error": body}, 404 if param == "model" else 400)
+    detail = {"message": f"{param or 'the body'}: {first['msg']}", "param": param, "code": first["type"]}
+    return JSONResponse({"error": {"type": "invalid_request_error", **detail}}, 404 if param == "model" else 400)
 
 
 def tokens(text: str) -> list[str]:
