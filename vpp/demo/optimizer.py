@@ -348,18 +348,22 @@ def _improve(question: OptimizerQuestion, temperature: float, rng: Generator) ->
     else:
         weights = forms(seen, question.rule[: reading.start])
         some = [fit(_draw(weights, rng), seen, rng) for _ in range(1 + int(rng.poisson(temperature)))]
-        scores = {rule: _score(seen, rule) for rule in some if rule and _is_within_reach(batch, rule)}
-        scores |= {rule: _score(seen, rule) + _NEAR for rule in near}
+        if not batch.labels:
+            reach = _REACH * float(np.ptp(batch.targets)) + 1e-9
+            some = [rule for rule in some if rule and np.abs(_misses(batch, rule)).max() <= reach]
+        scores = {rule: _judge(seen, rule)[0] + _NEAR * (rule in near) for rule in (*some, *near) if rule}
         if current:
-            scores[current] = _score(seen, current) + _bonus(batch, current)
+            # Ten rows may have one label by chance: a rule that tells labels apart is not given up for it.
+            is_useful = not batch.wrong(current).any() or len(set(map(current.answer, batch.rows))) > 1
+            scores[current] = _judge(seen, current)[0] + (_STAYING * is_useful if batch.labels else _STAYING_FORMULA)
     luck = temperature * _BOLDNESS * rng.gumbel(size=len(scores))
     order = np.argsort(-(np.array(list(scores.values())) + luck))
     differs = teller(batch, current, rng) if current else lambda _: True
     by_luck = (list(scores)[at] for at in order)
     rule = next((rule for rule in by_luck if rule == current or differs(rule)), current or batch.constant)
     if rule == current:
-        return f"I keep the rule: it {_fit_words(seen, rule)}.", question.rule[reading.start :].strip()
-    return f"{near.get(rule, 'A rule of another form')} {_fit_words(seen, rule)}.", rule.say()
+        return f"I keep the rule: it {_judge(seen, rule)[1]}", question.rule[reading.start :].strip()
+    return f"{near.get(rule, 'A rule of another form')} {_judge(seen, rule)[1]}", rule.say()
 
 
 def _glimpse(batch: Batch, is_first: bool, temperature: float, rng: Generator) -> Batch:
@@ -375,30 +379,15 @@ def _glimpse(batch: Batch, is_first: bool, temperature: float, rng: Generator) -
     return Batch([batch.rows[at] for at in chosen], batch.targets[chosen].tolist(), batch.columns)
 
 
-def _score(seen: Batch, rule: Rule) -> float:
-    """Return minus the errors, or the log-likelihood of a formula, less penalties for length."""
-    if seen.labels:
-        return -seen.wrong(rule).sum() - _PER_CONDITION * sum(len(rules.leaves(one)) for one, _ in rule.cases if one)
-    mean_square, floor = np.mean(_misses(seen, rule) ** 2), 1e-3 * np.var(seen.targets) + 1e-12
-    length = len(re.findall(" [-+] |output", rule.say()))
-    return float(-0.5 * len(seen.rows) * math.log(mean_square + floor) - _PER_TERM * length)
-
-
-def _bonus(batch: Batch, current: Rule) -> float:
-    """Return the bonus of staying. Ten rows may have one label by chance: a rule is not given up for that."""
-    is_useful = not batch.wrong(current).any() or len(set(map(current.answer, batch.rows))) > 1
-    return _STAYING * is_useful if batch.labels else _STAYING_FORMULA
-
-
-def _is_within_reach(batch: Batch, rule: Rule) -> bool:
-    return bool(batch.labels) or np.abs(_misses(batch, rule)).max() <= _REACH * float(np.ptp(batch.targets)) + 1e-9
-
-
-def _fit_words(seen: Batch, rule: Rule) -> str:
+def _judge(seen: Batch, rule: Rule) -> tuple[float, str]:
+    """Return minus the errors, or the log-likelihood of a formula, less penalties for length; and the fit in words."""
     size = len(seen.rows)
     if seen.labels:
-        return f"gets {size - seen.wrong(rule).sum()} of the {size} rows I looked at right"
-    return f"misses by {np.mean(_misses(seen, rule) ** 2) ** 0.5:.3g} (root mean square) on the {size} rows I looked at"
+        errors, length = int(seen.wrong(rule).sum()), sum(len(rules.leaves(one)) for one, _ in rule.cases if one)
+        return -errors - _PER_CONDITION * length, f"gets {size - errors} of the {size} rows I looked at right."
+    square, length = float(np.mean(_misses(seen, rule) ** 2)), len(re.findall(" [-+] |output", rule.say()))
+    score = -0.5 * size * math.log(square + 1e-3 * np.var(seen.targets) + 1e-12) - _PER_TERM * length
+    return score, f"misses by {square**0.5:.3g} (root mean square) on the {size} rows I looked at."
 
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
