@@ -149,8 +149,8 @@ class _Reader:
         self._columns, self._labels = columns, labels
         cells = {one.name: rules.cell(one) for one in columns}
         self._cells = {name.casefold(): one for name, one in cells.items()} | cells
-        self._tokens = list[Part | str]()
-        """By their numbers; the words in brackets are text."""
+        self._tokens = list[tuple[Part | None, str]]()
+        """Names and texts in quotes with what they say, and words in brackets, by their numbers."""
         self._parts = dict[tuple[str, str], Part | None]()
         """Parts of the sentence by kind and words."""
         name = _any_of(filter(rules.is_plain, cells))
@@ -174,10 +174,9 @@ class _Reader:
         for at, clause in enumerate(clauses):
             if match := _CLAUSE.fullmatch(clause):
                 condition, outcome, other, given, rest = match.groups()
-                if rest and not (at == len(clauses) - 1 and (at or rest.startswith("→ "))):
-                    raise Unreadable
                 part = None if rest else self._read("C", self._outside(condition or given))
-                if not rest and part is None:
+                is_rest = rest and at == len(clauses) - 1 and (at or rest.startswith("→ "))
+                if not part and not is_rest:
                     raise Unreadable
                 yield Case(part, self._outcome((outcome or other or rest).strip("→,; ")))
 
@@ -198,16 +197,16 @@ class _Reader:
             word, kind = match[0], match.lastgroup
             if kind == "string":
                 said = re.sub(r"\\(.)", r"\1", word[1:-1])
-                yield self._token("S", self._cells.get(said) or self._cells.get(said.casefold()) or rules.label(said))
+                yield self._token("S", said, self._cells.get(said) or self._cells.get(said.casefold()))
             elif kind == "name":
-                yield self._token("X", self._cells.get(word) or self._cells[word.casefold()])
+                yield self._token("X", word, self._cells.get(word) or self._cells[word.casefold()])
             elif match["number"]:
                 yield match["number"].replace(",", "") + (" *" if match["factor"] else "")
             else:
                 yield "→" if kind == "target" else word.lower()
 
-    def _token(self, letter: str, part: Part | str) -> str:
-        self._tokens.append(part)
+    def _token(self, letter: str, text: str, cell: Part | None = None) -> str:
+        self._tokens.append((cell, cell.value.name if cell else text))
         return f"{letter}{len(self._tokens) - 1}"
 
     def _outside(self, text: str) -> str:
@@ -219,12 +218,7 @@ class _Reader:
 
     def _text(self, words: str) -> str:
         """Return words with the texts of their tokens."""
-
-        def said(match: re.Match[str]) -> str:
-            part = self._tokens[int(match[0][1:])]
-            return part if isinstance(part, str) else str(part.value.name if part.kind == "X" else part.value)
-
-        return re.sub(r"\b[A-Z]\d+\b", said, words)
+        return re.sub(r"\b[A-Z]\d+\b", lambda match: self._tokens[int(match[0][1:])][1], words)
 
     def _read(self, kind: str, text: str) -> Part | None:
         """Return the part of a kind that the words say, None if they say none. Raises Unreadable after many tries."""
@@ -236,12 +230,13 @@ class _Reader:
         return self._parts[kind, text]
 
     def _part(self, kind: str, text: str) -> Part | None:
-        token = self._tokens[int(text[1:])] if re.fullmatch(r"[A-Z]\d+", text) else None
-        if isinstance(token, str):
-            return self._read(kind, token)
-        kinds = {"V": ("number", "unknown"), "T": ("text", "unknown")}
-        if token and token.kind == "X" and kind in "VTXA":
-            return token if token.value.kind in kinds.get(kind, token.value.kind) else None
+        if re.fullmatch(r"[A-Z]\d+", text):
+            cell, inner = self._tokens[int(text[1:])]
+            if text[0] == "B":
+                return self._read(kind, inner)
+            if cell and kind in "VTXA":
+                kinds = {"V": ("number", "unknown"), "T": ("text", "unknown")}
+                return cell if cell.value.kind in kinds.get(kind, cell.value.kind) else None
         match kind:
             case "D" | "V" if (value := rules.read_number(text.replace("- ", "-"))) is not None:
                 return number(value)

@@ -295,11 +295,8 @@ def _said(words: str, parts: Sequence[Part]) -> str:
 
 def _in_brackets(phrase: Phrase, texts: Sequence[str], parts: Sequence[Part]) -> list[str]:
     """Put parts in brackets that bind more loosely than the phrase, or as loosely and are not the first of a sum."""
-    firm = [phrase.binds - (at > 0 or phrase.binds in (1, 2, 7)) for at in range(len(texts))]
-    return [
-        f"({text})" if phrase.binds and part.binds > most else text
-        for text, part, most in zip(texts, parts, firm, strict=True)
-    ]
+    most = [phrase.binds - (at > 0 or phrase.binds in (1, 2, 7)) if phrase.binds else 9 for at in range(len(texts))]
+    return [f"({text})" if parts[at].binds > most[at] else text for at, text in enumerate(texts)]
 
 
 def joined(word: str, parts: Sequence[Part]) -> Part:
@@ -307,12 +304,12 @@ def joined(word: str, parts: Sequence[Part]) -> Part:
     some = tuple(dict.fromkeys(one for part in parts for one in (part.parts if part.phrase == word else (part,))))
     if len(some) == 1:
         return some[0]
-    phrase, is_and = PHRASES[word], word == AND
-    needs = tuple(dict.fromkeys(need for one in some for need in one.needs)) if is_and else ()
-    codes = [one.code if is_and or not one.needs else f"({one.test})" for one in some]
-    texts, codes = (_in_brackets(phrase, each, some) for each in ([one.words for one in some], codes))
-    joint = f" {phrase.code} "
-    return Part("C", joint.join(texts), joint.join(codes), needs, phrase.binds, None, word, some)
+    phrase, needs = PHRASES[word], tuple(dict.fromkeys(need for one in some for need in one.needs if word == AND))
+    codes = [one.code if word == AND or not one.needs else f"({one.test})" for one in some]
+    words, code = (
+        f" {phrase.code} ".join(_in_brackets(phrase, each, some)) for each in ([one.words for one in some], codes)
+    )
+    return Part("C", words, code, needs, phrase.binds, None, word, some)
 
 
 def leaves(condition: Part) -> list[Part]:
