@@ -139,29 +139,26 @@ def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generato
     return min(checks, key=lambda one: (batch.holds(one) != inside)[among].sum(), default=None)
 
 
-_ARRANGEMENTS = [words for words, phrase in rules.PHRASES.items() if phrase.gives == "C" and words.startswith("{L}")]
+_ARRANGEMENTS, _QUANTITIES = (
+    [words for words, phrase in rules.PHRASES.items() if phrase.gives == kind and rules.SLOT.findall(words) == ["L"]]
+    for kind in "CV"
+)
 
 
 def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part | None:
-    """Draw a property of sequences: a bound on a quantity, a remainder, numbers that it contains, or an arrangement."""
+    """Draw a property of sequences from the table: an arrangement, or a bound on a quantity or its remainder."""
     whole, rows = batch.whole, [batch.whole.of(row) for row in batch.rows]
-    kind = _draw({"bound": 0.3, "remainder": 0.35, "content": 0.1, "arrangement": 0.25}, rng)
-    if kind == "arrangement" or not all(rows):
+    if rng.random() < 0.25 or not all(rows):
         return node(_pick(_ARRANGEMENTS, rng), whole)
-    one = _pick(sorted({one for row in rows for one in row}), rng)
-    if kind == "content":
-        return node(IS, node(COUNT, node("{D}s", one), whole), node("at least {V}", _pick([1, 1, 1, 2], rng)))
-    places = [node(f"the {place} number among {{L}}", whole) for place in ("first", "second", "last")]
-    item, other = (_pick(batch.numeric if batch.numeric else places, rng) for _ in range(2))
-    part = rules.items(batch.columns, stop=int(rng.integers(2, max(3, min(map(len, rows))))))
-    if batch.numeric and item != other:
-        part = rules.items(batch.columns, [item.value.name, other.value.name])
-    large = node("numbers that are {K}", node("greater than {V}", one))
+    one, cells = _pick(sorted({one for row in rows for one in row}), rng), batch.numeric
+    two = [cells[at] for at in sorted(rng.permutation(len(cells))[:2])]
+    part = rules.items(batch.columns, [cell.value.name for cell in two], stop=0 if two else 2)
+    counted = [node("{D}s", one), node("even numbers"), node("numbers that are {K}", node("greater than {V}", one))]
     sums = [node("the sum of {L}", some) for some in (whole, part, part)]
-    ends = [node(f"the {end} number among {{L}}", whole) for end in ("largest", "smallest")]
-    counts = [node(COUNT, some, whole) for some in (node("even numbers"), large)]
-    quantity = _pick([*sums, *ends, *counts, item, item, node("{V} - {V}", item, other)], rng)
-    if kind == "bound":
+    counts = [node(COUNT, _pick(counted, rng), whole) for _ in range(3)]
+    others = [node(_pick(_QUANTITIES, rng), whole) for _ in range(4)]
+    quantity = _pick([*sums, *counts, *others, *two], rng)
+    if rng.random() < 0.5:
         return _bound(batch, quantity, inside, among, rng)
     return node(IS, quantity, _pick([node("even"), node("odd")] * 2 + [node("divisible by {D}", 3)], rng))
 
