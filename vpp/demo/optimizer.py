@@ -155,9 +155,10 @@ def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part |
     part = rules.items(batch.columns, [cell.value.name for cell in two], stop=0 if two else 2)
     counted = [node("{D}s", one), node("even numbers"), node("numbers that are {K}", node("greater than {V}", one))]
     sums = [node("the sum of {L}", some) for some in (whole, part, part)]
-    counts = [node(COUNT, _pick(counted, rng), whole) for _ in range(3)]
-    others = [node(_pick(_QUANTITIES, rng), whole) for _ in range(4)]
-    quantity = _pick([*sums, *counts, *others, *two], rng)
+    counts = [node(COUNT, _pick(counted, rng), whole) for _ in range(2)]
+    ends = [node(f"the {end} number among {{L}}", whole) for end in ("largest", "smallest")]
+    others = [node(_pick(_QUANTITIES, rng), whole) for _ in range(2)]
+    quantity = _pick([*sums, *counts, *ends, *others, *two], rng)
     if rng.random() < 0.5:
         return _bound(batch, quantity, inside, among, rng)
     return node(IS, quantity, _pick([node("even"), node("odd")] * 2 + [node("divisible by {D}", 3)], rng))

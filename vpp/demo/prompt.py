@@ -83,8 +83,9 @@ def read_prompt(text: str) -> Question | None:
             return PriorQuestion(rule, kinds, tuple(_LABEL.findall(listed)))
         case {"Inputs": inputs, "Current rule": rule, "Correct outputs": outputs}:
             rows, targets = _blocks(inputs), _blocks(outputs)
-            pairs = [(rows[key], targets[key]) for key in rows if key in targets]
-            return OptimizerQuestion(rule, *zip(*pairs, strict=True), labels) if pairs else None
+            keys = [key for key in rows if key in targets]
+            some, wanted = (tuple(each[key] for key in keys) for each in (rows, targets))
+            return OptimizerQuestion(rule, some, wanted, labels) if keys else None
         case {"Rule": rule, "Input": cells} if _LETTER_FORM in form:
             return LearnerQuestion(rule, cells, tuple(_LETTERED_LABEL.findall(form)), "letter")
         case {"Rule": rule, "Input": cells}:

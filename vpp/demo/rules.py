@@ -183,7 +183,7 @@ class Part(NamedTuple):
             return row.get(self.value.name)
         if self.kind == "L":
             columns, start, stop = self.value
-            cells = [one for column in columns if (one := row.get(column.name)) is not None]
+            cells: list[Any] = [one for column in columns if (one := row.get(column.name)) is not None]
             is_list = columns[0].kind == "numbers"
             return list(cells[0] if cells and is_list else cells)[start:stop] if cells or not is_list else None
         if not self.phrase:
