@@ -85,6 +85,8 @@ def _formats(kind: str) -> Iterator[tuple[re.Pattern[str], str, bool]]:
         text = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", rules.denial(words) if is_denied else words)
         text = re.escape(_spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", text))))
         text = re.sub(r"\\\{\w\\\}", "(.+)", text)
+        if sign := re.fullmatch(r"\{V\} ([-+*/]) \{V\}", words):  # the last of a sum's signs is worked out last
+            text = text.removesuffix("(.+)") + rf"((?:(?! [{'-+' if sign[1] in '-+' else '*/'}] ).)+)"
         for each in dict.fromkeys((text, text.replace(r"\ among\ (.+)", "()"))):
             yield re.compile(each), words, is_denied
 
