@@ -126,15 +126,16 @@ def _condition(form: str, batch: Batch, inside: Mask, among: Mask, rng: Generato
     cells = batch.cells if form == "column" else batch.numeric
     some = [cells[at] for at in sorted(rng.permutation(len(cells))[: rng.integers(1, 7) if form == "column" else 2])]
     if form == "line":
-        points = np.stack([*map(batch.values, some), batch.every], axis=1)
-        usable = among & ~np.isnan(points).any(axis=1)
-        slope = np.linalg.lstsq(points[usable], inside[usable].astype(float), rcond=None)[0][:2]
+        table = np.stack([*map(batch.values, some), batch.every], axis=1)
+        usable = among & ~np.isnan(table).any(axis=1)
+        slope = np.linalg.lstsq(table[usable], inside[usable].astype(float), rcond=None)[0][:2]
         weights = [_rounded(float(one), 1) for one in slope / (np.abs(slope).max() or 1.0)]
         some = [total(list(zip(weights, some, strict=True)))]
     if form == "circle":
-        is_elsewhere = inside.any() and rng.random() < 0.4
-        centre = [float(np.nanmean(batch.values(cell)[inside])) if is_elsewhere else 0.0 for cell in some]
-        some = [node(rules.DISTANCE, *(_rounded(one, 1) for one in centre), *some)]
+        points = [values[inside & ~np.isnan(values)] for values in map(batch.values, some)]
+        is_elsewhere = inside.any() and rng.random() < 0.4 and all(map(len, points))
+        centre = [_rounded(float(each.mean()), 1) if is_elsewhere else 0.0 for each in points]
+        some = [node(rules.DISTANCE, *centre, *some)]
     checks = [check for term in some if (check := _check(batch, term, inside, among, rng))]
     return min(checks, key=lambda one: (batch.holds(one) != inside)[among].sum(), default=None)
 
@@ -165,7 +166,6 @@ def _property(batch: Batch, inside: Mask, among: Mask, rng: Generator) -> Part |
 
 
 # --- rules of a form -----------------------------------------------------------------------------------------
-
 
 _FORMS = {
     "columns": {
@@ -271,35 +271,30 @@ def _misses(batch: Batch, formula: Rule) -> Floats:
 
 def revisions(rule: Rule, batch: Batch, rng: Generator) -> Iterator[tuple[str, Rule]]:
     """Yield rules of labels like the current one, after the name of the change."""
-    cases = [(condition, outcome) for condition, outcome in rule.cases if condition and batch.labels]
     wrong, left, form = batch.wrong(rule), batch.every, "sequence" if batch.is_sequential else "column"
-    for at, (condition, outcome) in enumerate(cases):
+    n = sum(case.condition is not None for case in rule.cases) if batch.labels else 0
+    for at, (condition, outcome) in enumerate(rule.cases[:n]):
+        assert condition
         inside, goal = left & batch.holds(condition), batch.targets == outcome.value
         word, parts = (condition.phrase, condition.parts) if condition.phrase in (AND, OR) else (AND, (condition,))
-        changes: list[tuple[str, list[Part | None]]] = [
-            ("another condition", [_condition(form, batch, goal, left, rng)])
-        ]
-        if (wrong & inside).any():
-            further = _condition(form, batch, ~wrong, inside, rng)
-            changes.append(("a further condition", [further and rules.joined(AND, [condition, further])]))
+        changes: list[tuple[str, Sequence[Part | None]]] = []
+        changes.append(("another condition", [_condition(form, batch, goal, left, rng)]))
+        if (wrong & inside).any() and (further := _condition(form, batch, ~wrong, inside, rng)):
+            changes.append(("a further condition", [rules.joined(AND, [condition, further])]))
         for i, part in enumerate(parts):
-            rest = [*parts[:i], *parts[i + 1 :]]
+            rest = (*parts[:i], *parts[i + 1 :])
             moved = _bound(batch, part.parts[0], goal, left, rng) if part.phrase == IS else None
-            changes += [("a part left out", [*rest]), ("a bound moved", [*rest, moved])]
+            changes += [("a part left out", rest), ("a bound moved", (*rest, moved))]
         for words, new in changes:
             some = [one for one in new if one]
-            if len(some) == len(new) and (some or cases[1:]):
+            if len(some) == len(new) and (some or n > 1):
                 case = [Case(rules.joined(word, some), outcome)] if some else []
                 yield words, rule._replace(cases=(*rule.cases[:at], *case, *rule.cases[at + 1 :]))
         left = left & ~inside
-    missed = sorted(set(batch.targets[wrong & left])) if cases else []
+    missed = sorted(set(batch.targets[wrong & left])) if n else []
     label = _pick(missed, rng) if missed else None
     if label and (wider := _condition(form, batch, batch.targets == label, left, rng)):
-        further_case = Case(wider, rules.label(label))
-        yield (
-            "a further case",
-            rule._replace(cases=(*rule.cases[: len(cases)], further_case, *rule.cases[len(cases) :])),
-        )
+        yield "a further case", rule._replace(cases=(*rule.cases[:n], Case(wider, rules.label(label)), *rule.cases[n:]))
 
 
 # --- proposals -----------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def read_rule(text: str, columns: tuple[Column, ...], labels: tuple[str, ...]) -
         cases += more
     # Without an outcome for other rows, it is that of two labels which no case has.
     left = [label for label in labels if label not in {case.outcome.value for case in cases}]
-    if cases and cases[-1].condition and len(labels) == 2 and len(left) == 1:
+    if cases and cases[-1].condition and (len(labels), len(left)) == (2, 1):
         cases.append(Case(None, rules.label(left[0])))
     return Reading(Rule(columns, tuple(cases)) if cases else None, start, tuple(unread))
 
@@ -252,12 +252,10 @@ class _Reader:
                 parts = [part for slot, each in slots if (part := self._read(slot, each))]
                 if len(parts) == len(match.groups()):
                     return node(NOT, node(words, *parts)) if is_denied else node(words, *parts)
-        if kind == "A":
-            return self._read("V", text)
-        if kind == "K":
-            same = self._read("V", text)
-            return node("equal to {V}", same) if same else None
-        return self._joint(text) if kind == "C" else None
+        value = self._read("V", text) if kind in "AK" else None
+        if value and kind == "K":
+            return node("equal to {V}", value)
+        return self._joint(text) if kind == "C" else value
 
     def _joint(self, text: str) -> Part | None:
         """Read conditions with `and` or `or` between them. `The sum is even and at most 26` has one subject."""
@@ -280,10 +278,8 @@ class _Reader:
         words = re.split(joints, text.removeprefix("one of "))
         if any(not one or _NO_TEXT.search(one) for one in words):
             return None
-        values = [rules.read_number(one) for one in words]
-        return rules.choice(
-            *(self._text(one) if value is None else value for one, value in zip(words, values, strict=True))
-        )
+        numbers = map(rules.read_number, words)
+        return rules.choice(*(self._text(one) if n is None else n for one, n in zip(words, numbers, strict=True)))
 
     def _items(self, text: str) -> Part | None:
         """Read a list of numbers: all of a row, the first or last of them, or some columns."""

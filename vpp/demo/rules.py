@@ -144,8 +144,7 @@ def denial(words: str) -> str:
     """Return the format that denies a condition; empty if there is none."""
     if words in (NOT, AND, OR):
         return ""
-    for verb, no in ((" is ", " is not "), (" are ", " are not "), (" have ", " do not have ")):
-        words = words.replace(verb, no)
+    words = re.sub(" (is|are) ", r" \1 not ", words).replace("have", "do not have")
     return words.replace("contains", "does not contain")
 
 
