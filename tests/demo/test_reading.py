@@ -223,4 +223,6 @@ CELLS = {
 
 def test_a_cell_has_the_value_that_a_person_sees() -> None:
     assert {text: read_value(text) for text in CELLS} == CELLS
-    assert read_row("price: 12.50 €\nzip: 00123") == {"price": 12.5, "zip": "00123"}
+    assert read_row("price: 12.50 €\nzip: 00123\nQ1: age: 7\nat: 12:30") == {
+        "price": 12.5, "zip": "00123", "Q1: age": 7.0, "at": "12:30",
+    }  # fmt: skip

@@ -19,7 +19,7 @@ ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
     "the", "sum", "and", "or", "not", "of", "distance", "origin", "radius", "circle", "sin", "log", "max", "even",
     "odd", "first", "half", "zero", "one", "pi", "Class", "label", "Otherwise", "it", "length", "count", "value",
-    "total", "point", "größe", "x²", "ratio:z",
+    "total", "point", "größe", "x²", "ratio:z", "when", "then", "say", "else", "answer",
 ]  # fmt: skip
 NAMES = st.one_of(
     st.sampled_from(ODD_NAMES),

@@ -25,6 +25,8 @@ Row = dict[str, Value]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _SEQUENCE = re.compile(rf"[\[(]?\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]?")
+_LINE = re.compile(r"(.+): (missing|[-+]?[.\d]\S*)|(.*?):(.*)")
+"""A name may have a colon if the cell is a number or missing."""
 _WITH_UNIT = re.compile(rf"({_NUMBER})(?: [^\s\d]{{1,12}})?")
 
 
@@ -48,8 +50,9 @@ def read_value(text: str) -> Value:
 
 @lru_cache(maxsize=8192)
 def read_row(text: str) -> Row:
-    lines = [line.partition(":" if line.endswith(":") else ": ") for line in text.split("\n")]
-    return {name.strip(): read_value(value) for name, _, value in lines if name.strip()}
+    lines = [match.groups("") for line in text.split("\n") if (match := _LINE.fullmatch(line))]
+    cells = {(name or other).strip(): read_value(number or value) for name, number, other, value in lines}
+    return {name: cell for name, cell in cells.items() if name}
 
 
 def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
@@ -135,7 +138,8 @@ PHRASES = {
 }  # fmt: skip
 """By their format in English."""
 SLOT = re.compile(r"\{([A-Z])\}")
-WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"if output otherwise always one numbers last {' '.join(PHRASES)}"))
+_CLAUSES = "if when then output answer predict return say otherwise else always one numbers last"
+WORDS_OF_RULES = frozenset(re.findall("[a-z]+", f"{_CLAUSES} {' '.join(PHRASES)}"))
 _JOINTS = frozenset(re.findall(r"\w+", "a an and are if is not of or otherwise output than the to"))
 _NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^().\n\"]*\))?")
 
