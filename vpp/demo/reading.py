@@ -252,10 +252,10 @@ class _Reader:
                 parts = [part for slot, each in slots if (part := self._read(slot, each))]
                 if len(parts) == len(match.groups()):
                     return node(NOT, node(words, *parts)) if is_denied else node(words, *parts)
-        value = self._read("V", text) if kind in "AK" else None
-        if value and kind == "K":
-            return node("equal to {V}", value)
-        return self._joint(text) if kind == "C" else value
+        term = self._read("V", text) if kind in "AK" else None
+        if term and kind == "K":
+            return node("equal to {V}", term)
+        return self._joint(text) if kind == "C" else term
 
     def _joint(self, text: str) -> Part | None:
         """Read conditions with `and` or `or` between them. `The sum is even and at most 26` has one subject."""
