@@ -85,7 +85,7 @@ STATED = [
     *((text, DIGITS, LABELS) for text in (*EVEN_SUM, *HAS_ZERO)),
     *((text.removeprefix("The decision boundary is a circle. "), POINTS, LABELS) for text in CIRCLES),
     *((f"Output 1 if {condition}; otherwise output 0.", FLOWERS, LABELS) for condition, *_ in CATEGORIES),
-    *((text, LINES, ()) for text in (*FORMULAS, "Output x / (x + 1) + log(x) * sqrt(x) - x^3 + exp(x).")),
+    *((text, LINES, ()) for text in (*FORMULAS, "Output x / 3 + abs(x) * sqrt(abs(x)) - x^3 + exp(x).")),
 ]
 
 

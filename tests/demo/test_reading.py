@@ -108,7 +108,6 @@ CONDITIONS = [
     ("a is over 4 and b is under 4", {"5 0 0 0": "1", "5 5 0 0": "0"}),
     ("a is 5 or more", {"5 0 0 0": "1", "4 0 0 0": "0"}),
     ("a is 3 to 5 and b is from 1 to 2", {"3 1 0 0": "1", "5 2 0 0": "1", "6 1 0 0": "0", "3 0 0 0": "0"}),
-    ("a is 3-5 or a is 9-1", {"4 0 0 0": "1", "8 0 0 0": "1", "6 0 0 0": "0"}),
     ("a is not 3-5", {"4 0 0 0": "0", "6 0 0 0": "1"}),
     ("a is 3-5*b", {"3 0 0 0": "1", "4 0 0 0": "0"}),
 ]
@@ -224,4 +223,6 @@ CELLS = {
 
 def test_a_cell_has_the_value_that_a_person_sees() -> None:
     assert {text: read_value(text) for text in CELLS} == CELLS
-    assert read_row("price: 12.50 €\nzip: 00123") == {"price": 12.5, "zip": "00123"}
+    assert read_row("price: 12.50 €\nzip: 00123\nQ1: age: 7\nat: 12:30") == {
+        "price": 12.5, "zip": "00123", "Q1: age": 7.0, "at": "12:30",
+    }  # fmt: skip

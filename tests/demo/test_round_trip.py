@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from tests.demo.asking import BINARY, REGRESSION, columns
+from tests.demo.asking import BINARY, REGRESSION
 from vpp.demo import optimizer
 from vpp.demo.optimizer import Batch
-from vpp.demo.prompt import PriorQuestion
+from vpp.demo.prompt import Column, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import WORDS_OF_RULES, Row, Rule, Value
 
@@ -19,7 +19,7 @@ ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
     "the", "sum", "and", "or", "not", "of", "distance", "origin", "radius", "circle", "sin", "log", "max", "even",
     "odd", "first", "half", "zero", "one", "pi", "Class", "label", "Otherwise", "it", "length", "count", "value",
-    "total", "point", "größe", "x²", "ratio:z",
+    "total", "point", "größe", "x²", "ratio:z", "when", "then", "say", "else", "answer",
 ]  # fmt: skip
 NAMES = st.one_of(
     st.sampled_from(ODD_NAMES),
@@ -55,8 +55,8 @@ def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -
 
 def written(batch: Batch, rng: Generator) -> Iterator[Rule]:
     """Yield a rule of every form, and its revisions."""
-    for fit in optimizer.forms(batch):
-        rule = fit(batch, rng)
+    for form in optimizer.forms(batch):
+        rule = optimizer.fit(form, batch, rng)
         if rule is not None:
             yield rule
             yield from (one for _, one in optimizer.revisions(rule, batch, rng))
@@ -109,7 +109,11 @@ def test_rules_without_rows_are_read_back(
     sentence = BINARY if labels else REGRESSION
     question = PriorQuestion(sentence, tuple(zip(names, kinds, strict=False)), tuple(labels))
     text = optimizer.propose(question, temperature=temperature, seed=seed).partition("\n\nNew rule:\n")[2]
-    reading = read_rule(f"{sentence} {text}", columns(*names), tuple(labels))
+    table = [
+        Column(f"c{at}", name, kind if kind == "number" else "numbers" if kind == "sequence" else "text", (), False)
+        for at, (name, kind) in enumerate(question.columns)
+    ]
+    reading = read_rule(f"{sentence} {text}", tuple(table), tuple(labels))
     assert reading.rule is not None, text
     assert reading.unread == (), text
     assert f"{sentence} {text}"[reading.start :] == text

@@ -64,10 +64,10 @@ def _answer(text: str, inputs: Inputs) -> str:
     return label if isinstance(label, str) else LABELS[0]
 
 
-def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, temperature: float, seed: int) -> str:
+def write(text: str, rows: Sequence[Row], *, temperature: float, seed: int) -> str:
     """Return the demo model's next sentence."""
     targets = tuple(str(row.target) for row in rows)
-    question = OptimizerQuestion(text, tuple(_lines(row.inputs) for row in rows), tuple(said), targets, LABELS)
+    question = OptimizerQuestion(text, tuple(_lines(row.inputs) for row in rows), targets, LABELS)
     return said_to(question, temperature=temperature, seed=seed)
 
 
@@ -79,7 +79,7 @@ def sentence(rows: Sequence[Row], rng: np.random.Generator) -> str:
     """Draw a sentence: fitted to eight rows with labels by chance, and each label is its answer on a fifth of all."""
     while True:
         some = [replace(rows[at], target=LABELS[i % 2]) for i, at in enumerate(rng.choice(len(rows), 8, replace=False))]
-        text = write(SEED_TEXT, some, [None] * 8, temperature=1.0, seed=int(rng.integers(2**32)))
+        text = write(SEED_TEXT, some, temperature=1.0, seed=int(rng.integers(2**32)))
         if 0.2 < np.mean([answer(text, row) == LABELS[0] for row in rows]) < 0.8:
             return text
 
@@ -100,7 +100,7 @@ def demo() -> Script:
     """Both roles, which count a question once."""
 
     def rewrite(text: str, rows: Sequence[Row], said: Sequence[Prediction], temperature: float, seed: int) -> list[str]:
-        return 2 * [write(text, rows, [str(p.value) for p in said], temperature=temperature, seed=seed)]
+        return 2 * [write(text, rows, temperature=temperature, seed=seed)]
 
     def imagine(temperature: float, seed: int) -> list[str]:
         question = PriorQuestion(SEED_TEXT, tuple((name, "number") for name in NAMES), LABELS)

@@ -3,5 +3,5 @@
 It is not a language model. It imports nothing else from vpp.
 """
 
-VERSION = "9"
+VERSION = "10"
 """Changes with every change of an answer."""

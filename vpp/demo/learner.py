@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vpp.demo import rules
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import IS, IS_NOT, Case, Part, Row, Rule, Value, node
+from vpp.demo.rules import Part, Row, Rule, Value
 
 SURE = 0.98
 """Probability of the label that a rule gives."""
@@ -60,27 +60,23 @@ def write_program(question: ProgramQuestion) -> str:
 
 def _explanation(rule: Rule, row: Row, value: Value) -> str:
     """Name what the conditions of the deciding case are about; without one, of every case."""
-
-    def holds(condition: Part) -> bool:
-        return Rule(rule.columns, (Case(condition, rules.label("")),)).answer(row) is not None
-
-    def fact(one: Part) -> str:
-        if one.phrase not in (IS, IS_NOT):
-            return f"{'' if holds(one) else 'it is not so that '}{one.words}"
-        term = one.parts[0]
-        verdict = node(IS if holds(one) is (one.phrase == IS) else IS_NOT, *one.parts).words
-        value = Rule(rule.columns, (Case(None, term),)).answer(row)
-        return f"{term.words} is {_say(value)}, which {verdict.removeprefix(f'{term.words} ')}"
-
+    if value is None:
+        return "The rule gives nothing for this input."
     conditions = [case.condition for case in rule.cases if case.condition]
-    deciding = list(filter(holds, conditions))[:1] or conditions
-    facts = [fact(one) for condition in deciding for one in rules.leaves(condition)][:4]
-    result = "the rule gives nothing" if value is None else f"the rule gives {_say(value)}"
-    text = f"{'; '.join(facts)}, so {result}." if facts else f"{result}."
+    deciding = next((one for one in conditions if one.of(row)), None)
+    facts = [_fact(one, row) for each in ([deciding] if deciding else conditions) for one in rules.leaves(each)][:4]
+    text = f"{'; '.join(facts)}, so the rule gives {_say(value)}." if facts else f"the rule gives {_say(value)}."
     return text[0].upper() + text[1:]
 
 
+def _fact(condition: Part, row: Row) -> str:
+    words, term = condition.words if condition.of(row) else rules.node(rules.NOT, condition).words, condition.parts[0]
+    if condition.phrase not in (rules.IS, rules.ONE_OF, rules.ABSENT):
+        return words
+    return f"{term.words} is {_say(term.of(row))}, which {words.removeprefix(f'{term.words} ')}"
+
+
 def _say(value: Value) -> str:
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         return rules.say_number(float(f"{value:.6g}"))
     return str(value)[:80] if value is not None else "missing"

@@ -4,7 +4,6 @@ import re
 from typing import Literal, NamedTuple
 
 _SECTION = re.compile(r"^([A-Z][\w ]+):\n<<<\n(.*?)\n?^>>>$", re.MULTILINE | re.DOTALL)
-_NUMBERED = re.compile(r"(?m)^\[(\d+)\]\s?")
 _LABEL, _LETTERED_LABEL = re.compile(r"(?m)^- (.+)$"), re.compile(r"(?m)^- [A-Z] = (.+)$")
 _LETTER_FORM, _JSON_FORM = "\nAnswer with the letter of the label and nothing else.\n", '\n{"explanation"'
 _PROGRAM = re.compile(r"(?m)^Columns:\n((?:.+\n)+)Output: (?:one of:? (.+)|a number.*)\nRule: ((?s:.+))\Z")
@@ -13,8 +12,8 @@ _COLUMN = re.compile(
 )
 """Alias, name, kind, whether cells may be missing, and all texts; a number's values and unit are left unread."""
 
-Kind = Literal["number", "numbers", "text"]
-"""Of a column's cells; `numbers` is a list of numbers."""
+Kind = Literal["number", "numbers", "text", "unknown"]
+"""Of a column's cells; `numbers` is a list of numbers; unknown if all are missing."""
 Style = Literal["text", "json", "letter"]
 """Form of a learner's answer: reasons under headings, a JSON object, or a label's letter."""
 
@@ -57,11 +56,10 @@ class PriorQuestion(NamedTuple):
 
 
 class OptimizerQuestion(NamedTuple):
-    """Improve a rule, given its answers on a batch, None if one is missing. Draws follow from all fields."""
+    """Improve a rule on a batch. Draws follow from all fields."""
 
     rule: str
     inputs: tuple[str, ...]
-    predictions: tuple[str | None, ...]
     targets: tuple[str, ...]
     labels: tuple[str, ...]
 
@@ -83,12 +81,11 @@ def read_prompt(text: str) -> Question | None:
             named = (line.rpartition(": ") for line in lines.split("\n"))
             kinds = tuple((name.strip(), kind) for name, _, kind in named if name)
             return PriorQuestion(rule, kinds, tuple(_LABEL.findall(listed)))
-        case {"Inputs": inputs, "Current rule": rule, "Answers given with this rule": said, "Correct outputs": outputs}:
-            rows, answers, targets = map(_blocks, (inputs, said, outputs))
+        case {"Inputs": inputs, "Current rule": rule, "Correct outputs": outputs}:
+            rows, targets = _blocks(inputs), _blocks(outputs)
             keys = [key for key in rows if key in targets]
-            predictions = tuple(None if answers.get(key) == "no answer" else answers.get(key) for key in keys)
-            some, wanted = (tuple(map(each.__getitem__, keys)) for each in (rows, targets))
-            return OptimizerQuestion(rule, some, predictions, wanted, labels) if keys else None
+            some, wanted = (tuple(each[key] for key in keys) for each in (rows, targets))
+            return OptimizerQuestion(rule, some, wanted, labels) if keys else None
         case {"Rule": rule, "Input": cells} if _LETTER_FORM in form:
             return LearnerQuestion(rule, cells, tuple(_LETTERED_LABEL.findall(form)), "letter")
         case {"Rule": rule, "Input": cells}:
@@ -107,5 +104,4 @@ def _texts(listed: str | None) -> tuple[str, ...]:
 
 def _blocks(section: str) -> dict[str, str]:
     """Return `[1] …` blocks by number."""
-    _, *parts = _NUMBERED.split(section)
-    return {number: text.strip() for number, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {number: text.strip() for number, text in re.findall(r"(?ms)^\[(\d+)\]\s(.*?)(?=^\[\d+\]\s|\Z)", section)}

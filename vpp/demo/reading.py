@@ -1,27 +1,25 @@
-"""Read rules in plain English: words become tokens, and phrases of tokens become one token, until clauses are left.
+"""Read rules in plain English: a sentence's clauses, and a clause's parts, each by a phrase's format.
 
-A token of a part is a letter and a number, as in `X1 is greater than D2`: the letter is the part's kind, or Y for a
-column in quotes. `_STEPS` are made from the formats of the phrases in `rules`. Other wordings are turned into these by
-`_SPELLINGS`, before any step, and by `_VARIANTS`, which know parts.
+Names, texts in quotes and brackets become tokens, such as X3: a letter and a number. `_SPELLINGS` turn other wordings
+into those of the formats in `rules`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from vpp.demo import rules
 from vpp.demo.prompt import Column
-from vpp.demo.rules import Case, Part, Phrase, Rule, is_plain, node, number
+from vpp.demo.rules import AND, IS, NOT, OR, PHRASES, Case, Part, Rule, node, number
 
-LONGEST_TEXT = 4_000
-"""Characters of a rule that are read; the rest is ignored."""
-_MOST_STEPS = 200
-"""Phrases of a sentence that is read."""
+LONGEST_TEXT, _MOST_WORDS, _MOST_READ = 4_000, 120, 4_000
+"""Characters of a rule that are read; the rest is ignored. Words of a sentence that is read, and parts tried in it."""
 
 
 class Unreadable(ValueError):
-    """The sentence has more phrases, or other brackets, than the reader follows."""
+    """A sentence cannot be read."""
 
 
 def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
@@ -29,147 +27,71 @@ def _wordings(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(rf"(?<!\S)(?:{old})(?!\S)"), new) for old, new in pairs]
 
 
+_CLAUSES = _wordings(
+    ("when", "if"), ("else", "otherwise"), ("always", ""),
+    ("then|(?:label|answer|output) (?:is|=)|output|predict|answer|return|say", "→"),
+    ("(?:the )?(?:class )?→(?:(?: class)? →)*", "→"),
+    (r"(?:[,;] )?(?:and|or) (?:→ )?(\S+) otherwise$", r"otherwise \1"),
+)  # fmt: skip
+_CLAUSE = re.compile(r"if (.+?)(?: ,)? → (.+)|→ (.+?)(?: ,)? if (.+)|(.+)")
+_NUMERALS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten")
+_D, _REST = r"(\d[\d.]*)", r"((?:(?!and |or |, )\S+ ?)+)"
+_LIST = r"(number|(?:X\d+(?: , | and | or )?)+)"
+_MANY = rf"((?:at least|at most|equal to|(?:greater|less) than) {_D})"
 _SPELLINGS = _wordings(
-    ("an|the|then|always|both|either|strictly", ""),
-    ("(?:integer|digit|value|number)s?", "number"),
-    ("a(?= (?:palindrome|multiple|repeated|even|odd|number|D))", ""),
-    ("are|equals|==?", "is"), ("have", "has"), ("contains|includes?", "contain"), ("which", "that"),
-    ("when", "if"), ("else", "otherwise"), ("mean", "average"), ("total", "sum"), ("number sum", "sum"),
-    ("(?:class )?label is|(?:answer|output) is|predict|answer|return|say", "output"), ("class output", "output"),
+    ("an|the|both|either|strictly", ""), ("(?:integer|digit|value|number)s?", "number"),
+    (r"a(?= (?:palindrome|multiple|repeated|even|odd|number|\d))", ""), ("are|equals|==?", "is"), ("have", "has"),
+    ("includes?|contain", "contains"), ("which", "that"), ("mean", "average"), ("total", "sum"), ("number sum", "sum"),
     ("plus", "+"), ("minus|−|–", "-"), ("times|×|·", "*"), ("÷", "/"), (r"\*\*", "^"), ("√", "sqrt"),
-    ("greater than or equal to|no less than|>=|≥", "at least"),
-    ("less than or equal to|no more than|<=|≤", "at most"),
-    ("(?:more|larger|higher) than|above|over|>", "greater than"),
-    ("(?:fewer|smaller|lower) than|below|under|<", "less than"),
-    ("!=|≠", "is not"), ("exactly", "equal to"), ("does not", "not"), ("(is|not) (even|odd) number", r"\1 \2"),
-    ("multiple of", "divisible by"), ("increasing", "ascending"), ("decreasing", "descending"),
-    ("distinct", "different"), ("all of|(?:each|every one) of|each|every", "all"), ("there is", "number contain"),
-    ("(?:in|of|among) sequence", ""), ("sequence", "number"), ("neighbors", "neighbours"),
-    ("two neighbours is equal", "number has equal neighbours"), ("no number has", "not number has"),
-    ("contain repeated number", "contain repeated"), ("number contain repeated", "not number is all different"),
-    ("(sum|product|average|range|length)(?= (?:is|greater|less|at))", r"\1 of number"),
+    ("greater than or equal to|no less than", "at least"), ("less than or equal to|no more than", "at most"),
+    (">=|≥", "is at least"), ("<=|≤", "is at most"), (">", "is greater than"), ("<", "is less than"),
+    ("(?:more|larger|higher) than|above|over", "greater than"),
+    ("(?:fewer|smaller|lower) than|below|under", "less than"),
+    ("!=|≠", "is not"), ("exactly", "equal to"), ("(?:does|do) not", "not"), ("(is|not) (even|odd) number", r"\1 \2"),
+    ("is is", "is"), ("not is", "not"), ("multiple of", "divisible by"),
+    ("increasing", "ascending"), ("decreasing", "descending"), ("distinct", "different"),
+    ("(?:each|every one) of|each|every", "all"), ("all of|all(?= number)", "all"), ("there is", "number contains"),
+    ("contains any", "contains"), ("(?:in|of|among) sequence", ""), ("sequence", "number"),
+    ("no two neighbou?rs is equal", "number not has equal neighbours"),
+    ("(?:number )?contains repeated(?: number)?", "number is not all different"),
+    ("(sum|product|average|range|length)(?= is)", r"\1 of number"), ("of all number", "of number"),
     ("(largest|smallest) of|(first|last|largest|smallest) number in", r"\1\2 number among"),
-)  # fmt: skip
-
-_LIST = r"((?:all )?number|(?:first|last) D\d+ number|[XY]\d+(?:(?: ,)? (?:and|or) [XY]\d+| , [XY]\d+)*)"
-_PLACES = "|".join(rules.PLACES)
-_COUNTED = r"(D\d+|(?:even|odd) number|number that is (?:not )?K\d+)"
-_VARIANTS = _wordings(
-    (rf"({_PLACES}|largest|smallest) number(?! among)", r"\1 number among number"),
-    (rf"number of (different number|{_COUNTED})(?! among)", r"number of \1 among number"),
-    (r"number ((?:not )?K\d+)", r"number that is \1"), (r"(distance from \w+ to) ([VXYD]\d+ ,)", r"\1 point \2"),
-    (r"(distance from [VXYD]\d+ , [VXYD]\d+ to) ([VXYD]\d+ ,)", r"\1 point \2"),
-    (r"contain ([SY]\d+)", r"contain text \1"), (r"(D\d+) or more", r"at least \1"),
-    (r"(D\d+) or less", r"at most \1"),
-    (rf"number (not )?contain (?:any )?{_COUNTED}", r"\1number of \2 is at least D1"),
-    (rf"number (not )?contain no {_COUNTED}", r"\1number of \2 is D0"),
-    (rf"number (not )?contain (K\d+) {_COUNTED}", r"\1number of \3 is \2"),
-    (rf"{_LIST} is not (?=in|all|palindrome)(\w+)", r"not \1 is \2"),
-    (rf"all {_LIST} is not (K\d+)", r"number of number that is \2 among \1 is D0"),
-    (rf"all {_LIST} is (K\d+)", r"number of number that is not \2 among \1 is D0"),
-    (rf"(?:no|none of) {_LIST} is (K\d+)", r"number of number that is \2 among \1 is D0"),
-    (rf"any of {_LIST} is ((?:not )?K\d+)", r"number of number that is \2 among \1 is at least D1"),
-    (rf"(K\d+)(?: of)? {_LIST} is ((?:not )?K\d+)", r"number of number that is \3 among \2 is \1"),
+    (rf"{_D} or more", r"at least \1"), (rf"{_D} or less", r"at most \1"),
+    *((rf"(than|least|most|to|first|last|by|is(?! one of)) {word}", rf"\1 {n}") for n, word in enumerate(_NUMERALS)),
+    (rf"(is|not) (?:from )?{_D} (?:to|-) {_D}(?! [*/^+-])", r"\1 between \2 and \3"),
+    ("origin", "0 , 0"), (r"to(?= [BX]\d+ ,)", "to point"), (r"contains(?= S\d)", "contains text"),
+    ("(?<=number of )number(?= (?:greater|less|at|equal|divisible|between))", "number that is"),
+    (rf"number (?:not contains|contains no) {_REST}", r"number of \1 is 0"),
+    (rf"number contains {_MANY} {_REST}", r"number of \3 is \1"),
+    (rf"number contains {_REST}", r"number of \1 is at least 1"),
+    (rf"all {_LIST} is not {_REST}", r"number of number that is \2 among \1 is 0"),
+    (rf"(?:no|none of) {_LIST} is {_REST}", r"number of number that is \2 among \1 is 0"),
+    (rf"all {_LIST} is {_REST}", r"number of number that is not \2 among \1 is 0"),
+    (rf"any of {_LIST} is {_REST}", r"number of number that is \2 among \1 is at least 1"),
+    (rf"{_MANY} of {_LIST} is {_REST}", r"number of number that is \4 among \3 is \1"),
 )  # fmt: skip
 
 
-def _spelled(text: str) -> str:
-    for pattern, new in _SPELLINGS:
+def _spelled(text: str, wordings: list[tuple[re.Pattern[str], str]] = _SPELLINGS) -> str:
+    for pattern, new in wordings:
         text = " ".join(pattern.sub(new, text).split())
     return text
 
 
-# --- steps: from phrases to tokens ---------------------------------------------------------------------------
-
-_SLOTS = {"V": r"([VXYD]\d+)", "D": r"(D\d+)", "L": _LIST, "K": r"(K\d+)", "C": r"(C\d+)", "W": r"([SY]\d+)"}
-_ENDS_TEXT = (
-    "and|or|nor|neither|then|otherwise|else|if|when|unless|because|while|output|is|but|not|only|in|of|to|than|at|by|with|as"
-    "|that|from|about|more|less|fewer|greater|larger|smaller|higher|lower|all|contain|has"
-)
-"""Words that no unquoted category holds, so that a wording which cannot be read is no category."""
-_WORD = rf"(?!(?:{_ENDS_TEXT})(?!\S))[^\W_A-Z][^\s,()A-Z]*+"
-_ONE = rf"(?:[SYD]\d++|{_WORD}(?: {_WORD})*+)"
-_NO_SUBJECT = "(?! is| not| contain| K| otherwise)"
-_AFTER_IS = r"(?:(?<=is )|(?<=not ))"
-_OPERATIONS = {"*": rules.TIMES, "/": rules.OVER, "+": rules.PLUS, "-": rules.MINUS}
+def _formats(kind: str) -> Iterator[tuple[re.Pattern[str], str, bool]]:
+    """Yield (expression made from a phrase's format, the format, whether the words deny it)."""
+    every = [words for words, phrase in PHRASES.items() if phrase.gives == kind and words not in (AND, OR, NOT)]
+    for words, is_denied in product(every, (False, True) if kind == "C" else (False,)):
+        text = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", rules.denial(words) if is_denied else words)
+        text = re.escape(_spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", text))))
+        text = re.sub(r"\\\{\w\\\}", "(.+)", text)
+        if sign := re.fullmatch(r"\{V\} ([-+*/]) \{V\}", words):  # the last of a sum's signs is worked out last
+            text = text.removesuffix("(.+)") + rf"((?:(?! [{'-+' if sign[1] in '-+' else '*/'}] ).)+)"
+        for each in dict.fromkeys((text, text.replace(r"\ among\ (.+)", "()"))):
+            yield re.compile(each), words, is_denied
 
 
-def _steps() -> "Iterator[tuple[re.Pattern[str], Callable[[_Reader, re.Match[str]], str]]]":
-    """Yield (pattern, what to put in its place); the first that is found counts."""
-    yield re.compile(r"(is|not) (?:from )?(D\d+) (?:-|to) (D\d+)(?! [*/^+-])"), _span
-    yield from map(_reading, rules.TERMS)
-    for operators in ("*/", "+-"):
-        yield re.compile(rf"([VXYD]\d+) ([{operators}]) ([VXYD]\d+)"), _operation
-    yield from map(_reading, rules.CHECKS)
-    for pattern, words in _VARIANTS:
-        yield pattern, lambda _, match, words=words: match.expand(words)  # type: ignore[misc]
-    yield from map(_reading, rules.ARRANGEMENTS)
-    yield re.compile(rf"{_AFTER_IS}([XV]\d++)(?! is|,)"), lambda _, match: f"equal to {match[1]}"
-    yield re.compile(rf"one of ({_ONE}(?: , {_ONE})*+(?:(?: ,)? (?:or|and) {_ONE}{_NO_SUBJECT})*)"), _choice
-    yield re.compile(rf"{_AFTER_IS}({_ONE}(?:(?: , {_ONE})*(?: ,)? or {_ONE}{_NO_SUBJECT})*)"), _choice
-    yield from map(_reading, (rules.IS, rules.IS_NOT))
-    yield re.compile(r"(C\d+)((?: ,)? (?:and|or|but) )((?:not )?K\d+)(?!\S)"), _same_subject
-    yield re.compile(r"(?<!\S)not (C\d+)"), partial(_filled, rules.NOT)
-    for joint, words in ((rules.AND, "(?:and|but)"), (rules.OR, "or")):
-        yield re.compile(rf"(C\d+(?:(?: ,)? {words} C\d+)+)"), partial(_joint, joint)
-
-
-def _reading(phrase: Phrase) -> "tuple[re.Pattern[str], Callable[[_Reader, re.Match[str]], str]]":
-    """Make the expression that reads a phrase from its format, and what makes the part."""
-    words = re.sub(r"\((\{\w\}(?:, \{\w\})?)\)|(\})s", r"\1\2", phrase.words)
-    words = _spelled(" ".join(re.findall(r"\{\w\}|\w+|[^\w\s]", words)))
-    text = "".join(_SLOTS[part] if at % 2 else re.escape(part) for at, part in enumerate(rules.SLOT.split(words)))
-    if phrase in (rules.IS, rules.IS_NOT):
-        text = text.replace(r"\ is\ ", " (?:is )?")
-    # `even number` counts numbers; after a number, a minus sign is no sign.
-    before, after = r"(?<!\d )" if phrase == rules.NEGATIVE else "", "(?! number)" if "{" not in phrase.words else ""
-    return re.compile(rf"(?<!\S){before}{text}(?!\S){after}"), partial(_filled, phrase)
-
-
-def _filled(phrase: Phrase, reader: "_Reader", match: re.Match[str]) -> str:
-    slots = zip(rules.SLOT.findall(phrase.words), match.groups(), strict=True)
-    parts = [reader.slot(slot, text) for slot, text in slots]
-    if phrase == rules.NEGATIVE and parts[0].kind == "D":
-        return reader.token(number(-parts[0].value))
-    # Python would work out 9^9^9^9 to the end.
-    if phrase == rules.POWER and (parts[0].kind == "D" or parts[1].value not in range(10)):
-        raise Unreadable
-    return reader.token(node(phrase, *parts))
-
-
-def _operation(reader: "_Reader", match: re.Match[str]) -> str:
-    return reader.token(node(_OPERATIONS[match[2]], reader.part(match[1]), reader.part(match[3])))
-
-
-def _span(reader: "_Reader", match: re.Match[str]) -> str:
-    """Read `is 3-5` as a span, and `is 9-5` as a difference."""
-    word, low, high = match.groups()
-    if reader.part(low).value > reader.part(high).value:
-        return f"{word} {reader.token(node(rules.MINUS, reader.part(low), reader.part(high)))}"
-    return f"{word} between {low} and {high}"
-
-
-def _choice(reader: "_Reader", match: re.Match[str]) -> str:
-    """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
-    words = [one for one in re.split(r"(?: ,)? (?:or|and) | , ", match[1]) if one]
-    parts = [reader.part(one) if re.fullmatch(r"[SYD]\d+", one) else rules.label(one) for one in words]
-    values = [part.value.name if part.kind == "X" else part.value for part in parts]
-    return reader.token(node(rules.ONE_OF, rules.choice(*values)))
-
-
-def _joint(phrase: Phrase, reader: "_Reader", match: re.Match[str]) -> str:
-    return reader.token(rules.joined(phrase, [reader.part(token) for token in re.findall(r"C\d+", match[1])]))
-
-
-def _same_subject(reader: "_Reader", match: re.Match[str]) -> str:
-    """Complete `C1 and K2`, as in `the sum is even and at most 26`: the check is about the last subject."""
-    last = rules.leaves(reader.part(match[1]))[-1]
-    if last.phrase not in (rules.IS, rules.IS_NOT):
-        raise Unreadable
-    return f"{match[1]}{match[2]}{reader.token(last.parts[0], 'V')} is {match[3]}"
-
-
-_STEPS = list(_steps())
+_FORMATS = {kind: list(_formats(kind)) for kind in "VKNC"}
 
 # --- sentences and clauses -----------------------------------------------------------------------------------
 
@@ -182,17 +104,11 @@ _SENTENCE = re.compile(
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re.IGNORECASE)
 _NUMBER = r"[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
-_NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_BEFORE_NUMERALS = frozenset(["is", "are", "=", "equals", "than", "least", "most", "exactly", "first", "last", "by"])
-_BEFORE_LABELS = "|".join(
-    rf"(?<=\b{word}{gap})"
-    for word in ["output", "predict", "answer", "return", "say", "is", "then", "always", "otherwise", "else"]
-    for gap in (" ", ", ")
+_NO_TEXT = re.compile(
+    r"(?:^|\s)(?:B\d+|and|or|nor|neither|otherwise|if|unless|because|while|is|but|not|only|in|of|to|than|at|by|with|as|that"
+    r"|from|about|greater|less|even|odd|all|contains|has)(?!\S)"
 )
-
-_OUTCOME = r"[SXYVD]\d+"
-_CLAUSE = re.compile(rf"(?:if C\d+ {_OUTCOME}|{_OUTCOME} if C\d+|{_OUTCOME}(?=$))(?: |$)")
-"""Reads `if …, output 1`, `output 1 if …` and at last `otherwise, output 0`, without commas and such words."""
+"""Words that no category without quotes holds, so that a wording which cannot be read is no category."""
 
 
 class Reading(NamedTuple):
@@ -208,152 +124,171 @@ class Reading(NamedTuple):
 def read_rule(text: str, columns: tuple[Column, ...], labels: tuple[str, ...]) -> Reading:
     """Read every sentence; those after an unconditional one begin the rule anew, so that the last rule counts."""
     text, target = text[:LONGEST_TEXT], _TARGET.search(text)
-    about = columns, labels, target[1].strip() if target else ""
-    reading = _Reader(*about, is_bold=False).read(text)
-    if (reading.rule is None or reading.unread) and not all(map(is_plain, (*(one.name for one in columns), *labels))):
-        again = _Reader(*about, is_bold=True).read(text)
-        return reading if again.rule is None or again.unread else again
-    return reading
+    reader = _Reader(columns, labels, target[1].strip() if target else "")
+    start, cases, unread = len(text), list[Case](), list[str]()
+    for match in _SENTENCE.finditer(text):
+        sentence = match["text"]
+        try:
+            more = list(reader.cases(sentence))
+        except (Unreadable, RecursionError):
+            unread += [sentence] if cases or _CONDITIONAL.search(sentence) else []
+            continue
+        if cases and cases[-1].condition is None:
+            cases, unread = [], []
+        start = start if cases else match.start("text")
+        cases += more
+    # Without an outcome for other rows, it is that of two labels which no case has.
+    left = [label for label in labels if label not in {case.outcome.value for case in cases}]
+    if cases and cases[-1].condition and (len(labels), len(left)) == (2, 1):
+        cases.append(Case(None, rules.label(left[0])))
+    return Reading(Rule(columns, tuple(cases)) if cases else None, start, tuple(unread))
 
 
 class _Reader:
     """Reads sentences about a table."""
 
-    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str, *, is_bold: bool) -> None:
-        """is_bold: know a name or a label that is a word of rules, such as `length`, without quotes."""
+    def __init__(self, columns: tuple[Column, ...], labels: Sequence[str], target: str) -> None:
         self._columns, self._labels = columns, labels
         cells = {one.name: rules.cell(one) for one in columns}
         self._cells = {name.casefold(): one for name, one in cells.items()} | cells
-        self._parts = [number(0), number(1)]
-        """By the number in their tokens."""
-        self._steps_left = 0
-
-        def known(texts: Iterable[str]) -> str:
-            worded = [text for text in texts if re.search(r"\w", text) and rules.read_number(text) is None]
-            return _any_of(text for text in worded if is_bold or is_plain(text))
-
-        label, name = known(labels), known(cells)
+        self._tokens = list[tuple[Part | None, str]]()
+        """Names and texts in quotes with what they say, and words in brackets, by their numbers."""
+        self._parts = dict[tuple[str, str], Part | None]()
+        """Parts of the sentence by kind and words."""
+        name = _any_of(filter(rules.is_plain, cells))
         result = _any_of(word for word in (target, "y") if word and word.casefold() not in self._cells)
-        outcome = rf"(?:{_BEFORE_LABELS}){label}(?!\w)|{label}(?=,? (?:if|when|otherwise|else)\b)"
-        self._token = re.compile(
-            rf"(?P<string>{_STRING})|(?P<label>{outcome})"
-            rf"|(?P<target>{result} (?:=|is)(?!\S))"
-            rf"|(?P<name>{name}(?!\w)(?! (?:even|odd|multiple|palindrome|repeated|number|\d)))"
+        self._word = re.compile(
+            rf"(?P<string>{_STRING})|(?P<target>{result} (?:=|is)(?!\S))"
+            rf"|(?P<name>{name}(?!\w)(?! (?:even|odd|multiple|palindrome|repeated|(?:number|integer|digit)|\d)))"
             rf"|(?P<number>{_NUMBER})(?:s\b|(?!\w| ?\()|(?=(?P<factor>{name}(?!\w)|\()))"
-            rf"|(?P<numeral>(?!(?:(?<=is )|(?<=are ))one of){_any_of(_NUMERALS)}\b)"
             r"|(?P<word>\w+(?:[-/&]\w+)*)|(?P<symbol><=|>=|!=|==|\*\*|\S)",
             re.IGNORECASE,
         )
 
-    def read(self, text: str) -> Reading:
-        start, cases, unread = len(text), list[Case](), list[str]()
-        for match in _SENTENCE.finditer(text):
-            sentence = match["text"]
-            try:
-                more = list(self._cases(sentence))
-            except (Unreadable, RecursionError):
-                unread += [sentence] if cases or _CONDITIONAL.search(sentence) else []
-                continue
-            if cases and cases[-1].condition is None:
-                cases, unread = [], []
-            start = start if cases else match.start("text")
-            cases += more
-        # Without an outcome for other rows, it is that of two labels which no case has.
-        left = [label for label in self._labels if label not in {case.outcome.value for case in cases}]
-        if cases and cases[-1].condition and len(self._labels) == 2 and len(left) == 1:
-            cases.append(Case(None, rules.label(left[0])))
-        return Reading(Rule(self._columns, tuple(cases)) if cases else None, start, tuple(unread))
-
-    def _cases(self, text: str) -> Iterator[Case]:
+    def cases(self, sentence: str) -> Iterator[Case]:
         """Read clauses to the end of the sentence; only the last may be without a condition. Raises Unreadable."""
-        self._steps_left = _MOST_STEPS
-        words = self._reduced(_spelled(" ".join(self._tokens(text))))
-        plain = " ".join(word for word in words.split() if word not in ("output", "otherwise", "and", ",", ";"))
-        clauses = [re.findall(r"[A-Z]\d+", clause[0]) for clause in _CLAUSE.finditer(plain)]
-        if _CLAUSE.sub("", plain) or not re.search(r"(?<!\S)(?:output|otherwise|if)(?!\S)", words):
+        self._tokens.clear()
+        self._parts.clear()
+        words = _spelled(" ".join(self._words(sentence)), _CLAUSES)
+        if words.count(" ") > _MOST_WORDS:
             raise Unreadable
-        for tokens in clauses:
-            *conditions, outcome = sorted(tokens, key=lambda token: token[0] != "C")
-            yield Case(self.part(conditions[0]) if conditions else None, self._outcome(outcome))
+        clauses = re.split(r"(?:^| )(?:[,;] )?otherwise(?: ,)?(?: |$)| [,;] (?=if )", words.strip(",; "))
+        for at, clause in enumerate(clauses):
+            if match := _CLAUSE.fullmatch(clause):
+                condition, outcome, other, given, rest = match.groups()
+                part = None if rest else self._read("C", self._outside(condition or given))
+                is_rest = rest and at == len(clauses) - 1 and (at or rest.startswith("→ "))
+                if not part and not is_rest:
+                    raise Unreadable
+                yield Case(part, self._outcome((outcome or other or rest).strip("→,; ")))
 
-    def _outcome(self, token: str) -> Part:
+    def _outcome(self, words: str) -> Part:
         """Return a label, in any case or as an equal number, or a term. Raises Unreadable."""
-        part, text = self.part(token), self._text(token).strip()
-        if not self._labels and token[0] not in "SY":
+        if not self._labels and (part := self._read("V", self._outside(words))):
             return part
-        alike = [label for label in self._labels if label.casefold() == text.casefold()]
-        equal = [label for label in self._labels if part.kind == "D" and rules.read_number(label) == part.value]
-        if not alike + equal:
-            raise Unreadable
-        return rules.label((alike + equal)[0])
+        text = self._text(words)
+        for label in self._labels:
+            is_equal = rules.read_number(label) == (rules.read_number(text) or label)
+            if is_equal or "".join(label.split()).casefold() == "".join(text.split()).casefold():
+                return rules.label(label)
+        raise Unreadable
 
-    def _tokens(self, text: str) -> Iterator[str]:
-        """Yield the text's words in lower case, with tokens in place of names, numbers, labels and quoted texts."""
-        last = ""
-        for match in self._token.finditer(text):
+    def _words(self, text: str) -> Iterator[str]:
+        """Yield the text's words in lower case, with tokens in place of names and quoted texts."""
+        for match in self._word.finditer(text):
             word, kind = match[0], match.lastgroup
             if kind == "string":
                 said = re.sub(r"\\(.)", r"\1", word[1:-1])
-                cell = self._cells.get(said) or self._cells.get(said.casefold())
-                last = self.token(cell, "Y") if cell else self.token(rules.label(said))
+                yield self._token("S", said, self._cells.get(said) or self._cells.get(said.casefold()))
             elif kind == "name":
-                last = self.token(self._cells.get(word) or self._cells[word.casefold()])
+                yield self._token("X", word, self._cells.get(word) or self._cells[word.casefold()])
             elif match["number"]:
-                value = rules.read_number(match["number"].replace(",", ""))
-                if value is None:
-                    raise Unreadable
-                last = self.token(number(value)) + (" *" if match["factor"] else "")
-            elif kind == "numeral" and last in _BEFORE_NUMERALS:
-                last = self.token(number(_NUMERALS.index(word.lower())))
-            elif kind == "label":
-                last = self.token(rules.label(word))
+                yield match["number"].replace(",", "") + (" *" if match["factor"] else "")
             else:
-                last = "output" if kind == "target" else word.lower()
-            yield last
+                yield "→" if kind == "target" else word.lower()
 
-    def _reduced(self, text: str) -> str:
-        """Replace phrases by tokens, those in brackets first, until none is left."""
+    def _token(self, letter: str, text: str, cell: Part | None = None) -> str:
+        self._tokens.append((cell, cell.value.name if cell else text))
+        return f"{letter}{len(self._tokens) - 1}"
+
+    def _outside(self, text: str) -> str:
+        """Return a clause's words with tokens in place of brackets, but not round points."""
         while inner := re.search(r"\( ([^()]*) \)", text):
-            part = self._reduced(inner[1])
-            if not re.fullmatch(r"[A-Z]\d+|[VXYD]\d+ , [VXYD]\d+", part):
+            token = inner[1] if " , " in inner[1] else self._token("B", _spelled(inner[1]))
+            text = text[: inner.start()] + token + text[inner.end() :]
+        return _spelled(text)
+
+    def _text(self, words: str) -> str:
+        """Return words with the texts of their tokens."""
+        return re.sub(r"\b[A-Z]\d+\b", lambda match: self._tokens[int(match[0][1:])][1], words)
+
+    def _read(self, kind: str, text: str) -> Part | None:
+        """Return the part of a kind that the words say, None if they say none. Raises Unreadable after many tries."""
+        if (kind, text) not in self._parts:
+            if len(self._parts) > _MOST_READ:
                 raise Unreadable
-            text = text[: inner.start()] + part + text[inner.end() :]
-        while (shorter := self._step(text)) is not None:
-            text = " ".join(shorter.split())
-            self._steps_left -= 1
-            if self._steps_left < 0:
-                raise Unreadable
-        return text
+            self._parts[kind, text] = None
+            self._parts[kind, text] = self._part(kind, text)
+        return self._parts[kind, text]
 
-    def _step(self, text: str) -> str | None:
-        for pattern, make in _STEPS:
-            if match := pattern.search(text):
-                return text[: match.start()] + make(self, match) + text[match.end() :]
-        return None
+    def _part(self, kind: str, text: str) -> Part | None:
+        if re.fullmatch(r"[A-Z]\d+", text):
+            cell, inner = self._tokens[int(text[1:])]
+            if text[0] == "B":
+                return self._read(kind, inner)
+            if cell and kind in "VTXA":
+                kinds = {"V": ("number", "unknown"), "T": ("text", "unknown")}
+                return cell if cell.value.kind in kinds.get(kind, cell.value.kind) else None
+        match kind:
+            case "D" | "V" if (value := rules.read_number(text.replace("- ", "-"))) is not None:
+                return number(value)
+            case "L":
+                return self._items(text)
+            case "W":
+                return self._choice(text)
+        for pattern, words, is_denied in _FORMATS.get(kind, ()):
+            if match := pattern.fullmatch(text):
+                slots = zip(rules.SLOT.findall(words), match.groups(""), strict=True)
+                parts = [part for slot, each in slots if (part := self._read(slot, each))]
+                if len(parts) == len(match.groups()):
+                    return node(NOT, node(words, *parts)) if is_denied else node(words, *parts)
+        term = self._read("V", text) if kind in "AK" else None
+        if term and kind == "K":
+            return node("equal to {V}", term)
+        return self._joint(text) if kind == "C" else term
 
-    def part(self, token: str) -> Part:
-        return self._parts[int(token[1:])]
+    def _joint(self, text: str) -> Part | None:
+        """Read conditions with `and` or `or` between them. `The sum is even and at most 26` has one subject."""
+        for joint, words in ((OR, "or"), (AND, "and|but")):
+            for match in re.finditer(rf"(?: ,)? (?:{words}) ", text):
+                if left := self._read("C", text[: match.start()]):
+                    rest = text[match.end() :]
+                    subject, is_denied = rules.leaves(left)[-1].parts[0], rest.startswith("not ")
+                    right, check = self._read("C", rest), self._read("K", rest.removeprefix("not "))
+                    if right is None and check and subject.kind in "VX":
+                        right = node(NOT, node(IS, subject, check)) if is_denied else node(IS, subject, check)
+                    if right:
+                        return rules.joined(joint, [left, right])
+        inner = self._read("C", text.removeprefix("not ")) if text.startswith("not ") else None
+        return node(NOT, inner) if inner else None
 
-    def token(self, part: Part, letter: str = "") -> str:
-        self._parts.append(part)
-        return f"{letter or part.kind}{len(self._parts) - 1}"
+    def _choice(self, text: str) -> Part | None:
+        """Read a list of categories: quoted texts, numbers, or words up to a comma or a joint."""
+        joints = r"(?: ,)? (?:or|and) | , " if text.startswith("one of ") else "(?: ,)? or | , "
+        words = re.split(joints, text.removeprefix("one of "))
+        if any(not one or _NO_TEXT.search(one) for one in words):
+            return None
+        numbers = map(rules.read_number, words)
+        return rules.choice(*(self._text(one) if n is None else n for one, n in zip(words, numbers, strict=True)))
 
-    def slot(self, slot: str, text: str) -> Part:
-        """Return the part that a slot of a phrase holds."""
-        if slot == "W":
-            return rules.choice(self._text(text))
-        if slot != "L":
-            return self.part(text)
-        if not (count := re.fullmatch(r"(first|last) (D\d+) number", text)):
-            return rules.items(self._columns, [self._text(token) for token in re.findall(r"[XY]\d+", text)])
-        size = int(self.part(count[2]).value)
-        if not 1 <= size < 1000:
-            raise Unreadable
-        return rules.items(self._columns, (), *((0, size) if count[1] == "first" else (-size, 0)))
-
-    def _text(self, token: str) -> str:
-        part = self.part(token)
-        return part.value.name if part.kind == "X" else part.value if part.kind == "S" else part.words
+    def _items(self, text: str) -> Part | None:
+        """Read a list of numbers: all of a row, the first or last of them, or some columns."""
+        if text in ("number", ""):
+            return rules.items(self._columns)
+        if match := re.fullmatch(r"(first|last) ([1-9]\d?) number", text):
+            return rules.items(self._columns, (), *((0, int(match[2])) if match[1] == "first" else (-int(match[2]), 0)))
+        cells = [self._read("X", one) for one in re.split(r"(?: ,)? (?:and|or) | , ", text)]
+        return rules.items(self._columns, [one.value.name for one in cells if one]) if all(cells) else None
 
 
 def _any_of(texts: Iterable[str]) -> str:

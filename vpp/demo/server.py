@@ -18,7 +18,7 @@ import threading
 from contextlib import suppress
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -29,8 +29,6 @@ from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
-_TOKENS_PER_WORD = 4 / 3
-_TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 
 
 class Message(BaseModel):
@@ -42,7 +40,7 @@ class ChatRequest(BaseModel):
     """Fields of a request that determine the answer."""
 
     model: Literal["demo"]
-    messages: list[Message]
+    messages: list[Message] = Field(min_length=1)
     stream: Literal[False] = False
     temperature: float = Field(default=1.0, ge=0, le=2)
     seed: int = 0
@@ -51,31 +49,23 @@ class ChatRequest(BaseModel):
     logprobs: bool = False
     top_logprobs: int = Field(default=0, ge=0, le=20)
 
-    @field_validator("messages")
-    @classmethod
-    def _need_a_user(cls, messages: list[Message]) -> list[Message]:
-        if not any(message.role == "user" for message in messages):
-            raise ValueError("one must have the role user")
-        return messages
-
     @property
     def prompt(self) -> str:
-        """Last message of the user with a question, else the first one."""
-        texts = [message.content for message in self.messages if message.role == "user"]
-        return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
+        """Last message with a question, else the last one."""
+        texts = [message.content for message in reversed(self.messages)]
+        return next((text for text in texts if read_prompt(text) is not None), texts[0])
 
 
 def refusal(error: ValidationError) -> JSONResponse:
     """Answer an invalid request."""
     first = error.errors()[0]
     param = str(first["loc"][0]) if first["loc"] else None
-    message = f"{param or 'the body'}: {first['msg']}"
-    body = {"message": message, "type": "invalid_request_error", "param": param, "code": first["type"]}
-    return JSONResponse({"error": body}, 404 if param == "model" else 400)
+    detail = {"message": f"{param or 'the body'}: {first['msg']}", "param": param, "code": first["type"]}
+    return JSONResponse({"error": {"type": "invalid_request_error", **detail}}, 404 if param == "model" else 400)
 
 
-def count_tokens(text: str) -> int:
-    return round(len(text.split()) * _TOKENS_PER_WORD)
+def tokens(text: str) -> list[str]:
+    return re.findall(r"\s*(?:[^\W\d_]+|\S)|\s+$", text)
 
 
 def respond(request: ChatRequest) -> str:
@@ -91,20 +81,18 @@ def respond(request: ChatRequest) -> str:
 
 
 def completion(request: ChatRequest) -> dict[str, Any]:
-    text, limit, reason = respond(request), request.max_completion_tokens or request.max_tokens, "stop"
-    if limit is not None and count_tokens(text) > limit:
-        text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    n_prompt = sum(len(_TOKEN.findall(message.content)) for message in request.messages)
-    n_text = count_tokens(text)
+    whole, limit = tokens(respond(request)), request.max_completion_tokens or request.max_tokens
+    some, n_prompt = whole[:limit], sum(len(tokens(message.content)) for message in request.messages)
+    message = {"role": "assistant", "content": "".join(some)}
+    reason = "stop" if some == whole else "length"
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
-    message = {"role": "assistant", "content": text}
     return {
         "id": f"chatcmpl-{identity.hexdigest()[:24]}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
         "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
-        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_text, "total_tokens": n_prompt + n_text},
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": len(some), "total_tokens": n_prompt + len(some)},
     }
 
 
