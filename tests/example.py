@@ -20,7 +20,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
 
 PENGUINS = """run assets/examples/penguins.csv --target species --name Penguins --demo --no-cache
- --epochs 1 --seed 30"""
+ --epochs 1 --seed 26"""
 """Most seeds end with one heavy hypothesis, this one with two."""
 CHAINS = """run assets/examples/penguins.csv --target species --name "Penguins, chains" --demo --no-cache
  --method mh --particles 3 --epochs 1 --seed 2"""
