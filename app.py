@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts import blocks, frame, person
-from vpp.show import markup
 
 
 def draw() -> None:
@@ -18,7 +17,7 @@ def draw() -> None:
             st.Page("pages/disagreement.py", title="Disagreement"),
             st.Page("pages/compare.py", title="Compare"),
             st.Page("pages/report.py", title="Report", visibility="hidden"),
-            paper := st.Page(draw_paper, title="Paper", url_path="paper", visibility="hidden"),
+            paper := st.Page("pages/paper.py", title="Paper", visibility="hidden"),
         ],
         position="sidebar" if person.is_let_in() else "hidden",
     )
@@ -30,15 +29,6 @@ def draw() -> None:
         st.page_link(paper, label="The paper’s claims")
     st.session_state["frame.entered"] = True
     page.run()
-
-
-def draw_paper() -> None:
-    """Draw the page Paper: its claims beside what was measured, and where it contradicts itself."""
-    from vpp.bench.tables import claims, inconsistencies, paper  # no other page needs them
-
-    blocks.draw(markup.title("Paper", f"by {paper()['authors']}", of=paper()["title"]))
-    blocks.draw(*claims())
-    blocks.draw(*inconsistencies())
 
 
 if __name__ == "app":  # `streamlit run` imports this file for its server, which then runs it for each visitor

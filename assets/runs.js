@@ -13,7 +13,7 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   const more = list.querySelector("button.more")
   more.hidden = data.more <= 0
   more.textContent = `Show ${data.more} more of ${data.of}`
-  more.onclick = () => setStateValue("most", data.most)
+  more.onclick = () => setStateValue("most", data.next_most)
 }
 
 function frame(parentElement, setStateValue) {

@@ -33,7 +33,6 @@ from vpp.show import markup
 from vpp.show.blocks import Note
 from vpp.show.words import counted, listed
 
-SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 PICKED, PICKED_FOR = "compare.runs", "compare.for"  # session keys: the runs, and the open run that they were picked for
 COMMANDS: tuple[tuple[str, Command, set[State]], ...] = (  # for all runs of a group, and the states that they need
@@ -61,7 +60,6 @@ class Shelf:
 
 
 def shelf(wanted: Sequence[str]) -> Shelf:
-    """Return the newest runs and the wanted ones."""
     directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < MOST or run.id in wanted}
     specs = {run: opening.settings(directory) for run, directory in directories.items()}
     dates = {run: (spec, opening.made(directories[run])) if spec else None for run, spec in specs.items()}
@@ -76,7 +74,7 @@ def draw_page() -> None:
     runs = shelf([*link, run or ""])
     if not run:
         st.session_state["run"] = next((run for run in link if run in runs.directories), None)
-    current = opening.open_run("Compare", SHOWS)
+    current = opening.open_run("Compare", "sets runs side by side: which predicts better, and by which settings.")
     group = Group(person.store().folder, current.snapshot.spec.group)
     with opening.refusals("The seeds cannot be weighed together"):
         if pooled := group.pool():
@@ -115,14 +113,14 @@ def draw_page() -> None:
             is_group = bool(members) and {*choice} >= {*members}
             if is_group:
                 steer(group, [run.snapshot for run in now if run.id in members])
-            draw_result(comparison_of(now, reference), group if is_group else None)
+            place = next((i for i, run in enumerate(now) if run.id == reference), 0)
+            draw_result(compare(now, reference=place), group if is_group else None)
 
     was_live = is_live()
     blocks.refreshed(part, has_ended, every_s=5.0 if was_live else None)
 
 
 def steer(group: Group, snapshots: Sequence[Snapshot]) -> None:
-    """Offer to pause, stop or resume all runs of a group."""
     states = {each.state for each in snapshots}
     if states == {"finished"}:
         return
@@ -166,7 +164,6 @@ def pick(runs: Shelf, link: Sequence[str], current: str, usual: Sequence[str]) -
 
 
 def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Return the runs that can be read, and why the others cannot."""
     candidates, faults = [], []
     for run in choice:
         try:
@@ -174,14 +171,6 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
         except (VppError, OSError) as error:
             faults.append((run, str(error)))
     return candidates, faults
-
-
-def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison:
-    """Return the comparison, made again only if a run has changed."""
-    ids = [run.id for run in candidates]
-    place = ids.index(reference) if reference in ids else 0
-    state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-    return blocks.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
 def draw_result(comparison: Comparison, group: Group | None) -> None:

@@ -6,21 +6,11 @@ from typing import get_args
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, settling
+from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.points import Point
 from vpp.findings.programs import ProgramReading
-from vpp.findings.rows import (
-    Rows,
-    Which,
-    calibrated,
-    evaluated_rows,
-    headline,
-    opened_row,
-    row_table,
-    timing_words,
-    trust,
-)
+from vpp.findings.rows import Rows, Which, calibrated, evaluated_rows, headline, opened_row, row_table, trust
 from vpp.findings.slices import slice_table, slices, title, worst_words
 from vpp.findings.verdict import Verdict, run_verdict
 from vpp.runs.journal import Snapshot
@@ -40,7 +30,7 @@ def page(run: OpenRun) -> None:
     opening.head(run, "Where the hypotheses disagree")
     opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
     with st.container(key="disagreement.labels"):
-        settling.draw(run)
+        asking.draw_labels(run)
 
 
 def draw(run: OpenRun, snapshot: Snapshot) -> None:
@@ -49,17 +39,14 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
     if rows is None:
         opening.not_yet(run, *NOT_ASKED)
         return
-    when = timing_words(rows.test, snapshot)
-    notes = [Note(when)] if when else []
     verdict = run_verdict(run.directory, snapshot.view)
-    blocks.draw(*headline(rows), *calibrated(rows), *notes, *trust(rows, verdict))
+    blocks.draw(*headline(rows), *calibrated(rows), *trust(rows, verdict))
     draw_slices(run, snapshot, rows, verdict)
     readings = opening.readings(run, snapshot, rows.test.hypotheses)
     draw_rows(run, rows, readings)
 
 
 def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows, verdict: Verdict | None) -> None:
-    """Draw the worst slice, and the slices of a column, in a fold."""
     by_slice = blocks.remembered("disagreement.slices", (run.id, snapshot.view.last_at), lambda: slices(rows))
     if not by_slice.by_column:
         return
@@ -73,7 +60,6 @@ def draw_slices(run: OpenRun, snapshot: Snapshot, rows: Rows, verdict: Verdict |
 
 
 def draw_rows(run: OpenRun, rows: Rows, readings: Mapping[str, ProgramReading]) -> None:
-    """Draw the table, with the row under it that was opened, or the most divided one."""
     points = choose_rows(rows)
     if not points:
         return

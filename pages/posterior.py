@@ -1,6 +1,5 @@
 """Posterior: the hypotheses with their weights, and what the data ruled out."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -8,7 +7,7 @@ import streamlit as st
 from pages.parts import asking, blocks, frame, opening
 from pages.parts.opening import OpenRun
 from vpp.findings.curves import weights_curve
-from vpp.findings.hypotheses import Hypothesis, deck, hypotheses_of, shares_words
+from vpp.findings.hypotheses import deck, hypotheses_of, shares_words
 from vpp.findings.progress import nothing_yet
 from vpp.findings.result import constant_answer, evidence_measure, odds_words, target_words, weights_words
 from vpp.findings.rows import evaluated_rows, mistakes
@@ -60,7 +59,10 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
     order = "heaviest first" if config.is_weighted and len(every) > 1 else ""
     blocks.draw(Say(" ".join(words)), Heading("Hypotheses", order))
     is_cut = len(every) >= AT_ONCE + FOLDED and not st.session_state.get(all_key)
-    draw_deck(run, snapshot, every, AT_ONCE if is_cut else len(every))
+    first, live = every[: AT_ONCE if is_cut else len(every)], snapshot.state in opening.LIVE
+    readings = opening.readings(run, snapshot, (each.id for each in first))
+    cards = [deck(first, view, config, readings, Names(view).end(every))]
+    blocks.deck(markup.html(cards), deck_id="live" if live else str(view.last_step), key="posterior.cards", steady=live)
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_cut:
             more = f"Show {counted(len(every) - AT_ONCE, 'more hypothesis', 'more hypotheses')}"
@@ -69,14 +71,6 @@ def draw_hypotheses(run: OpenRun, snapshot: Snapshot) -> None:
             st.toggle("Show those apart that agree on 95 % of the rows", **blocks.lasting(apart_key))
         st.page_link("pages/report.py", label="Get the report", query_params={"run": run.id})
     draw_notes(run, snapshot)
-
-
-def draw_deck(run: OpenRun, snapshot: Snapshot, every: Sequence[Hypothesis], most: int) -> None:
-    view, live, first = snapshot.view, snapshot.state in opening.LIVE, every[:most]
-    readings = opening.readings(run, snapshot, (each.id for each in first))
-    cards = deck(first, view, snapshot.spec.config, readings, Names(view).end(every))
-    name = "live" if live else str(view.last_step)
-    blocks.deck(markup.block_html(cards), deck_id=name, key="posterior.cards", steady=live)
 
 
 def draw_notes(run: OpenRun, snapshot: Snapshot) -> None:

@@ -15,6 +15,7 @@ from vpp.runs.budget import distinct_rows
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.journal import Snapshot
 from vpp.show import markup
+from vpp.show.blocks import Metrics
 from vpp.show.words import capitalised, counted
 
 FIELD_PX = 280
@@ -93,7 +94,7 @@ def draw(run: OpenRun, snapshot: Snapshot) -> None:
         if snapshot.view.last_step is None:
             words = "".join(map(markup.caption, server_sentences(snapshot.usage)))
         else:
-            words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
+            words = markup.group("Calls of the whole run") + markup.html([Metrics((calls_metric(snapshot),))])
         blocks.steady(words, key="watch.whole")
 
 

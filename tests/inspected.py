@@ -48,7 +48,7 @@ from tests.reporting.builders import (
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.findings.comparison import Comparison, candidate, compare
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Mixture, Value
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.asking import Answers
 from vpp.runs.directory import RunDirectory
@@ -291,24 +291,29 @@ def pair_run(folder: Path, served: Any, *, data: Dataset = LABELS) -> RunReader:
     return run_of(folder, served, EVEN, ODD, EVEN, data=data)
 
 
-def votes(*said: Sequence[Value | None], weights: Sequence[float], rows: Sequence[Row] = (), **rest: Any) -> Answers:
+def votes(
+    *said: Sequence[Value | None],
+    weights: Sequence[float],
+    rows: Sequence[Row] = (),
+    classes: tuple[str, ...] = (),
+    **rest: Any,
+) -> Answers:
     """Answers of particles. said: for each particle, a value a row."""
     rows = tuple(rows or dataset([0.0] * len(said[0]), []).train)
     is_label = any(isinstance(value, str) for values in said for value in values)
     values: dict[str, Any] = {
         "texts": tuple(f"rule {k}" for k in range(len(said))),
         "predictions": tuple(tuple(prediction(row.id, v) for row, v in zip(rows, one, strict=True)) for one in said),
-        "task": "classification" if is_label else "regression",
-        "classes": ("no", "yes") if is_label else (),
+        "mixture": Mixture(weights=tuple(weights), classes=classes or (("no", "yes") if is_label else ())),
         **rest,
     }
-    return Answers(rows=rows, weights=tuple(weights), target="y", **values)
+    return Answers(rows=rows, weights=tuple(weights), **values)
 
 
-def label_answers() -> Answers:
+def label_answers(weights: Sequence[float] = LABEL_WEIGHTS) -> Answers:
     """Answers of `labels` on its test rows."""
     said = [ON_TEST[text] for text in LABEL_SLOTS]
-    return votes(*said, weights=LABEL_WEIGHTS, rows=LABELS.test, texts=LABEL_SLOTS, step=1)
+    return votes(*said, weights=weights, rows=LABELS.test, texts=LABEL_SLOTS, step=1)
 
 
 def number_answers() -> Answers:

@@ -211,7 +211,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a torn line stays", 'if line.endswith(b"\\n"))', ")"),
         ("answers that a resume made void", "line.event.step != reader.view.total_steps", "False"),
     ),
-    ("runs/spec.py", "tests/runs/test_users.py"): (
+    ("runs/spec.py", "tests/runs/test_store.py"): (
         ("headers to any address", "own.headers if exact(endpoint.base_url) == home else ()", "own.headers"),
     ),
     ("findings/comparison.py", "tests/findings/test_comparison.py"): (

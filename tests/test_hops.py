@@ -5,6 +5,7 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -12,7 +13,7 @@ from typing import Any, cast
 from tests.llm.tables import PARITY
 from tests.sampled import sampled_run
 from vpp.events import Scored, Usage
-from vpp.findings.step import Cards
+from vpp.findings.step import ROWS, Cards
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
@@ -20,7 +21,7 @@ from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, RunReader, decode
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
 ROOT = Path(__file__).parents[1]
@@ -80,6 +81,6 @@ def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
     way.through(journal.close)
     snapshot = way.through(reader.refresh)
     assert snapshot.view.steps[event.step].scores[event.particle] == event
-    config = snapshot.spec.config
-    assert way.through(lambda: html([Deck(Cards(snapshot.view, config, dataset).at(step + 1))]))
-    assert len(way.files) <= 15, "\n".join(sorted(way.files))
+    cards = partial(Cards, dataset=dataset, is_weighted=True, row=ROWS[snapshot.spec.config.scored_on])
+    assert way.through(lambda: html([Deck(cards(snapshot.view).at(step + 1))]))
+    assert len(way.files) <= 13, "\n".join(sorted(way.files))

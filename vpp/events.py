@@ -60,7 +60,7 @@ class RunStarted:
     versions: dict[str, str]
     """Of vpp, Python and the libraries that decide a result."""
     models: dict[str, str]
-    """Model name a role; the demo model is named `demo`."""
+    """Model name by role; the demo model is named `demo`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Reweighted:
     role: Literal["step", "final"] = "step"
     """`final`: computed after the last step, for predictions."""
     log_evidence: Log | None = None
-    """Natural log of the estimated evidence so far; null without carried weights."""
+    """Natural log of the estimated evidence so far; null without such tempering."""
     constant: Constant | None = None
     """Beside the final weights; null else."""
 
@@ -235,9 +235,9 @@ class StepFinished:
     batch: tuple[int, ...]
     """Row ids of the step's batch."""
     exponent: Amount = 0.0
-    """Exponent of the tempered posterior of carried weights; else 0."""
+    """The exponent that incremental or adaptive tempering reached; else 0."""
     log_evidence: Log = 0.0
-    """Natural log of the evidence up to the last resampling of carried weights."""
+    """Natural log of the evidence up to the last resampling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,18 +15,8 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Constant, Votes, Writing
+from vpp.posterior import likelihood as likelihoods
 from vpp.posterior.disagreement import closeness, share_alike
-from vpp.posterior.likelihood import (
-    GaussianLikelihood,
-    IntegratedGaussian,
-    IntegratedZeroOne,
-    Likelihood,
-    ZeroOneLikelihood,
-    correct,
-    integrated_gaussian,
-    labels_alone,
-    settled_errors,
-)
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import Answer, Grades, Mixture
 from vpp.posterior.weights import Floats
@@ -63,7 +53,7 @@ class Prediction:
 
 
 def shares_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
-    """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""
+    """(N,) graded answer of each prediction, None for an abstention; empty if no answer is graded."""
     shares = tuple(p.shares for p in predictions)
     return shares if any(share is not None for share in shares) else ()
 
@@ -72,18 +62,6 @@ def branches_of(predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
     """(N,) index of the program's return that answered each row; empty if no program answered."""
     branches = tuple(p.branch for p in predictions)
     return branches if any(branch is not None for branch in branches) else ()
-
-
-def all_branches_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[int | None, ...], ...]:
-    """(K, N) the same of every particle; empty if no program answered."""
-    branches = tuple(map(branches_of, particles))
-    return branches if any(branches) else ()
-
-
-def all_shares_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
-    """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
-    shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
-    return shares if any(share is not None for each in shares for share in each) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,21 +238,21 @@ def is_final_on_train(config: Config) -> bool:
     return config.final_weights == "train" or config.is_telescoping or config.has_programs
 
 
-def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:
+def likelihood_of(dataset: Dataset, config: Config) -> likelihoods.Likelihood:
     """Eq. 5 or 6, as the target's task asks, with the given noise, or with the noise integrated out."""
     if dataset.task == "classification":
         if (epsilon := config.noise("epsilon")) is not None:
-            return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
+            return likelihoods.ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
     elif (tau := config.noise("tau")) is not None:
-        return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
+        return likelihoods.GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
     return integrated(dataset)
 
 
-def integrated(dataset: Dataset) -> IntegratedZeroOne | IntegratedGaussian:
+def integrated(dataset: Dataset) -> likelihoods.IntegratedZeroOne | likelihoods.IntegratedGaussian:
     """Eq. 5 or 6, as the target's task asks, with the noise integrated out."""
     if dataset.task == "classification":
-        return IntegratedZeroOne(n_shares=max(1, len(dataset.classes) - 1))
-    return integrated_gaussian([float(row.target) for row in dataset.train if row.target is not None])
+        return likelihoods.IntegratedZeroOne(n_shares=max(1, len(dataset.classes) - 1))
+    return likelihoods.integrated_gaussian([float(row.target) for row in dataset.train if row.target is not None])
 
 
 def noise_of(
@@ -287,9 +265,9 @@ def noise_of(
     """
     likelihood, targets = likelihood_of(dataset, config), [row.target for row in dataset.train]
     answers: list[list[Answer]] = [[p.answer for p in each] for each in train]
-    if isinstance(likelihood, IntegratedZeroOne):
+    if isinstance(likelihood, likelihoods.IntegratedZeroOne):
         return tuple(likelihood.predictive(each, targets).epsilon for each in answers)
-    if isinstance(likelihood, IntegratedGaussian):
+    if isinstance(likelihood, likelihoods.IntegratedGaussian):
         if constant:
             answers.append([constant.answer] * len(targets))
         return tuple(math.sqrt(likelihood.predictive(each, targets).tau) for each in answers)
@@ -302,11 +280,11 @@ def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Consta
     With the noise of labels integrated out, each label has a share of its own, which is integrated out too.
     """
     answer, targets, likelihood = dataset.constant, [row.target for row in rows], likelihood_of(dataset, config)
-    if not isinstance(likelihood, IntegratedZeroOne):
+    if not isinstance(likelihood, likelihoods.IntegratedZeroOne):
         return Constant(answer=answer, log_likelihood=likelihood.log_likelihood([answer] * len(targets), targets))
     counts, n = Counter(row.target for row in dataset.train), len(dataset.train) + len(dataset.classes)
     shares = tuple((counts[label] + 1) / n for label in dataset.classes)
-    return Constant(answer=answer, shares=shares, log_likelihood=labels_alone(targets, dataset.classes))
+    return Constant(answer=answer, shares=shares, log_likelihood=likelihoods.labels_alone(targets, dataset.classes))
 
 
 def similarity_of(dataset: Dataset, answers: Sequence[Votes]) -> Floats:
@@ -331,7 +309,7 @@ def metric_of(
 def losses_of(dataset: Dataset, answers: Votes, targets: Sequence[Value | None]) -> Floats:
     """(N,) loss of each row: 1 if wrong and 0 if right, or the squared error; equal errors have equal losses."""
     if dataset.task == "classification":
-        return (~correct(answers, targets)).astype(np.float64)
-    errors = settled_errors(answers, targets, abstention_error=dataset.target_range)
+        return (~likelihoods.correct(answers, targets)).astype(np.float64)
+    errors = likelihoods.settled_errors(answers, targets, abstention_error=dataset.target_range)
     with np.errstate(over="ignore"):
         return np.square(errors)

@@ -11,9 +11,7 @@ from vpp.errors import InputError
 Method = Literal["smc", "mh", "always-accept", "vml", "vml5", "weigh"]
 Preset = Literal["recommended", "paper"]
 PRESET_WORDS = "recommended: as this product advises; paper: as in the paper, but with our own wording of its prompts"
-FinalWeights = Literal["rescored", "train", "paper"]
 Tempering = Literal["auto", "paper", "incremental", "adaptive"]
-Mutation = Literal["every", "filtered"]
 ScoredRows = Literal["batch", "buffer", "train"]
 Grading = Literal["labels", "logprobs"]
 Reading = Literal["rows", "program", "auto"]
@@ -32,14 +30,12 @@ INITIAL_TEMPERATURES = (0.3, 1.2)
 """Sampling temperatures of the first and the last hypothesis drawn from the first batch; a spread makes them differ."""
 CAUTIOUS_TEMPERATURE = 0.3
 """SMC's mutations at or above the median: small changes of what fits (Section 3.3)."""
-BOLD_TEMPERATURE = 1.0
-"""SMC's mutations below the median: large changes of what does not fit."""
+BOLD_TEMPERATURE = 1.0  # SMC's mutations below the median: large changes of what does not fit
 PROPOSAL_TEMPERATURE = 0.7
 """Proposals of every method but smc (the paper's table of hyperparameters)."""
 SAMPLES_TEMPERATURE = 0.7
 """The learner's temperature with several samples a row: at 0 all would be equal, and from 1 a small model rambles."""
-BETA_END = 1.0
-"""The last tempering divisor: the likelihood itself."""
+BETA_END = 1.0  # the last tempering divisor: the likelihood itself
 ESS_SHARE = 0.5
 """SMC resamples when the ESS falls below this share of K (Algorithm 2, line 8); adaptive tempering aims at it."""
 LARGEST_BETA = 1e9
@@ -62,14 +58,6 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 """Reasoning efforts of a thinking model."""
 STRUCTURED = ("auto", "off")
 """Whether the server enforces the form of the learner's answers; auto: if it can."""
-METHOD_NAMES: Mapping[str, str] = {
-    "smc": "Sequential Monte Carlo",
-    "mh": "Metropolis-Hastings",
-    "always-accept": "Always accept",
-    "vml": "Verbalized Machine Learning",
-    "vml5": "Five VML runs",
-    "weigh": "Score my own hypotheses",
-}
 CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
 """Hypotheses of the methods that have no K of their own."""
 
@@ -128,12 +116,12 @@ class Config:
         least=1 / LARGEST_BETA,
         most=LARGEST_BETA,
     )
-    mutate: Mutation = _option(
+    mutate: Literal["every", "filtered"] = _option(
         "filtered",
         "smc's rewriting: every particle, or filtered (from mistakes, if there are any; kept by an accept step); "
         "incremental and adaptive tempering always filter",
     )
-    final_weights: FinalWeights = _option(
+    final_weights: Literal["rescored", "train", "paper"] = _option(
         "train",
         "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's, in whose buffer a "
         "row that a later epoch repeats counts again",

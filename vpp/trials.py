@@ -7,6 +7,7 @@ column by other words. A clause is a branch of the sentence's program: leaving i
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,12 +20,11 @@ from vpp.demo.reading import read_rule
 from vpp.demo.rules import columns_of, read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
+from vpp.findings.asking import FILE, ClauseWorth, Obeyed, Trial, TriedIdea
 from vpp.findings.baselines import PROMPTED, Prompted, PromptedBaselines
-from vpp.findings.experiments import FILE, ClauseWorth, Obeyed, Trial, TriedIdea
 from vpp.findings.hypotheses import Idea, merge_ideas
 from vpp.findings.programs import program_readings
 from vpp.inference.ahead import together
-from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, prompt_tokens, render_input, render_rows, tokens_at_most
 from vpp.posterior.prediction import Mixture, settled
 from vpp.posterior.weights import Floats
@@ -35,12 +35,10 @@ from vpp.runs.directory import RunDirectory, write_json
 from vpp.runs.journal import RunReader, read_view
 from vpp.runs.preparation import learner_prompts
 from vpp.runs.spec import Keys
-from vpp.runs.view import RunView
 
 PAIRS = 107
 """Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
-TRIES = 40
-"""Most draws for each change."""
+TRIES = 40  # most draws for each change
 Rule = Callable[[Row], Value | None]
 """A sentence's answer to a row, worked out without a model."""
 
@@ -164,8 +162,7 @@ def clauses(program: Program | None, hypothesis: str) -> tuple[Clause, ...]:
     )
 
 
-SCORED = 108
-"""Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
+SCORED = 108  # purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))
 Answers = Mapping[tuple[str, int], Prediction]
 """By hypothesis id and row id."""
 
@@ -200,9 +197,9 @@ class _Item:
 class TrialAsking:
     """The questions of a trial. Another thread may read the counts meanwhile."""
 
-    def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
-        """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
-        self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
+    def __init__(self, reader: RunReader, size: TrialSize = USUAL) -> None:
+        """Raises RunError before the first complete step."""
+        self._view, self._reader, self._dataset = reader.refresh().view, reader, reader.dataset()
         ideas = merge_ideas(self._view, self._dataset).all
         if not ideas:
             raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
@@ -257,7 +254,7 @@ class TrialAsking:
 
     def _part(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         answers = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, answers=answers, programs=programs)
+        return Asking(self._reader, rows, texts=texts, answers=answers, programs=programs)
 
     def _scores(self, text: str, answers: Answers) -> tuple[float, Floats]:
         """Return a sentence's log-likelihood, and its loss on each scored row."""
@@ -327,37 +324,36 @@ class PromptedAsking:
 
     async def go(self, *, keys: Keys, cache_dir: Path) -> PromptedBaselines:
         """Ask the run's learner and keep the answers in the run's directory. Raises EndpointError."""
+        calls: Counter[str] = Counter()
 
-        def count(*_: object) -> None:
+        def count(hypothesis: str, _: Prediction, attempts: int) -> None:
+            calls[hypothesis] += attempts
             self.done += 1
 
-        access = Access(keys=keys, cache_dir=cache_dir, on_answer=count)
-        async with open_session(self._directory, access) as session:
-            models = await self._ask_all(session, access.counters)
-        rows = tuple(row.id for row in session.problem.dataset.test)
-        baselines = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
+        async with open_session(self._directory, Access(keys=keys, cache_dir=cache_dir, on_answer=count)) as session:
+            dataset, seed_text = session.problem.dataset, session.problem.seed_text
+            prompts, text = learner_prompts(self._spec, dataset), f"{seed_text} {WITH}"
+            draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
+            zero = f"{seed_text} {WITHOUT}"
+            few = [f"{text}\n{render_rows(map(prompts.display, rows))}" for rows in draws]
+            answers = await together(session.by_row.predict(each, dataset.test) for each in (zero, *few))
+
+        def prompted(name: Any, places: Sequence[int], examples: int) -> Prompted:
+            votes = [[prediction.answer for prediction in answers[place]] for place in places]
+            equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=dataset.classes)
+            n_calls = sum(calls[hypothesis_id((zero, *few)[place])] for place in places)
+            return Prompted(name=name, calls=n_calls, examples=examples, answers=averages_of(equal, votes))
+
+        models = (
+            prompted("zero-shot", [0], 0),
+            prompted("few-shot", [1], len(draws[0])),
+            prompted("few-shot vote", range(1, 1 + len(few)), min(map(len, draws))),
+        )
+        baselines = PromptedBaselines(
+            rows=tuple(row.id for row in dataset.test), run_calls=self._run_calls, models=models
+        )
         write_json(self._directory.path / PROMPTED, baselines)
         return baselines
-
-    async def _ask_all(self, session: Session, counters: Counters) -> tuple[Prompted, ...]:
-        """Ask without examples, with one draw of them, then with the other draws."""
-        problem = session.problem
-        prompts, text = learner_prompts(self._spec, problem.dataset), f"{problem.seed_text} {WITH}"
-        draws = [self._examples(draw, session, prompts, text) for draw in range(self._n_draws)]
-        texts = [f"{text}\n{render_rows(rows, prompts.units, prompts.cell_limit)}" for rows in draws]
-
-        async def ask(name: Any, texts: Sequence[str], *, examples: int = 0, asked_before: int = 0) -> Prompted:
-            before = counters.snapshot().learner
-            predictions = await together(session.by_row.predict(text, problem.dataset.test) for text in texts)
-            votes = [[prediction.answer for prediction in each] for each in predictions]
-            equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=problem.dataset.classes)
-            calls = counters.snapshot().learner - before + asked_before
-            return Prompted(name=name, calls=calls, examples=examples, answers=averages_of(equal, votes))
-
-        zero = await ask("zero-shot", [f"{problem.seed_text} {WITHOUT}"])
-        first = await ask("few-shot", texts[:1], examples=len(draws[0]))
-        vote = await ask("few-shot vote", texts, examples=min(map(len, draws)), asked_before=first.calls)
-        return zero, first, vote
 
     def _examples(self, draw: int, session: Session, prompts: LearnerPrompts, text: str) -> list[Row]:
         """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
@@ -369,7 +365,7 @@ class PromptedAsking:
         room -= prompt_tokens(prompts.messages(text, longest))
         rows: list[Row] = []
         for row in (dataset.train[place] for place in order):
-            room -= 1 + tokens_at_most(render_rows([row], prompts.units, prompts.cell_limit))
+            room -= 1 + tokens_at_most(render_rows([prompts.display(row)]))
             if room < 0:
                 break
             rows.append(row)

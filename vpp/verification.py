@@ -12,19 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
-from vpp.events import (
-    Certified,
-    Event,
-    ParticleDrawn,
-    Proposed,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    StepFinished,
-    writing_fields,
-)
+from vpp import events
 from vpp.inference import sample
 from vpp.inference.sampling import PRIOR_DRAWS, conclude
 from vpp.llm.learner import LearnerOptions
@@ -43,15 +31,14 @@ from vpp.runs.preparation import problem_of, start_of
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 
-TOLERANCE = 1e-9
-"""Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
+TOLERANCE = 1e-9  # relative tolerance of floats; the absolute tolerance is a thousandth of it
 BEYOND = (
     "whether models gave these answers; counts, times and templates; lines that a resume discarded, and those of an "
     "unfinished step; posterior.json and predictions.csv, which `vpp report` writes again"
 )
 """Facts that no replay derives."""
-NOTHING = "nothing"
-"""Stands for a value that one side lacks."""
+ENDED = ("finished", "stopped")  # phases in which the run has a conclusion
+NOTHING = "nothing"  # stands for a value that one side lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,39 +76,33 @@ def verify(directory: RunDirectory) -> Verification:
     dataset, reader = load_dataset(directory, spec), JournalReader(directory.journal)
     lines = _sampler_events(reader)
     faults: list[Fault] = []
-    if lines:
-        line, first = lines[0]
-        versions, templates = (first.versions, first.templates) if isinstance(first, RunStarted) else ({}, {})
-        due = replace(start_of(spec, dataset, versions=versions), templates=templates)
-        faults += _faults(line, first, due)
+    for line, first in lines[:1]:
+        # Versions and templates do not follow from the files: they are taken as written.
+        written: dict[str, Any] = {name: getattr(first, name, {}) for name in ("versions", "templates")}
+        faults += _faults(line, first, replace(start_of(spec, dataset, versions={}), **written))
     if lines and not faults:
-        faults += _check(lines[1:], reader, problem_of(spec, dataset), spec.config)
-    return Verification(
-        n_compared=len(lines), faults=tuple(sorted(faults, key=lambda fault: fault.line)), has_ended=_has_ended(reader)
-    )
+        faults += sorted(_check(lines[1:], reader, problem_of(spec, dataset), spec.config), key=lambda each: each.line)
+    return Verification(n_compared=len(lines), faults=tuple(faults), has_ended=reader.view.phase in ENDED)
 
 
-def _sampler_events(reader: JournalReader) -> list[tuple[int, Event]]:
+def _sampler_events(reader: JournalReader) -> list[tuple[int, events.Event]]:
     """Return the sampler's events with their lines, without those that a resume discarded or of an unfinished step.
 
     The first is the run's start.
     """
-    events: list[tuple[int, Event]] = []
-    n_settled = 1
+    lines: list[tuple[int, events.Event]] = []
+
+    def until_end_of(step: int | None) -> list[tuple[int, events.Event]]:
+        steps = [each.step if isinstance(each, events.StepFinished) else None for _, each in lines]
+        return lines[: 1 if step is None or step not in steps else 1 + steps.index(step)]
+
     for record in reader.new_records():
-        match record.event:
-            case RunResumed(step=step) if step != reader.view.total_steps:
-                del events[n_settled:]
-            case RunResumed() | RunPaused() | RunFailed() | RunFinished():
-                pass
-            case event:
-                events.append((reader.n_lines, event))
-                n_settled = len(events) if isinstance(event, StepFinished) else n_settled
-    return events if _has_ended(reader) else events[:n_settled]
-
-
-def _has_ended(reader: JournalReader) -> bool:
-    return reader.view.phase in ("finished", "stopped")
+        event = record.event
+        if isinstance(event, events.RunResumed) and event.step != reader.view.total_steps:
+            lines = until_end_of(event.step)
+        elif not isinstance(event, events.RunResumed | events.RunPaused | events.RunFailed | events.RunFinished):
+            lines.append((reader.n_lines, event))
+    return lines if reader.view.phase in ENDED else until_end_of(reader.view.last_step)
 
 
 # The replay
@@ -149,27 +130,25 @@ class _Replay(ReplayLearner):
         return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
 
-def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
+def _proposals_in(event: events.Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     """Yield an event's proposal by the seeds that the sampler asks for it with."""
     match event:
-        case ParticleDrawn(particle=slot):
+        case events.ParticleDrawn(particle=slot):
             first = call_seed(seed, "draw", 0, slot)
             seeds = [first, *(call_seed(first, "draw", again) for again in range(PRIOR_DRAWS))]
             text = event.text if event.reason is None else None
-        case Proposed(step=step, particle=slot):
+        case events.Proposed(step=step, particle=slot):
             seeds, text = [call_seed(seed, "propose", step, slot)], event.text
         case _:
             return
-    yield from ((each, Proposal(text=text, seed=each, **writing_fields(event))) for each in seeds)
+    yield from ((each, Proposal(text=text, seed=each, **events.writing_fields(event))) for each in seeds)
 
 
 async def _replay(
-    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, events: list[Event]
-) -> bool:
-    """Add the sampler's events up to the last finished step, and those of the end of a run that has ended.
-
-    Return True if the run is finished, and the sampler goes on after that step.
-    """
+    problem: Problem, config: Config, reader: JournalReader, recorded: _Replay, replay: list[events.Event]
+) -> None:
+    """Add the sampler's events: all of a finished run, else up to the last finished step; and those of the end."""
+    view = reader.view
     problem = replace(problem, learner=recorded, optimizer=recorded)
     async with AsyncExitStack() as stack:
         if config.has_programs:
@@ -184,45 +163,39 @@ async def _replay(
             )
             learner.preload_programs(reader.answers.programs)
             problem = replace(problem, learner=learner, reader=recorded)
-        sampled = await stack.enter_async_context(aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))))
-        n_steps = len(reader.view.complete_steps)
-        while n_steps and (event := await anext(sampled, None)):
-            events.append(event)
-            n_steps -= isinstance(event, StepFinished)
-        goes_on = reader.view.phase == "finished" and await anext(sampled, None) is not None
-        if _has_ended(reader) and (population := population_of(fold(events))):
-            events += [event async for event in conclude(problem, config, population)]
-    return goes_on
+        sampler = cast(AsyncGenerator[events.Event, None], sample(problem, config))
+        await stack.enter_async_context(aclosing(sampler))
+        left = math.inf if view.phase == "finished" else len(view.complete_steps)
+        while left and (event := await anext(sampler, None)):
+            replay.append(event)
+            left -= isinstance(event, events.StepFinished)
+        if view.phase in ENDED and (population := population_of(fold(replay))):
+            replay += [event async for event in conclude(problem, config, population)]
 
 
 def _check(
-    lines: Sequence[tuple[int, Event]], reader: JournalReader, problem: Problem, config: Config
+    lines: Sequence[tuple[int, events.Event]], reader: JournalReader, problem: Problem, config: Config
 ) -> Iterator[Fault]:
     """Compare the sampler's lines with a replay in which its models give what they gave."""
     proposals = dict(each for _, event in lines for each in _proposals_in(event, problem.seed))
     recorded = _Replay(reader.answers.by_pair | reader.answers.readings, proposals)
-    events: list[Event] = []
-    end, goes_on = NOTHING, False
+    replay: list[events.Event] = []
+    end = NOTHING
     try:
-        goes_on = asyncio.run(_replay(problem, config, reader, recorded, events))
+        asyncio.run(_replay(problem, config, reader, recorded, replay))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
-    due = {_name(event): event for event in events}
+    expected = {_name(event): event for event in replay}
     for line, event in lines:
-        follows = due.pop(_name(event), None)
-        if follows is None:
-            yield Fault(line=line, what="record", written=_name(event), follows=end)
-        else:
+        if follows := expected.pop(_name(event), None):
             yield from _faults(line, event, follows)
-    if reader.view.phase == "finished":
-        last, line = reader.view.last_step, reader.n_lines
-        if goes_on:
-            yield Fault(line=line, what="last finished step", written=last, follows=problem.steps - 1)
-        if due:
-            yield Fault(line=line, what="missing records", written=[], follows=list(due))
+        else:
+            yield Fault(line=line, what="record", written=_name(event), follows=end)
+    if expected and reader.view.phase == "finished":
+        yield Fault(line=reader.n_lines, what="missing records", written=[], follows=list(expected))
 
 
-def _faults(line: int, written: Event, follows: Event) -> list[Fault]:
+def _faults(line: int, written: events.Event, follows: events.Event) -> list[Fault]:
     """Return the first difference, if there is one."""
     every = _differences(written.type, asdict(written), asdict(follows))
     return [Fault(line=line, what=what, written=one, follows=other) for what, one, other in islice(every, 1)]
@@ -246,8 +219,8 @@ def _is_close(written: Any, follows: Any) -> bool:
     return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
 
 
-def _name(event: Event) -> str:
+def _name(event: events.Event) -> str:
     """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them: no other event has it."""
-    names = ("step", "particle", "role", "split", *(["hypothesis"] if isinstance(event, Certified) else []))
+    names = ("step", "particle", "role", "split", *(["hypothesis"] if isinstance(event, events.Certified) else []))
     parts = ((name, getattr(event, name, None)) for name in names)
     return ", ".join([event.type, *(f"{name} {value}" for name, value in parts if value is not None)])

@@ -1,10 +1,11 @@
-"""Questions to a run's models: about new rows, and in a trial.
+"""Questions to a run's models: about new rows, in a trial, and about rows whose true labels would tell most.
 
 The browser session keeps them while the page is left.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 import streamlit as st
@@ -12,21 +13,33 @@ import streamlit as st
 from pages.parts import blocks, opening, person
 from pages.parts.opening import OpenRun
 from vpp.data.dataset import Column, Row
-from vpp.data.labelling import Field, input_fields, typed_row
+from vpp.data.labelling import Field, Key, input_fields, input_key, typed_row
 from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings import new_rows
-from vpp.findings.experiments import read_trial, trial_blocks
-from vpp.findings.points import Point, reject_option, target_spread, votes_on
+from vpp.findings.asking import (
+    LITTLE,
+    answer_blocks,
+    answers_table,
+    columns_of,
+    going_on_words,
+    labels_words,
+    pool_words,
+    question_row,
+    read_trial,
+    table_words,
+    trial_blocks,
+)
+from vpp.findings.points import Point, questions, reject_option, target_spread, votes_on
 from vpp.findings.progress import nothing_yet
-from vpp.reporting.predictions import prediction_csv
-from vpp.runs.asking import Asking, Background, Questions
+from vpp.reporting.predictions import prediction_csv, sheet_rows
+from vpp.runs.asking import Answers, Asking, Background, Questions
 from vpp.runs.journal import Snapshot
+from vpp.runs.preparation import continue_run
 from vpp.show import markup
-from vpp.show.blocks import Heading, Note
-from vpp.show.markup import markdown_text
-from vpp.show.words import counted, integer, seconds
+from vpp.show.blocks import Heading, Note, Say
+from vpp.show.markup import html, markdown_text
+from vpp.show.words import counted, integer, seconds, value_text
 from vpp.trials import TrialAsking
 
 AT_ONCE_S = 1.0  # seconds that a page waits for answers before it shows their progress
@@ -69,7 +82,7 @@ class Job:
             st.rerun()
 
     def ask_rows(self, rows: Sequence[Row]) -> None:
-        self.begin(Asking(self.run.directory, rows, view=self.run.now().view))
+        self.begin(Asking(self.run.reader, rows))
 
     def follow(self, *, stop: str = "Stop and keep") -> bool:
         """Draw how far the job is, with a button that stops it; return whether it runs."""
@@ -163,7 +176,7 @@ def row_form(job: Job, fields: Sequence[Field]) -> tuple[list[str | None], bool]
     allowed = job.consent()
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
-        by_use = new_rows.columns_of(run.now().view, dataset)
+        by_use = columns_of(run.now().view, dataset)
         places = sorted(range(len(fields)), key=lambda place: by_use.index(fields[place].column.name))
         short = [place for place in places if fields[place].column.kind != "text"]
 
@@ -221,18 +234,18 @@ def fill_from(run: OpenRun, fields: Sequence[Field]) -> None:
 
 
 def answered(run: OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    snapshot, answers = run.now(), job.asking.whole()
+    snapshot, answers = run.now(), job.asking.complete_rows()
     if not answers.rows:
         unanswered(job)
         return
     is_weighted = snapshot.spec.config.is_weighted
     vote, data, seed_text = votes_of(run, job)[0], run.reader.dataset(), snapshot.view.seed_text
-    parts = new_rows.answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
+    parts = answer_blocks(vote, answers, data, fields, seed_text, is_weighted=is_weighted)
     blocks.draw(*parts, label="what the hypotheses say")
 
 
 def votes_of(run: OpenRun, job: Background[Asking]) -> tuple[Point, ...]:
-    answers, dataset = job.asking.whole(), run.reader.dataset()
+    answers, dataset = job.asking.complete_rows(), run.reader.dataset()
     reject = reject_option(run.now().view, run.snapshot.spec.config, dataset, of=answers)
     return votes_on(answers, reject, scale=target_spread(dataset))
 
@@ -258,7 +271,7 @@ def ask_table(job: Job) -> None:
     if file and table and rows:
         allowed, label = job.consent(), f"Ask about {counted(len(rows), 'row')}"
         words, key = f"{plan_words(run, len(rows))}.", "posterior.ask.table"
-        if blocks.button_before(words, label, key=key, type="primary", disabled=not allowed):
+        if blocks.beside(words).button(label, key=key, type="primary", width="stretch", disabled=not allowed):
             st.session_state[_key(run, "file")] = file.name
             st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
@@ -275,7 +288,7 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
 
 
 def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
-    answers = job.asking.whole()
+    answers = job.asking.complete_rows()
     if not answers.rows:
         unanswered(job)
         return
@@ -284,9 +297,9 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     if job.outcome == "failed":
         blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
-        blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
+        blocks.captions(f"Stopped: {rest}")
     votes = votes_of(run, job)
-    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(new_rows.table_words(votes)))
+    blocks.draw(markup.group(str(st.session_state.get(_key(run, "file"), ""))), Note(table_words(votes)))
     beside = st.session_state.get(_key(run, "beside"), {})
     left, right = st.columns([1, 3], vertical_alignment="center")
     reasons = right.toggle("With reasons, a column for each copy", key="posterior.ask.reasons")
@@ -301,7 +314,7 @@ def draw_predictions(run: OpenRun, job: Background[Asking]) -> None:
     )
     first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
     notes = [Note(first)] if len(votes) > PREVIEWED else []
-    table = new_rows.answers_table(votes[:PREVIEWED], run.reader.dataset())
+    table = answers_table(votes[:PREVIEWED], run.reader.dataset())
     blocks.draw(table, *notes, label="predictions of the uploaded rows")
 
 
@@ -341,15 +354,138 @@ def trial_section(job: Job) -> None:
 def offer_trial(job: Job, snapshot: Snapshot, *, is_again: bool) -> None:
     run, view = job.run, snapshot.view
     try:
-        asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader, view=view))
+        asking = blocks.remembered(f"trial.{run.id}", view.last_at, lambda: TrialAsking(run.reader))
     except VppError as error:
         blocks.captions(str(error))
         return
     allowed = job.consent()
     cost = f"{counted(asking.calls, 'call')} to {model_words(run)}."
     label, words = "Test again" if is_again else "Test the hypotheses", cost if is_again else f"{ABOUT_TRIAL} {cost}"
-    if blocks.button_before(words, label, key="posterior.trial", disabled=not allowed):
+    if blocks.beside(words).button(label, key="posterior.trial", width="stretch", disabled=not allowed):
         with opening.refusals(REFUSED):
             job.begin(asking)
             st.rerun()
     job.ask_key()
+
+
+# Rows whose true labels would tell most, and a new run that goes on with those labels
+
+LISTED, USUAL, MOST = 8, 24, 200  # rows listed unasked; rows asked about by default, and at most
+
+
+def draw_labels(run: OpenRun) -> None:
+    # Here, since a page that is switched to from within a fragment may come up empty.
+    if prepared := st.session_state.pop(_label_key(run, "next"), None):
+        opening.start_new(prepared)
+    snapshot = run.now()
+    if snapshot.view.n_unique == 1:
+        return  # no row can divide one hypothesis
+    blocks.draw(Heading("Most informative labels to collect", "rows by expected information gain"))
+    if not snapshot.view.population:
+        blocks.draw(markup.state("No hypotheses yet", nothing_yet(snapshot.state)))
+        return
+    Job(run, "settle").draw(label_section)
+
+
+def label_section(job: Job) -> None:
+    run = job.run
+    if not job.follow():
+        ask_for_labels(run, job)
+    if job.now and not job.is_running:
+        if job.has_failed:
+            blocks.failed("The hypotheses could not be asked", job.now.failure)
+            job.ask_key()
+        if job.now.asking.complete_rows().rows:
+            list_questions(run, job.now.asking.complete_rows())
+    if answers_of(run):
+        go_on(run)
+
+
+def _label_key(run: OpenRun, what: str) -> str:
+    return f"disagreement.settle.{what}.{run.id}"
+
+
+def ask_for_labels(run: OpenRun, job: Job) -> None:
+    """Draw from the table's rows that the run does not use; from made-up ones only if the person asks for them."""
+    dataset = run.reader.dataset()
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    n = int(left.number_input("Rows to ask about", 1, MOST, USUAL, **blocks.lasting(_label_key(run, "n"))))
+    made_up = right.toggle("Made-up rows too", **blocks.lasting(_label_key(run, "made_up")))
+    # Each time draws other rows.
+    draws = int(st.session_state.get(_label_key(run, "draw"), 0))
+    rows = sheet_rows(run.reader, n=n, made_up=made_up, draw=draws)
+    own = {row.id for row in (*dataset.unlabelled, *dataset.unused)}
+    n_own = sum(row.id in own for row in rows)
+    words = pool_words(dataset, n_found=n_own, n_made_up=len(rows) - n_own, made_up=made_up)
+    blocks.draw(Note(words))
+    if not rows:
+        return
+    allowed, calls = job.consent(), calls_of(run, len(rows))
+    words = f"Ask about {counted(len(rows), 'row')}: {counted(calls, 'call')}"
+    if st.button(words, key="disagreement.settle.ask", disabled=not allowed, help=f"to {model_words(run)}"):
+        st.session_state[_label_key(run, "draw")] = draws + 1
+        job.ask_rows(rows)
+        st.rerun()
+
+
+def list_questions(run: OpenRun, answers: Answers) -> None:
+    view, config, dataset = run.now().view, run.snapshot.spec.config, run.reader.dataset()
+    every, columns = blocks.remembered(
+        _label_key(run, "made"),
+        (answers, view.last_at),
+        lambda: (questions(answers, view, config, dataset), columns_of(view, dataset)),
+    )
+    notes = []
+    if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
+        notes.append(Note("The run has gone on since these rows were asked about."))
+    blocks.draw(Say(labels_words(every)), *notes)
+    telling = [question for question in every if question.bits >= LITTLE][:LISTED]
+    everything = len(every) > len(telling) and st.toggle(f"Show all {len(every)}", key=_label_key(run, "all"))
+    own = {row.id: row for row in (*dataset.unlabelled, *dataset.unused)}
+    for number, question in enumerate(every if everything else telling, 1):
+        row = own.get(question.row.id)
+        name = f"row {question.row.id}" if row else f"made-up row {number}"
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.html(markup.block(html(question_row(question, columns, dataset, name))))
+        with right.container(key=f"settle_truth_{number}"):
+            note_answer(run, question, name, dataset.classes, row=row)
+
+
+def note_answer(run: OpenRun, question: Point, name: str, labels: Sequence[str], *, row: Row | None) -> None:
+    """Draw the field of a true label. row: that of the table, whose own label is taken by a press."""
+    place = input_key(question.row)
+    if row is not None and row.target is not None:
+        own = value_text(row.target)
+        field = {**blocks.lasting(_field_key(run, place)), "help": "The label in your table"}
+        truth = own if st.checkbox(f"Use {own}", **field) else ""
+    else:
+        field = {**blocks.lasting(_field_key(run, place)), "placeholder": "not known", "label_visibility": "collapsed"}
+        label = f"True answer, {name}"
+        truth = (st.selectbox(label, labels, None, **field) or "") if labels else st.text_input(label, **field).strip()
+    if truth:
+        answers_of(run)[place] = replace(question.row, target=truth)
+    else:
+        answers_of(run).pop(place, None)
+
+
+def answers_of(run: OpenRun) -> dict[Key, Row]:
+    answers: dict[Key, Row] = st.session_state.setdefault(_label_key(run, "answered"), {})
+    return answers
+
+
+def _field_key(run: OpenRun, place: Key) -> str:
+    # A SHA-256, since Python's hashes of -1 and -2 are equal.
+    return _label_key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
+
+
+def go_on(run: OpenRun) -> None:
+    answers = list(answers_of(run).values())
+    blocks.draw(markup.group(f"Go on with {counted(len(answers), 'true answer')}"))
+    with opening.refusals("These answers cannot be used"):
+        prepared = continue_run(run.directory, answers)
+        blocks.captions(going_on_words(prepared, n_added=len(answers)))
+        label, key = "Continue with these rows as a new run", "disagreement.settle.continue"
+        if st.button(label, type="primary", key=key):
+            answers_of(run).clear()
+            st.session_state[_label_key(run, "next")] = prepared
+            st.rerun()

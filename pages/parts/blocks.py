@@ -98,13 +98,6 @@ def beside(words: str) -> DeltaGenerator:
     return right
 
 
-def button_before(words: str, label: str, *, key: str, **button: Any) -> bool:
-    """Draw a button with words at its right; return whether it was pressed."""
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(words)))
-    return left.button(label, key=key, width="stretch", **button)
-
-
 def lasting(key: str) -> dict[str, Any]:
     """Return keywords of a field with this key that keeps its value while it is not shown."""
     return {"key": key, "persist_state": "session"}

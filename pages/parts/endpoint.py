@@ -45,8 +45,6 @@ HAS_MODEL = ("context length", "answers")  # findings after which a server is kn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """The chosen model, and what a test of this very endpoint found."""
-
     endpoint: EndpointSpec
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""
@@ -61,10 +59,6 @@ class Model:
     @property
     def carrier(self) -> str:
         return str(self.measure("structured output") or "")
-
-    @property
-    def context_length(self) -> int:
-        return int(self.measure("context length") or 0)
 
     @property
     def pace(self) -> Pace | None:
@@ -230,12 +224,11 @@ def _check(endpoint: EndpointSpec, place: DeltaGenerator, *, until: tuple[str, .
     return tuple(checks)
 
 
-def ask_for_model(model: Model) -> bool:
-    """Ask an untested server for its model before a run begins; show the Model part again if that fails."""
+def ask_for_model(model: Model) -> None:
+    """Ask an untested server for its model before a run begins; draw the page anew, with the failure, if that fails."""
     if model.checks or model.endpoint.is_started_here:
-        return True
+        return
     with st.spinner("Asking the server for its models"):
         checks = _check(model.endpoint, st.empty(), until=HAS_MODEL)
     if failure(checks):
         st.rerun()
-    return True

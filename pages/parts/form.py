@@ -14,14 +14,14 @@ from pages.parts import blocks, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, NAMES, SERVER, SETTINGS, SPEEDS, Model, ask_for_model, choose_model
 from pages.parts.opening import FROM
+from vpp.data import table as tables
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.table import Table
 from vpp.data.text import shown_name
 from vpp.errors import VppError
-from vpp.findings.cost import bound_words, cost, cost_line
+from vpp.findings.cost import cost, cost_line
 from vpp.findings.options import (
-    ABOUT,
+    METHODS,
     OPEN,
     OPTIONS,
     config_of,
@@ -40,10 +40,11 @@ from vpp.llm.templates import AUTO, AUTO_WORDS, GALLERY, LETTERED, TEMPLATES, Ro
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, as_text, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.settings import FOR_EXPERTS, METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
+from vpp.settings import FOR_EXPERTS, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.show import markup
+from vpp.show.blocks import Heading, Table
 from vpp.show.markup import one_line
-from vpp.show.words import capitalised, in_words, integer
+from vpp.show.words import capitalised, counted, in_words, integer
 
 TABLE, MODEL, ADVANCED = "Table", "Model", "Advanced"
 METHOD, PROMPTS, PRICES, COST = "Method", "Prompts", "Prices and a cap", "Cost"  # folds under Advanced
@@ -96,13 +97,13 @@ def draw() -> None:
     places = Places()
     try:
         with places.table:
-            blocks.draw(f'<div id="new-data" tabindex="-1">{markup.heading(TABLE)}</div>')
+            blocks.draw(Heading(TABLE, place="new-data"))
             rows = rows_of_run() or rows_of_table(places)
         trouble = part(f"{ADVANCED}, {METHOD}", "This option cannot be used")
         with places.trouble, trouble, places.method.expander(METHOD):
             config = choose_config(rows.task if rows else None)
         with places.model:
-            blocks.draw(markup.heading(MODEL))
+            blocks.draw(Heading(MODEL))
             model = choose_model(places.server, writes=not config.is_weighing)
         if rows is None:
             raise NotReady("Choose a table first.")
@@ -155,20 +156,20 @@ def complete(
 
 
 def draw_start(places: Places, spec: RunSpec, dataset: Dataset, model: Model) -> None:
-    length = spec.endpoint.context_length or model.context_length
+    length = spec.endpoint.context_length or model.measure("context length") or 0
     fitted = replace(spec, endpoint=replace(spec.endpoint, context_length=length))
     expected = estimate(fitted, dataset, model.pace)
     with places.last.expander(COST):
         blocks.draw(*cost(expected, fitted, dataset))
-    words, bound = cost_line(expected, fitted), bound_words(expected)
     n = 1 if spec.config.is_weighing else int(st.session_state.get(SEEDS, 1))
-    words = f"{capitalised(in_words(n))} runs, each {words}" if n > 1 else words
+    words = f"{f'{capitalised(in_words(n))} runs, each ' if n > 1 else ''}{cost_line(expected, fitted)}"
+    bound = f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
     line = f'<p class="cost" title="{markup.text(bound)}">{markup.text(words)}</p>'
     note = demo_text_words(dataset) if spec.endpoint.is_demo else ""
     if start_button(places, note, why_not=lacks(spec, dataset, model), line=line):
         with opening.refusals("The run cannot start"):
-            if ask_for_model(model):
-                opening.start_new(Preparation(dataset=dataset, spec=spec), n)
+            ask_for_model(model)
+            opening.start_new(Preparation(dataset=dataset, spec=spec), n)
 
 
 def lacks(spec: RunSpec, dataset: Dataset, model: Model) -> str:
@@ -195,7 +196,6 @@ def choose_train(places: Places, choice: table_part.Choice, config: Config) -> i
     n = sum(cell is not None for cell in choice.table.cells(choice.target))
     if config.is_weighing or n - held_out <= TRAIN:
         return TRAIN
-
     sizes = (TRAIN, *(size for size in MORE if size < n - held_out), n - held_out)
     field: dict[str, Any] = {"label_visibility": "collapsed", **blocks.lasting(f"new.train.{n}")}
     field["format_func"] = lambda rows: f"{integer(rows)} of {integer(n)}"
@@ -223,7 +223,7 @@ def rows_of_table(places: Places) -> Rows | None:
     return Rows(task=choice.task, split=partial(split_rows, places, choice))
 
 
-def preview(table: Table, choice: table_part.Choice | None) -> str:
+def preview(table: tables.Table, choice: table_part.Choice | None) -> str:
     """Return the table's first rows, the target first, each column with its type and its part."""
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'no'} missing cells"
@@ -232,7 +232,7 @@ def preview(table: Table, choice: table_part.Choice | None) -> str:
     parts = [[choice.part_of(name) for name in names]] if choice else []
     cells = [table.cells(name)[:4] for name in names]
     first = [[cut(cell or "", LONGEST) for cell in row] for row in zip(*cells, strict=True)]
-    cells_html = markup.table([*map(shown_name, names)], [*parts, kinds, *first])
+    cells_html = markup.html([Table(head=[*map(shown_name, names)], rows=[*parts, kinds, *first])])
     captions = map(markup.caption, (size, *map(blocks.sentence, table.notes)))
     return markup.block(f'<div class="{"preview" if choice else ""}">{cells_html}</div>', *captions)
 
@@ -314,11 +314,11 @@ def choose_config(task: Task | None) -> Config:
     """Ask for the method and its options. Raises InputError. task: None before there is a table."""
     options()
     left, right = st.columns(2)
-    field = {"format_func": METHOD_NAMES.__getitem__, **blocks.lasting(key_of("method"))}
-    method = left.selectbox("Method", list(METHOD_NAMES), **field)
+    field = {"format_func": lambda method: METHODS[method].name, **blocks.lasting(key_of("method"))}
+    method = left.selectbox("Method", list(METHODS), **field)
     field = {**blocks.lasting("new.preset"), "help": f"Fills the fields below ({PRESET_WORDS})."}
     right.selectbox("Preset", list(PRESETS), on_change=fill_from_preset, **field)
-    blocks.captions(ABOUT[method])
+    blocks.captions(METHODS[method].about)
     deciding = decided(options(), base(), task)
     of_method = [name for name in OPEN if has_effect(name, deciding)]
     ask([name for name in of_method if name not in ("method", "reading", "prior")], across=4)

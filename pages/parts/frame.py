@@ -59,12 +59,13 @@ def list_runs() -> None:
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
         "more": min(AT_ONCE, len(matching) - len(rows)),
-        "most": most + AT_ONCE,
+        "next_most": most + AT_ONCE,
         "searched": len(directories) > AT_ONCE,
         "of": len(directories),
     }
-    heard = dict.fromkeys(("on_picked_change", "on_find_change", "on_most_change"), lambda: None)
-    picked = _RUNS(data=data, key="frame.runs", **heard).picked
+    # A component returns only the values that have a callback.
+    callbacks = dict.fromkeys(("on_picked_change", "on_find_change", "on_most_change"), lambda: None)
+    picked = _RUNS(data=data, key="frame.runs", **callbacks).picked
     if picked and picked != chosen:
         opening.open_in(picked, "pages/watch.py")
 
@@ -111,5 +112,6 @@ def warm(ends: Event) -> None:
         import_module(name)
     # What is there now stays: a collection that looks through all of it would hold every watcher up for 0.1 s.
     gc.freeze()
-    for name in LATER if not ends.wait(REST_S) else ():
-        import_module(name)
+    if not ends.wait(REST_S):
+        for name in LATER:
+            import_module(name)

@@ -2,14 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
-from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
@@ -21,7 +19,7 @@ from vpp.environment import command_path
 from vpp.errors import RunError, VppError
 from vpp.findings import verdict
 from vpp.findings.cost import time_words
-from vpp.findings.options import changed_words
+from vpp.findings.options import METHODS, changed_words
 from vpp.findings.programs import ProgramReading, program_readings
 from vpp.findings.progress import health
 from vpp.findings.status import when_words
@@ -33,7 +31,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, PAPER_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, creation_time, unpack
 from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES, Config
+from vpp.settings import Config
 from vpp.show import markup
 from vpp.show.blocks import Say
 from vpp.show.words import capitalised, counted
@@ -57,8 +55,6 @@ PICK = "Pick one of the list of runs, or begin here."
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """The run that a page shows."""
-
     directory: RunDirectory
     reader: RunReader
     snapshot: Snapshot
@@ -90,16 +86,9 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    """Return the run's settings, read again once they have changed; None if they cannot be read."""
-    try:
-        return _settings(directory.path, (directory.path / "run.json").stat().st_mtime_ns)
-    except (OSError, VppError):
-        return None
-
-
-@lru_cache(maxsize=2_000)
-def _settings(path: Path, changed_at: int) -> RunSpec:
-    return RunDirectory(path).spec()
+    with suppress(VppError):
+        return directory.spec()
+    return None
 
 
 def open_in(run: str, page: str) -> None:
@@ -148,7 +137,6 @@ def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) ->
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
-    """End the page with a box: why there is no run to show, and the ways to begin."""
     blocks.draw(markup.title(page))
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words, failed=failed))
@@ -170,9 +158,7 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
-    """Return how hypotheses are read, by id; empty for a run that reads every sentence row by row."""
-    if not snapshot.spec.config.has_programs:
-        return {}
+    """Return how hypotheses are read, by id."""
     return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 
@@ -188,7 +174,7 @@ def head(run: OpenRun, words: str, *, has_verdict: bool = True) -> None:
     config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
     n_calibration = dataset.get("n_calibration", 0)
     identity = (
-        f"{counted(len(spec.pooled), 'run')} weighed together" if spec.pooled else METHOD_NAMES[config.method],
+        f"{counted(len(spec.pooled), 'run')} weighed together" if spec.pooled else METHODS[config.method].name,
         counted(dataset["n_train"], "training row"),
         "" if is_demo else spec.endpoint.model,
     )
@@ -258,20 +244,9 @@ def start_new(prepared: "Preparation", seeds: int = 1) -> None:
     folder = person.store().folder
     with refusals("The run cannot start"):
         with person.starting(prepared.spec.endpoint, more=seeds) as keys:
-            named = replace(prepared.spec, name=free_name(prepared.spec.name or prepared.dataset.name))
-            one = replace(prepared, spec=named)
-            runs = [one.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
+            runs = [prepared.create(folder)] if seeds == 1 else begin(prepared, seeds, folder)
             start_open(runs, keys=keys, environment=person.variables())
         open_in(runs[0].id, "pages/watch.py" if seeds == 1 else "pages/compare.py")
-
-
-def free_name(name: str) -> str:
-    """Return the name, with a number if a run has it already: `Penguins 2`."""
-    names = {spec.name for run in person.store().runs() if (spec := settings(run))}
-    stem, _, number = name.rpartition(" ")
-    base = stem if number.isdecimal() and stem in names else name
-    numbered = (f"{base} {n}" for n in count(2))
-    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 @contextmanager
@@ -290,7 +265,7 @@ TABLE = EXAMPLES / "penguins.csv"
 UPLOAD = "Upload a file"
 PRODUCT = "Sentences that explain a column, weighed by your data"
 ABOUT = "A model writes hypotheses, your rows weigh them. Where they disagree, the answer is “I don’t know”."
-OWN = '<p><a href="#new-data">Use your own table</a></p>'
+OWN = '<a href="#new-data">Use your own table</a>'
 FINISHED, WATCH_LIVE = "Look at a finished example", "Watch the example live"
 SHIPPED_WORDS = {
     EXAMPLE: "Penguin species, finished",
@@ -308,12 +283,9 @@ def introduce() -> None:
     is_begun = FILE in st.session_state or FROM in st.session_state
     is_begun = is_begun or st.session_state.get(SOURCE) not in (None, UPLOAD)
     if is_begun or any(run.id not in SHIPPED_RUNS for run in person.store().runs()):
-        acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
         with st.container(key="new_head", horizontal=True, vertical_alignment="center"):
             blocks.draw(markup.title("New run"))
-            chosen = st.menu_button("Examples", list(acts), key="new.examples")
-        if chosen:
-            acts[chosen]()
+            offer_examples("Examples")
         return
     left, right = st.columns([1, 1.2], gap="large")
     with left:
@@ -321,12 +293,20 @@ def introduce() -> None:
         with st.container(key="new_ways"):
             if st.button(WATCH_LIVE, type="primary", key="new.run_example", width=260):
                 run_example()
-            blocks.captions(f"{capitalised(live_words())}, without a key or a network.")
+            takes = time_words(time_s(plan_of(example()), demo_pace(example().endpoint)))
+            blocks.captions(f"{capitalised(takes)}, without a key or a network.")
             if st.button(FINISHED, key="new.look", width=260):
                 open_example()
             blocks.captions(f"Penguin species. {finished_words()}")
-            blocks.draw(OWN)
+            with blocks.in_use(OWN, key="new_own"):
+                offer_examples("All examples", type="tertiary")
     right.html(markup.block((ASSETS / "first_look.html").read_text(encoding="utf-8")))
+
+
+def offer_examples(label: str, **button: Any) -> None:
+    acts = {WATCH_LIVE: run_example} | {words: partial(open_example, run) for run, words in SHIPPED_WORDS.items()}
+    if chosen := st.menu_button(label, list(acts), key="new.examples", **button):
+        acts[chosen]()
 
 
 def open_example(name: str = EXAMPLE) -> None:
@@ -340,22 +320,14 @@ def finished_words() -> str:
     return record["sentences"][0] if record else ""
 
 
-def live_words() -> str:
-    """Say what the live example takes, by the estimate that the form shows for any run."""
-    spec = _settings(SHIPPED, 0)
-    return time_words(time_s(plan_of(spec), demo_pace(replace(spec.endpoint, demo_latency_ms=READABLE_MS))))
+def example() -> RunSpec:
+    """Return the settings of the finished example, at a speed that a person can follow."""
+    spec = RunDirectory(SHIPPED).spec()
+    command = ("run", str(command_path(TABLE)), *spec.command[2:])
+    return replace(spec, endpoint=replace(spec.endpoint, demo_latency_ms=READABLE_MS), command=command)
 
 
 def run_example() -> None:
-    start_new(prepare_example())
-
-
-def prepare_example() -> "Preparation":
-    """Prepare the finished example once more, at a speed that a person can follow."""
     from vpp.runs.preparation import Preparation  # late: the first paint should not wait for pandas
 
-    shipped = reader(str(SHIPPED))
-    spec = shipped.refresh().spec
-    command = ("run", str(command_path(TABLE)), *spec.command[2:])
-    endpoint = replace(spec.endpoint, demo_latency_ms=READABLE_MS)
-    return Preparation(dataset=shipped.dataset(), spec=replace(spec, endpoint=endpoint, command=command))
+    start_new(Preparation(dataset=reader(str(SHIPPED)).dataset(), spec=example()))

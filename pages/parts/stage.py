@@ -13,13 +13,14 @@ from vpp.findings.curves import accuracy_curve, ess_curve
 from vpp.findings.hypotheses import deck, hypotheses_of
 from vpp.findings.programs import program_folds
 from vpp.findings.progress import asking_words, flight_words, nothing_yet
-from vpp.findings.step import Cards, Names, happened, phases, shown_step, step_title
+from vpp.findings.step import ROWS, Cards, Names, happened, phases, shown_step, step_title
 from vpp.runs.journal import Snapshot
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.show import markup
-from vpp.show.cards import Card, Deck, skeletons_html
+from vpp.show.blocks import Card, Deck
+from vpp.show.markup import skeletons_html
 
 _STAGE = blocks.component("stage", "patch", "scrubber", "deck", "glide")
 ANIMATED = 16  # most cards whose phases are sent one by one: more do not move
@@ -121,17 +122,13 @@ class Stage:
         }
 
     def foot_words(self) -> str:
-        """Return the key to the cards, with what they show alone."""
-        bars = "Bar: weight."
-        if not self.config.is_weighted:
-            of_chain = "Number: log-likelihood. Bar: likelihood a row."
-            bars = of_chain if self.step is not None else "Bar: share of the chains."
-        words = [bars] if self.newest is not None else []
-        if self.step is None and self.newest is not None and self.config.is_weighted:
-            words.append("Hypotheses of little weight are on Posterior.")
-        if self.step is not None and not self.config.is_weighing:
-            words.append("Underlined: added. Struck: removed.")
-        return " ".join(words)
+        if self.newest is None:
+            return ""
+        if self.step is None:
+            little = "Bar: weight. Hypotheses of little weight are on Posterior."
+            return little if self.config.is_weighted else "Bar: share of the chains."
+        bars = "Bar: weight." if self.config.is_weighted else "Number: log-likelihood. Bar: likelihood a row."
+        return bars if self.config.is_weighing else f"{bars} Underlined: added. Struck: removed."
 
     def happened_html(self) -> str:
         words = asking_words(self.snapshot) if self.is_live else nothing_yet(self.snapshot.state)
@@ -150,7 +147,8 @@ class Stage:
         view, size, dataset = self.view, self.config.size, self.run.reader.dataset()
         if view.start is None:
             return [skeletons_html(size)]
-        maker = Cards(view, self.config, dataset, names=self.names)
+        weighted, row = self.config.is_weighted, ROWS[self.config.scored_on]
+        maker = Cards(view, dataset, is_weighted=weighted, row=row, names=self.names)
         if self.newest is None:
             waiting = 0 if view.has_ended else size - len(view.draws)
             return [markup.html([Deck(maker.first())]) + skeletons_html(waiting)]

@@ -22,7 +22,7 @@ from tests.reporting import builders
 from tests.trials.test_trial import A_ONLY, AND, DATA
 from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
-from vpp.findings.experiments import read_trial
+from vpp.findings.asking import read_trial
 from vpp.runs.asking import Asking, Background
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
@@ -134,7 +134,7 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     assert "Ask about 6 rows" not in names(app)
     press(app, "Stop and keep")
     html = page_after(app, reader, "table")
-    kept = len(asking.asking.whole().rows)
+    kept = len(asking.asking.complete_rows().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every hypothesis are kept." in html
 

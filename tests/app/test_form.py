@@ -383,16 +383,6 @@ def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTe
         assert names(app) == ["Look at a finished example", "Use my own CSV"], page
 
 
-def test_a_name_that_a_run_has_already_gets_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    names_of_runs = []
-    for name in ("toy", "toy", "toy 2", "toy 7"):
-        directory = run(tmp_path / "made", name=opening.free_name(name)).directory
-        names_of_runs.append(directory.spec().name)
-        directory.path.rename(tmp_path / f"run-{len(names_of_runs)}")
-    assert names_of_runs == ["toy", "toy 2", "toy 3", "toy 7"]
-
-
 def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> None:
     reader = run(tmp_path)
     for page, words in (

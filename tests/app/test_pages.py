@@ -26,7 +26,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import RunReader
 from vpp.show import markup
-from vpp.show.cards import skeletons_html
+from vpp.show.markup import skeletons_html
 
 pytestmark = pytest.mark.browser
 IN_A_REPORT = {

@@ -20,7 +20,7 @@ from vpp.findings.step import Cards
 from vpp.runs.directory import Heartbeat, RunDirectory
 from vpp.runs.journal import Journal, RunReader
 from vpp.show import markup
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck
 
 
 def test_a_finished_run_is_read_from_its_hypotheses_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_every_page_shows_a_run_of_each_kind_at_any_moment(app: AppTest, tmp_pat
             html[page] = shown(app)
     watch, posterior, *_ = html.values()
     snapshot, data = (reader := RunReader(directory)).refresh(), reader.dataset()
-    made = Cards(snapshot.view, snapshot.spec.config, data)  # a component draws the cards of each step
+    made = Cards(snapshot.view, data, is_weighted=snapshot.spec.config.is_weighted, row="row")
     watch += markup.html([Deck([card for step in range(snapshot.view.total_steps) for card in made.at(step)])])
     for words in SAID[name]:
         assert words in watch + posterior
@@ -243,7 +243,7 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = compare(app, OLD)
-    assert "00:00 · seed 1 cannot be compared" in html
+    assert "2 Jan 00:00 cannot be compared" in html
     assert "was changed after the run wrote it" in html
     assert "Right on 4 of 5 test rows that it answered" in html
 

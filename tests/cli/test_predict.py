@@ -127,7 +127,7 @@ def test_calls_can_be_limited_and_the_report_shows_them(desk: Desk, served: Mode
     assert [(each.calls, each.examples) for each in found.models] == [(10, 0), (10, N_TRAIN), (20, N_TRAIN)]
     report = report_markdown(RunReader(directory))
     assert report == (finished_run / "report.md").read_text()
-    assert "the learner without a rule" in report
+    assert "The learner without a rule" in report
 
 
 def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:

@@ -14,8 +14,7 @@ from vpp.findings import comparison
 from vpp.findings.baselines import Baselines, SimpleModel, baselines
 from vpp.runs.group import Group
 from vpp.settings import Config
-from vpp.show.blocks import Note, Say, Table
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck, Note, Say, Table
 
 
 def pair(tmp_path: Path):  # type: ignore[no-untyped-def]

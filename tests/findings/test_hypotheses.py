@@ -17,7 +17,6 @@ from vpp.findings.hypotheses import (
     Hypothesis,
     Node,
     ancestry,
-    came_from,
     deck,
     groups_at,
     hypotheses_of,
@@ -32,7 +31,7 @@ from vpp.posterior.disagreement import share_alike
 from vpp.posterior.weights import Floats
 from vpp.runs.journal import RunReader
 from vpp.settings import Config
-from vpp.show.cards import Deck
+from vpp.show.blocks import Deck
 from vpp.show.markup import html
 
 RULE = "If proline is above {}, output class_0; otherwise, output {}."
@@ -62,7 +61,7 @@ def test_a_range_holds_the_numbers_of_all_texts_of_the_form(first: list[str], se
     ends = []
     for numbers in (first, second[: len(first)]):
         low, high = (f"{end(float(each.replace(',', '')) for each in numbers):,.1f}" for end in (min, max))
-        ends.append(low if low == high else f"{low} to {high}")
+        ends.append(low if low == high else f"[{low} to {high}]")
     assert with_ranges(texts) == RULE.format(*ends)
 
 
@@ -82,7 +81,7 @@ def test_hypotheses_that_nearly_agree_are_one_with_the_shortest_text_of_the_heav
     assert [each.weight for each in merged] == pytest.approx([0.9, 0.1])
     assert [each.slots for each in merged] == [(0, 2, 1), (3,)]
     assert merged[0].words == apart[0].words
-    assert len(merged[0].texts) == 3
+    assert len(merged[0].wordings) == 3
 
 
 def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_folds(labels: RunReader) -> None:
@@ -99,8 +98,7 @@ def test_a_card_has_its_number_of_the_last_step_three_figures_and_the_rest_in_fo
     assert past.index("first draw") < past.index("step 2") < past.index("rewritten, accepted")
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in past
     assert 'data-fold="history"' not in html(first.folds), "it was never rewritten"
-    snapshot = labels.refresh()
-    last = Cards(snapshot.view, snapshot.spec.config, labels.dataset()).at(1)
+    last = Cards(labels.refresh().view, labels.dataset(), is_weighted=True, row="row").at(1)
     assert {each.key: each.words for each in cards} == {each.key: each.words for each in last}
 
 
@@ -226,4 +224,5 @@ def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> 
     _, *later = view.complete_steps
     assert later
     for at in later:
-        assert [came_from(at, slot) for slot in range(len(at.population))] == [state.parent for state in at.population]
+        ancestors = at.resampling.ancestors if at.resampling else range(len(at.population))
+        assert [state.parent for state in at.population] == [*ancestors]

@@ -1,9 +1,9 @@
 from dataclasses import fields
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
-from vpp.findings.options import ABOUT, OPEN, OPTIONS, config_of, decided, groups, has_effect, unused_words
-from vpp.settings import METHOD_NAMES, Config
+from vpp.findings.options import GRADINGS, METHODS, OPEN, OPTIONS, config_of, decided, groups, has_effect, unused_words
+from vpp.settings import Config, Grading, Method
 
 FIELDS = {field.name for field in fields(Config)}
 
@@ -12,11 +12,14 @@ def test_every_option_stands_in_one_place_with_a_label_of_its_own() -> None:
     places = [*OPEN, *(name for names in groups().values() for name in names)]
     assert sorted(places) == sorted(OPTIONS) == sorted(FIELDS)
     assert len({OPTIONS[name].label for name in FIELDS}) == len(FIELDS)
-    assert set(ABOUT) == set(METHOD_NAMES)
+
+
+def test_every_method_and_grading_has_words() -> None:
+    assert ([*METHODS], [*GRADINGS]) == ([*get_args(Method)], [*get_args(Grading)])
 
 
 DECIDING: dict[str, tuple[Any, ...]] = {
-    "method": tuple(METHOD_NAMES), "likelihood": ("labels", "logprobs"), "reading": ("auto", "rows"),
+    "method": tuple(METHODS), "likelihood": tuple(GRADINGS), "reading": ("auto", "rows"),
     "tempering": ("auto", "paper", "adaptive"), "mutate": ("every", "filtered"), "mh_rows": ("batch", "buffer"),
     "restart": (0.0, 0.5, 1.0),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from tests.reporting.builders import YES_NO, evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import input_fields
 from vpp.events import Evaluated, Event
-from vpp.findings.new_rows import answer_blocks, answers_table, table_words
+from vpp.findings.asking import answer_blocks, answers_table, table_words
 from vpp.findings.points import (
     ABOVE,
     AT,
@@ -51,9 +51,8 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import RunReader
 from vpp.show.blocks import Metrics, Table
-from vpp.show.figures import PartsBar
+from vpp.show.figures import PartsBar, Rivals
 from vpp.show.markup import html
-from vpp.show.matrix import Rivals
 from vpp.show.words import percent
 
 
@@ -189,9 +188,9 @@ def test_a_label_has_its_share() -> None:
         6: "yes (90 %)",
         8: "I don’t know: yes leads (60 %)",
     }
-    equal = {vote.row.id: vote for vote in votes_on(replace(label_answers(), weights=(0.25,) * 4))}
+    equal = {vote.row.id: vote for vote in votes_on(label_answers((0.25,) * 4))}
     assert said(equal[9]) == "yes (75 %)"
-    assert said(equal[8]) == "I don’t know: no and yes are tied (50 % each)"
+    assert said(equal[8]) == "I don’t know: a tie between no and yes (50 % each)"
 
 
 def test_a_calibrated_vote_says_what_is_possible() -> None:
@@ -280,7 +279,7 @@ def test_four_figures_say_when_to_trust_the_labels_and_a_bar_counts_rows_by_sure
     found = run_verdict(labels.directory, labels.refresh().view)
     tiles, bar = trust(rows_of(labels), found)
     assert isinstance(bar, PartsBar)
-    assert [(part.name, part.size) for part in bar.parts] == [
+    assert [(name, n) for name, n, _ in bar.parts] == [
         ("sure and right", 3), ("sure and wrong", 0), ("unsure and right", 2), ("unsure and wrong", 1),
     ]  # fmt: skip
     assert isinstance(tiles, Metrics)

@@ -32,8 +32,8 @@ from vpp.findings.curves import accuracies, accuracy_curve, ess_curve
 from vpp.findings.progress import activity_words, calls_metric, health, pace
 from vpp.findings.result import result, summary
 from vpp.findings.ruled_out import ruled_out, ruled_out_lines
-from vpp.findings.status import Listed, distinguished, facts, finish_words, listed, pending_words, retry_words, verdict
-from vpp.findings.step import Cards, Names, happened, particles_of, phases
+from vpp.findings.status import Listed, distinguished, finish_words, listed, pending_words, retry_words, verdict
+from vpp.findings.step import ROWS, Cards, Names, happened, particles_of, phases
 from vpp.llm.check import Finding, Mark, Role
 from vpp.reporting.document import report_markdown
 from vpp.runs.asking import CheckResult
@@ -44,7 +44,7 @@ from vpp.runs.spec import RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.view import ess_of_sentences
 from vpp.settings import Config
-from vpp.show.cards import Card, Deck
+from vpp.show.blocks import Card, Deck
 from vpp.show.markup import html, lines
 from vpp.show.words import NBSP, seconds
 
@@ -53,7 +53,8 @@ TASKS = ("classification", "regression")
 
 def maker(reader: RunReader) -> Cards:
     snapshot, data = reader.refresh(), reader.dataset()
-    return Cards(snapshot.view, snapshot.spec.config, data)
+    config = snapshot.spec.config
+    return Cards(snapshot.view, data, is_weighted=config.is_weighted, row=ROWS[config.scored_on])
 
 
 def words(cards: list[Card]) -> str:
@@ -255,20 +256,11 @@ def test_a_run_says_its_method_its_result_and_when_and_that_it_settled(tmp_path:
     assert finish_words(view_of(*begun, finished(1, ("A",)), end)) == finish_words(view_of(*begun)) == ""
 
 
-def test_runs_of_one_name_say_what_differs_first_and_those_that_read_alike_the_end_of_their_id() -> None:
-    def notes(*facts: tuple[str, ...]) -> list[str]:
-        same = {"name": "iris", "mark": "acc", "note": "SMC"}
-        rows = [Listed(id=f"iris-smc-{n}", facts=own, **same) for n, own in enumerate(facts)]
-        other = Listed(id="penguins-smc-1", name="penguins", mark="acc", note="SMC", facts=("paper", "SMC"))
-        *found, last = distinguished([*rows, other])
-        assert last.note == "SMC"
-        return [row.note for row in found]
-
-    assert notes(("", "SMC"), ("", "SMC")) == ["SMC · 0", "SMC · 1"]
-    assert notes(("", "SMC", "seed 0"), ("", "SMC", "seed 1")) == ["SMC · seed 0", "SMC · seed 1"]
-    assert notes(("paper", "SMC", "seed 0"), ("", "MH", "seed 1")) == ["SMC · paper", "SMC"]
-    spec = RunSpec(name="iris", config=Config(seed=3), endpoint=DEMO, dataset=YES_NO.sizes)
-    assert facts(spec) == ("recommended", "SMC", "seed 3", "4 rows")
+def test_lines_that_read_alike_have_the_ends_of_their_ids() -> None:
+    runs = [
+        Listed(id=f"iris-smc-{n}", name="iris", mark="acc", note=note) for n, note in enumerate(("SMC", "SMC", "MH"))
+    ]
+    assert [row.note for row in distinguished(runs)] == ["SMC · 0", "SMC · 1", "MH"]
 
 
 def test_the_clock_runs_while_a_run_starts_and_an_estimate_of_the_demo_model_begins_with_its_plan() -> None:

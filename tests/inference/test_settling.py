@@ -126,4 +126,4 @@ def test_a_replay_ends_where_the_rule_ends_the_run(tmp_path: Path, patience: int
     n = len(steps_of(events))
     last = steps_of(events)[-2]
     write(directory, [*events[: events.index(last) + 1], RunFinished(outcome="finished")])
-    assert next(fault.what for fault in verify(directory).faults) == "last finished step", n
+    assert next(fault.what for fault in verify(directory).faults) == "missing records", n

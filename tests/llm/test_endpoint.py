@@ -22,7 +22,6 @@ from .stub import (
     Held,
     Reply,
     Request,
-    Stub,
     as_json,
     chat,
     dropped,
@@ -181,6 +180,23 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             assert (usage.retried, usage.failed) == (0, 0), fields
 
 
+async def test_a_refused_value_moves_until_it_is_accepted_and_is_left_out_if_it_never_is() -> None:
+    async def least(request: Request) -> Reply:
+        temperature = request.body.get("temperature", 1.0)
+        is_low = temperature < 0.1
+        return refusal(400, f"{temperature} is less than the minimum of 0.1 - 'temperature'") if is_low else chat()
+
+    async def never(request: Request) -> Reply:
+        return refusal(400, "no temperature at line 1 column 2") if "temperature" in request.body else chat()
+
+    for behave, temperature, accepted, most in ((least, 0.0, 0.1, 3), (never, 1.2, None, 9)):
+        async with endpoint_of(behave) as (endpoint, stub):
+            await ask(endpoint, temperature=temperature)
+            assert (stub.bodies[-1].get("temperature"), len(stub.requests) <= most) == (accepted, True)
+            await ask(endpoint, "next", temperature=0.5)
+            assert stub.bodies[-1].get("temperature") == (0.5 if accepted else None)
+
+
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Make every back-off instant; return the list of their lengths."""
     asked_for: list[float] = []
@@ -246,36 +262,17 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
         assert stub.most_under_way == 4
 
 
-async def let_others_by(stub: Stub) -> None:
-    """Make a few calls for somebody else: anything sent meanwhile has arrived by then."""
-    stub.behaviour = script(chat())
-    other = endpoint_at(stub.base_url, "other")
-    for _ in range(5):
-        await ask(other)
-    await other.aclose()
-
-
-def asked_by(stub: Stub, model: str = "tiny") -> list[str]:
-    return [body["messages"][0]["content"] for body in stub.bodies if body["model"] == model]
-
-
-async def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
-    held = Held()
-
+async def test_a_pause_lets_no_new_call_go() -> None:
     budget = Budget(Counters())
-
-    async with endpoint_of(held, budget=budget) as (endpoint, stub):
-        first = asyncio.create_task(ask(endpoint, "first"))
-        await held.arrived.get()
-        budget.pause()
-        second = asyncio.create_task(ask(endpoint, "second"))
-        held.free.set()
-        await first
-        await let_others_by(stub)
-        assert asked_by(stub) == ["first"]
-        budget.go_on()
-        await second
-        assert asked_by(stub) == ["first", "second"]
+    await budget.turn()
+    budget.pause()
+    second = asyncio.create_task(budget.turn())
+    await asyncio.sleep(0)
+    budget.ended()
+    await asyncio.sleep(0)
+    assert (second.done(), budget.exhausted.is_set()) == (False, False)
+    budget.go_on()
+    await second
 
 
 @pytest.fixture

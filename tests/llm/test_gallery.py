@@ -96,7 +96,7 @@ def test_worked_examples_list_their_rows_by_column_as_a_prompt_does() -> None:
         each = [line.rpartition(" -> ") for line in rows.splitlines()]
         cells = [dict(cell.split(": ") for cell in inputs.split(", ")) for inputs, _, _ in each]
         outputs = [float(output) if output.isdigit() else output for _, _, output in each]
-        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)]) == by_column
+        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)], {}) == by_column
 
 
 GIVEN = [Prediction(row=row.id, value="0") for row in PARITY.train]

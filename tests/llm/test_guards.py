@@ -17,6 +17,7 @@ from vpp.data.descriptions import Descriptions
 from vpp.demo.optimizer import Batch
 from vpp.llm.optimizer import fault_of
 from vpp.llm.prompts import rule_form
+from vpp.llm.templates import shipped
 
 from .tables import LINE, TABLES, row, table
 
@@ -44,7 +45,7 @@ def test_texts_that_are_no_rule_are_refused_with_their_reason_and_rules_are_not(
 
 
 def test_the_placeholder_of_the_answer_form_is_refused() -> None:
-    for form in (rule_form("text", is_draw=is_draw) for is_draw in (False, True)):
+    for form in (rule_form(shipped(role)) for role in ("optimizer", "prior")):
         assert "it names no label" in (fault_of(form.partition("New rule: ")[2], ADMISSION) or "")
 
 

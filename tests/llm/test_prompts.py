@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vpp.data.dataset import Row
 from vpp.data.descriptions import Descriptions
-from vpp.llm.prompts import LearnerPrompts, render_input, render_rows, render_value, render_values
+from vpp.llm.prompts import LearnerPrompts, Prompts, render_input, render_rows, render_value, render_values
 from vpp.llm.templates import GALLERY, shipped
 from vpp.problem import Prediction
 
@@ -55,13 +56,17 @@ def test_cells_are_listed_with_counts_and_numbers_in_three_ranges_cut_where_the_
     ):
         assert listed(column, **cells) == f"{column}: {words}"
     rows = row(0, 7.5, x="2", tide="low"), row(1, 4.0, x="1", tide="low"), row(2, 9.0, x="1", tide="high")
-    assert render_values(rows) == "x: 1: 4 to 9; 2: 7.5\ntide: high: 9; low: 4 to 7.5"
-    assert render_values([row(n, float(n < 5), x=str(n)) for n in range(90)]) == "x: 0 to 4: 1; 5 to 89: 0"
+    assert render_values(rows, {}) == "x: 1: 4 to 9; 2: 7.5\ntide: high: 9; low: 4 to 7.5"
+    assert render_values([row(n, float(n < 5), x=str(n)) for n in range(90)], {}) == "x: 0 to 4: 1; 5 to 89: 0"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_rendered_number_is_the_number(number: float) -> None:
     assert float(render_value(number)) == number
+
+
+def display(row: Row, cell_limit: int) -> str:
+    return render_input(Prompts(dataset=PARITY, cell_limit=cell_limit).display(row))
 
 
 LONG = row(0, a="x\nb: 4\r\n\x00\u2028\ud800", long="z" * 3000)
@@ -70,16 +75,16 @@ LONG = row(0, a="x\nb: 4\r\n\x00\u2028\ud800", long="z" * 3000)
 def test_a_cell_is_shown_whole_or_cut_in_sight_and_keeps_its_lines() -> None:
     lines = "a:\n| x\n| b: 4\n| \\u0000\\u2028\\ud800"
     assert render_input(LONG) == f"{lines}\nlong: " + "z" * 3000
-    assert render_input(LONG, limit=2999).endswith("z… (1 more character)")
-    assert render_input(LONG, limit=1000) == f"{lines}\nlong: " + "z" * 1000 + "… (2,000 more characters)"
+    assert display(LONG, 2999).endswith("z… (1 more character)")
+    assert display(LONG, 1000) == f"{lines}\nlong: " + "z" * 1000 + "… (2,000 more characters)"
 
 
 @given(st.text(), st.text(), st.sampled_from((0, 5)))
 def test_no_line_of_a_cell_begins_a_line_of_the_prompt(name: str, cell: str, limit: int) -> None:
-    shown = replace(row(0), inputs=((name, cell),))
-    _, *others = render_input(shown, limit=limit).splitlines()
+    shown = Prompts(dataset=PARITY, cell_limit=limit).display(replace(row(0), inputs=((name, cell),)))
+    _, *others = render_input(shown).splitlines()
     assert all(line.startswith("| ") for line in others)
-    assert len(render_rows([shown], limit=limit).splitlines()) == 1
+    assert len(render_rows([shown]).splitlines()) == 1
 
 
 HOSTILE = (

@@ -101,24 +101,26 @@ def test_the_zoo_has_many_servers() -> None:
 
 
 FILTER = refusal(400, "The response was filtered", code="content_filter")
-
-
-def withholding(word: str) -> Any:
-    """A server whose filter refuses prompts with a word."""
-
-    async def behave(request: Request) -> Reply:
-        return FILTER if word in request.body["messages"][-1]["content"] else chat("Output: 1\nNew rule: Output 1.")
-
-    return behave
+PAGE = Reply(b"<!DOCTYPE html><title>Attention Required!</title>", status=403)
+OF_ONE_ROW = (
+    (FILTER, "prompt withheld", "withheld by the server's filter (HTTP 400 The response was filtered)"),
+    (PAGE, "prompt blocked", "blocked on its way to the model (HTTP 403 with a web page)"),
+)
+"""Refusals with their kind and words."""
 
 
 async def test_a_row_that_the_server_refuses_abstains_with_its_words_and_the_others_are_answered() -> None:
-    async with learner_of(withholding("b: 4")) as (learner, stub, counters):
-        said = await learner.predict(RULE, PARITY.train)
-        assert [each.value for each in said] == ["1", None, "1"]
-        assert "withheld by the server's filter (HTTP 400 The response was filtered)" in (said[1].reason or "")
-        assert (len(stub.requests), counters.snapshot().faults) == (3, {"prompt withheld": 1})
-        assert (counters.snapshot().unparsable, counters.snapshot().learner) == (1, 2)
+    for reply, kind, words in OF_ONE_ROW:
+
+        async def behave(request: Request, reply: Reply = reply) -> Reply:
+            return reply if "b: 4" in request.body["messages"][-1]["content"] else chat()
+
+        async with learner_of(behave) as (learner, stub, counters):
+            said = await learner.predict(RULE, PARITY.train)
+            assert [each.value for each in said] == ["1", None, "1"]
+            assert (said[1].reason or "").startswith(words)
+            assert (len(stub.requests), counters.snapshot().faults) == (3, {kind: 1})
+            assert (counters.snapshot().unparsable, counters.snapshot().learner) == (1, 2)
 
 
 async def test_a_run_ends_only_if_its_first_questions_are_all_refused() -> None:
@@ -127,20 +129,6 @@ async def test_a_run_ends_only_if_its_first_questions_are_all_refused() -> None:
         assert {prediction.value for (prediction,) in await asyncio.gather(*asked)} == {None}
         with pytest.raises(EndpointRefused, match=r"filtered.*none of the first 10 calls got an answer to use"):
             await learner.predict("Another rule.", PARITY.train[:1])
-
-
-PAGE = Reply(b"<!DOCTYPE html><title>Attention Required!</title>", status=403)
-
-
-async def test_a_firewalls_page_costs_one_row_and_ends_a_run_only_if_it_answers_all_of_the_first() -> None:
-    async def behave(request: Request) -> Reply:
-        return PAGE if "b: 4" in request.body["messages"][-1]["content"] else chat()
-
-    async with learner_of(behave) as (learner, _, counters):
-        said = await learner.predict(RULE, PARITY.train)
-        assert [each.value for each in said] == ["1", None, "1"]
-        assert (said[1].reason or "").startswith("blocked on its way to the model (HTTP 403 with a web page)")
-        assert counters.snapshot().faults == {"prompt blocked": 1}
     async with learner_of(PAGE) as (learner, stub, _):
         asked = [learner.predict(f"{RULE} {n}", PARITY.train) for n in range(20)]
         with pytest.raises(
@@ -148,6 +136,17 @@ async def test_a_firewalls_page_costs_one_row_and_ends_a_run_only_if_it_answers_
         ):
             await together(asked)
         assert len(stub.requests) <= 60
+
+
+async def test_a_firewall_that_bans_every_call_after_some_answers_ends_a_run() -> None:
+    async with learner_of(chat(), PAGE) as (learner, stub, _):
+        (first,) = await learner.predict(RULE, PARITY.train[:1])
+        assert first.value == "1"
+        with pytest.raises(
+            EndpointRefused, match=r"HTTP 403 with a web page.*none of the last \d{3} calls got an answer"
+        ):
+            await together(learner.predict(f"{RULE} {n}", PARITY.train) for n in range(400))
+        assert 512 < len(stub.requests) <= 1_201
 
 
 async def test_a_model_whose_first_answers_all_cannot_be_read_ends_a_run_with_its_words_and_what_to_change() -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 
 import vpp
 from tests.models.rules import ROWS, TABLES, Rule
-from vpp.findings.experiments import Obeyed
+from vpp.findings.asking import Obeyed
 from vpp.runs.journal import RunReader
 from vpp.runs.spec import EndpointSpec
 

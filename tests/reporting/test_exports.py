@@ -239,7 +239,7 @@ def test_a_finished_run_is_two_pages_that_begin_with_the_verdict_and_an_appendix
     assert "\n| no | 2 | 1 | 0 |\n| yes | 0 | 2 | 1 |\n" in report
     assert "| unsure and wrong | 1 row |" in report
     assert "\n| 8 | 8 | yes 60 %, no 40 % | yes (I don’t know) |\n" in report
-    assert "\n| this run | 83.3 % |" in report
+    assert "\n| A · toy | 5 of 6, 83.3 % |" in report
     assert "| weights | Each different hypothesis counts once, scored on the last 4 rows" in report
     numbers = plain(report_markdown(inspected.numbers(tmp_path / "numbers")))
     # Means 1, 3, 4.5 and 8 / 3 miss 1, 3, 5 and 2 by 0, 0, 1 / 2 and 2 / 3.

@@ -1,4 +1,4 @@
-"""A run without rows, one on the penguins that is not on disk yet, and what a worker is given."""
+"""A run without rows, and one on the penguins that is not on disk yet."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec, Keys, RunSpec
-from vpp.runs.worker import Surroundings
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
 DEMO = EndpointSpec(demo=True, model="demo")
@@ -30,11 +29,6 @@ def penguins(
     table = Table.read(PENGUINS.read_bytes(), name=PENGUINS.name)
     dataset = build_dataset(table, target="species", split=split or SplitPlan())
     return Preparation(dataset=dataset, spec=RunSpec(name=name, config=Config(**config), endpoint=endpoint))
-
-
-def surroundings(folder: Path, **options: Any) -> Surroundings:
-    """Without a key; slots and cache in a folder."""
-    return Surroundings(keys=Keys(), cache_dir=folder / "cache", slots_dir=folder, max_running=1, **options)
 
 
 @pytest.fixture

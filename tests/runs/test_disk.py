@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
-from tests.runs.conftest import surroundings
+from vpp.environment import Environment
 from vpp.findings.status import server_sentences
 from vpp.runs.directory import RunDirectory, refusal
+from vpp.runs.spec import Keys
 from vpp.runs.worker import work
 
 IN_A_STEP = 20
@@ -71,7 +72,7 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     listed = desk.vpp("list", VPP_RUNS_DIR=str(small_disk)).out
     assert f"  {look.state}  " in listed
     journal, more = directory.journal.read_bytes(), fill(small_disk, "more")
-    again = work(directory, surroundings(desk.folder))
+    again = work(directory, Keys(), Environment.of({"VPP_RUNS_DIR": str(desk.folder)}))
     assert (again.phase, again.failure) == ("failed", "disk")
     assert "(the disk is full): free some space" in again.detail
     assert directory.journal.read_bytes().startswith(journal), "a line may still have room in the journal's last block"

@@ -15,7 +15,7 @@ from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, table
 from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import hypothesis_id
-from vpp.findings.experiments import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
+from vpp.findings.asking import FOLLOWS, Obeyed, Trial, clause_rows, read_trial
 from vpp.problem import Translation
 from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
@@ -106,7 +106,7 @@ def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp
     found = try_out(run_of(tmp_path, served, AND, data=DATA), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
     again = run_of(tmp_path / "again", served, AND, f"{SEED} {NO_RULE}", data=DATA)
-    answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
+    answers = asyncio.run(Asking(again, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
     own, other = (
         [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
     )

@@ -27,8 +27,7 @@ from vpp.show.words import counted, seconds
 
 Backend = Literal["threading", "ray"]
 """A backend of joblib: a thread waits for each worker here, or a task of Ray on its machine."""
-LOCAL = "local"
-"""Address that starts a Ray on this machine for the length of the sweep."""
+LOCAL = "local"  # address that starts a Ray on this machine for the length of the sweep
 POLL_S = 0.2
 FAULT, ENDPOINT_FAILED, STOPPED = 1, 3, 130
 """Exit codes of a worker."""

@@ -4,7 +4,7 @@ Accuracies are shown in percent.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -13,36 +13,23 @@ from math import isclose
 from statistics import fmean
 from typing import Any
 
-from vpp.bench.sweep import METHODS, PRESET, SWEPT_TASKS, Outcome, SweepSpec, endpoint_text, setting_text
+from vpp.bench.sweep import METHODS, PRESET, Outcome, SweepSpec, endpoint_text, setting_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.runs.asking import versions as software
+from vpp.runs.spec import adapter
 from vpp.show.blocks import Heading, Note, Table
 from vpp.show.markup import markdown
 from vpp.show.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"
-NONE = "–"
-"""Shown where the paper has no value, and for cells that have not been run."""
-ONE_SEED = "1 seed"
-SMALL = 0.005
-"""Mean squared errors below this would be shown as 0.00."""
-SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds."
-BRACKETS = "In brackets the number of your seeds."
-
+NONE = "–"  # shown where the paper has no value, and for cells that have not been run
+SMALL = 0.005  # mean squared errors below this would be shown as 0.00
 PATTERN_TASKS = ("sum-parity", "contains-zero")
 CLASSIFICATION_TASKS = tuple(name for name, info in TASKS.items() if info.task != "regression")
 TIMED = ("vml", "vml5", "mh", "smc")
 CALLED = (*TIMED, "always-accept")
 PAIR = {"mh": "MH", "smc": "SMC"}
-COLUMNS = {
-    "vml": "VML",
-    "vml5": "VML×5 ensemble",
-    "vml5-best": "VML×5 oracle",
-    "vml5-train": "VML×5 best on train",
-    **PAIR,
-}
-"""Titles of columns by their key: a method, or another value of `vml5`."""
 OF_FIVE = {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}
 """Fields of an outcome of `vml5` that have a column of their own, by its key."""
 
@@ -74,13 +61,6 @@ def mean_text(task: str, values: Collection[float]) -> str:
     return value_text(task, fmean(values) if values else None)
 
 
-def spread_text(task: str, values: Collection[float]) -> str:
-    """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
-    if len(values) < 2:
-        return mean_text(task, values) + f" ({ONE_SEED})" * len(values)
-    return f"{mean_text(task, values)} ± {value_text(task, deviation(list(values)))} ({len(values)})"
-
-
 class Results:
     """Outcomes of the finished cells, by task, method and seed."""
 
@@ -102,13 +82,6 @@ class Results:
         runs = self.of(task, "vml5" if key in OF_FIVE else key)
         return {run["seed"]: run[OF_FIVE.get(key, "test")] for run in runs}
 
-    def value(self, key: str, task: str, seed: int) -> str:
-        return value_text(task, self.values(task, key).get(seed))
-
-    def individual(self, task: str, seed: int) -> str:
-        five = self.at(task, "vml5", seed)
-        return _join(value_text(task, value) for value in (five["individual_test"] if five else ()))
-
     def means(self, task: str, field: str) -> dict[str, float]:
         """Mean of a field over seeds, by method that has been run."""
         runs = {method: self.of(task, method) for method in METHODS}
@@ -129,25 +102,22 @@ def papers(label: str, task: str) -> Any:
     return paper()["tables"][label].get(task, {})
 
 
-def cell_text(label: str, task: str, column: str) -> str:
+def papers_text(label: str, task: str, column: str, run: int | None = None) -> str:
     """Return a cell of a table, or several in a list; a dash if the paper has none."""
-    cell = papers(label, task).get(column, NONE)
+    row = papers(label, task) if run is None else dict(enumerate(papers(label, task))).get(run, {})
+    cell = row.get(column, NONE) if isinstance(row, dict) else row
     return _join(cell) if isinstance(cell, list) else str(cell)
 
 
-def _run(label: str, task: str, run: int) -> Any:
-    return dict(enumerate(papers(label, task))).get(run, {})
+def spread(results: Results, key: str, task: str, _: int) -> str:
+    """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
+    values = results.values(task, key).values()
+    if len(values) < 2:
+        return mean_text(task, values) + " (1 seed)" * len(values)
+    return f"{mean_text(task, values)} ± {value_text(task, deviation(list(values)))} ({len(values)})"
 
 
-def _in_text(measure: str, task: str) -> Any:
-    return paper()["text"][measure].get(task)
-
-
-Cell = Callable[..., str]
-"""The text of a column's key at a place: a task, and in some tables a seed."""
-
-
-def mean_or_winner(results: Results, key: str, task: str) -> str:
+def mean_or_winner(results: Results, key: str, task: str, _: int) -> str:
     if key != "winner":
         return mean_text(task, results.values(task, key).values())
     ours, theirs = (list(results.values(task, method).values()) for method in PAIR)
@@ -160,13 +130,32 @@ def mean_or_winner(results: Results, key: str, task: str) -> str:
     return "MH" if (fmean(ours) < fmean(theirs)) == is_error(task) else "SMC"
 
 
+def of_seed(results: Results, key: str, task: str, seed: int) -> str:
+    return value_text(task, results.values(task, key).get(seed))
+
+
+def runs_of_five(results: Results, key: str, task: str, seed: int) -> str:
+    """List the runs of `vml5`, one by one; of another method give the one value."""
+    if key != "vml5":
+        return of_seed(results, key, task, seed)
+    five = results.at(task, key, seed)
+    return _join(value_text(task, value) for value in (five["individual_test"] if five else ()))
+
+
+def distinct(results: Results, key: str, task: str, _: int) -> str:
+    return _join(f"{run['n_unique']} of {run['K']}" for run in results.of(task, key))
+
+
+def uncertain(results: Results, key: str, task: str, _: int) -> str:
+    return _join(f"{run['uncertain']} of {run['uncertain_of']}" for run in results.of(task, key))
+
+
+def running_time(results: Results, key: str, task: str, _: int) -> str:
+    return _with_ratio(results.means(task, "wall_s"), key, _seconds)
+
+
 def _seconds(value: float) -> str:
     return fixed(value, 1 if value < 100 else 0)
-
-
-def _papers_seconds(method: str, task: str) -> str:
-    row = papers("tab:compute", task)
-    return _with_ratio({each: float(row[each]) for each in TIMED}, method, _seconds)
 
 
 def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float], str]) -> str:
@@ -176,18 +165,30 @@ def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float],
     return text(mean) + (f" ({fixed(mean / single, 1)}×)" if single else "")
 
 
+CELLS: Mapping[str, Callable[[Results, str, str, int], str]] = {
+    "spread": spread,
+    "winner": mean_or_winner,
+    "seed": of_seed,
+    "five": runs_of_five,
+    "unique": distinct,
+    "uncertain": uncertain,
+    "seconds": running_time,
+}
+"""Text of a column's key at a task and a seed, which is 0 in tables without a line for each seed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A table of two rows a place, yours and the paper's. A place is a task, or a task and a seed."""
 
     title: str
     note: str
-    columns: Mapping[str, str]
-    """Titles by key."""
-    label: str = ""
-    """Label of the paper's table, unless `theirs` is given."""
-    ours: Cell = lambda results, key, task: spread_text(task, results.values(task, key).values())
-    theirs: Cell | None = None
+    label: str
+    """Label of the paper's table or section."""
+    columns: dict[str, str]
+    """Titles by key: a method, or another value of `vml5`."""
+    ours: str = "spread"
+    """A name of `CELLS`."""
     about: tuple[str, ...] = TIMED
     """Methods, without those that it only repeats."""
     tasks: tuple[str, ...] = tuple(TASKS)
@@ -197,111 +198,25 @@ class Comparison:
 
     def of(self, results: Results) -> Section:
         rows: list[tuple[str, ...]] = []
-        seeds = [range(results.spec.seeds)] if self.by_seed else []
-        places: Iterator[tuple[Any, ...]] = product(results.tasks(self.tasks), *seeds)
-        theirs = self.theirs or (lambda key, task: cell_text(self.label, task, key))
-        for task, *seed in places:
-            source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
+        seeds = range(results.spec.seeds) if self.by_seed else range(1)
+        for task, seed in product(results.tasks(self.tasks), seeds):
             metric = f" (MSE{NBSP}↓)" if is_error(task) else f" (accuracy, %{NBSP}↑)"  # the arrow: what is better
-            name = f"{task}{metric if self.has_metric else ''}"
-            rows.append((name, source, *(self.ours(results, key, task, *seed) for key in self.columns)))
-            rows.append(("", run, *(theirs(key, task, *seed) for key in self.columns)))
+            source, run = (f"{HERE}, seed {seed}", f"{PAPER}, run {seed + 1}") if self.by_seed else (HERE, PAPER)
+            ours = (CELLS[self.ours](results, key, task, seed) for key in self.columns)
+            rows.append((f"{task}{metric if self.has_metric else ''}", source, *ours))
+            rows.append(("", run, *(self._papers(task, key, seed) for key in self.columns)))
         return section(self.title, self.note, ("task", "source", *self.columns.values()), rows)
 
+    def _papers(self, task: str, key: str, seed: int) -> str:
+        if self.ours == "seconds":
+            seconds = papers(self.label, task)
+            return _with_ratio({each: float(seconds[each]) for each in TIMED}, key, _seconds)
+        return papers_text(self.label, task, key, seed if self.by_seed else None)
 
-MAIN = Comparison(
-    title="Main results on the test rows",
-    note=f"{SPREAD} {BRACKETS} VML is Verbalized Machine Learning: one sentence, rewritten batch by batch. Of five "
-    "runs of it (VML×5), the ensemble is the unweighted vote or mean. The oracle is the best of the five on the "
-    "test rows. The run that is best on the training rows is not in the paper. Your columns are dependent: VML is "
-    "the first of the five runs of its seed, and MH and SMC start from the same hypotheses.",
-    columns=COLUMNS,
-    label="tab:main_results",
-)
-MH_AGAINST_SMC = Comparison(
-    title="MH against SMC",
-    note="Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
-    "either method there is no winner.",
-    columns={**PAIR, "winner": "winner"},
-    label="tab:mh_vs_smc",
-    ours=mean_or_winner,
-    about=("mh", "smc"),
-)
-ROBUSTNESS = Comparison(
-    title="Robustness on one data set",
-    note="Five individual VML runs next to MH and SMC, on the same data. Yours: the data of seed 0.",
-    columns={"vml5": "VML×5 individual runs", **PAIR},
-    label="tab:robustness",
-    ours=lambda results, key, task: results.value(key, task, 0) if key in PAIR else results.individual(task, 0),
-    about=("vml5", "mh", "smc"),
-    tasks=("linear", "two-circles", "contains-zero"),
-)
-ACCEPT_STEP = Comparison(
-    title="With and without the accept step",
-    note=f"{SPREAD} The paper reports three of the tasks, from separate runs. {BRACKETS} Both methods start from the "
-    "same hypotheses.",
-    columns={"mh": "MH, with reject", "always-accept": "always-accept"},
-    label="tab:ablation_accept",
-    about=("always-accept",),
-)
-PARTICLES = Comparison(
-    title="Number of particles",
-    note=f"{SPREAD} MH on the three tasks on which the paper varies K; the paper's K = 10 is from separate runs. "
-    f"{BRACKETS}",
-    columns={"mh-k1": "K = 1", "mh-k3": "K = 3", "mh-k5": "K = 5", "mh": "K = 10"},
-    label="tab:ablation_K",
-    about=("mh-k1", "mh-k3", "mh-k5"),
-    tasks=SWEPT_TASKS,
-)
-SEEDS = Comparison(
-    title="Every seed",
-    note="The paper does not give its seeds. Its run 1 does not correspond to your seed 0.",
-    columns=COLUMNS,
-    ours=lambda results, key, task, seed: results.value(key, task, seed),
-    theirs=lambda key, task, seed: _run("tab:per_seed", task, seed).get(key, NONE),
-    by_seed=True,
-)
-FIVE_RUNS = Comparison(
-    title="The five runs of VML×5",
-    note="Test metric of each of the five runs.",
-    columns={"vml5": "individual runs"},
-    ours=lambda results, _, task, seed: results.individual(task, seed),
-    theirs=lambda _, task, seed: _join(_run("tab:vml_x5_full", task, seed)),
-    about=("vml5",),
-    by_seed=True,
-)
-UNIQUE = Comparison(
-    title="Distinct hypotheses at the end",
-    note="Different texts among the final particles; paraphrases count apart. The paper gives ranges over seeds.",
-    columns=PAIR,
-    ours=lambda results, key, task: _join(f"{run['n_unique']} of {run['K']}" for run in results.of(task, key)),
-    theirs=lambda key, task: (_in_text("unique", task) if key == "smc" else None) or NONE,  # app:smc_dynamics
-    about=("mh", "smc"),
-    has_metric=False,
-)
-UNCERTAIN = Comparison(
-    title="Test points on which the particles disagree",
-    note="Points on which the particles' predictions differ, one number per seed. Regression has none: predicted "
-    "numbers are almost never equal.",
-    columns=PAIR,
-    ours=lambda results, key, task: _join(
-        f"{run['uncertain']} of {run['uncertain_of']}" for run in results.of(task, key)
-    ),
-    theirs=lambda key, task: (_in_text("uncertain", task) or {}).get(key, NONE),  # sec:exp_analysis
-    about=("mh", "smc"),
-    tasks=CLASSIFICATION_TASKS,
-    has_metric=False,
-)
-TIMES = Comparison(
-    title="Seconds per run, and ratio to VML",
-    note="Mean running time over seeds. The paper ran its particles one after another. Its ratios per task are "
-    "computed from its seconds; its mean ratio is as printed. Yours: several cells run at a time, a round's calls "
-    "are parallel, and the final evaluation counts.",
-    columns={method: METHODS[method].title for method in TIMED},
-    ours=lambda results, method, task: _with_ratio(results.means(task, "wall_s"), method, _seconds),
-    theirs=_papers_seconds,
-    has_metric=False,
-)
+
+def comparison(name: str) -> Comparison:
+    found: Comparison = adapter(Comparison).validate_python(paper()["comparisons"][name])
+    return found
 
 
 def ess_by_step(results: Results) -> Section:
@@ -323,7 +238,7 @@ def ess_by_step(results: Results) -> Section:
 
 
 def final_hypotheses(results: Results) -> Section:
-    """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
+    """Table of the final hypotheses by seed."""
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
         for seed in range(results.spec.seeds):
@@ -334,9 +249,9 @@ def final_hypotheses(results: Results) -> Section:
             vml = results.at(task, "vml", seed)
             final = f"{value_text(task, vml['test'])} %: “{vml['last_text']}”" if vml else NONE
             rows.append((task, f"{HERE}, seed {seed}", *populations, final))
-        uncertain = _in_text("uncertain", task)
-        texts = f"{_in_text('unique', task)} texts"
-        rows.append(("", PAPER, NONE, uncertain["mh"], texts, uncertain["smc"], _in_text("single", task)))
+        doubt = papers("sec:exp_analysis", task)
+        texts = f"{papers_text('app:smc_dynamics', task, 'smc')} texts"
+        rows.append(("", PAPER, NONE, doubt["mh"], texts, doubt["smc"], paper()["single"][task]))
     note = (
         "Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
         "column quotes the final sentence of single VML without its seed sentence. The paper gives a range of texts "
@@ -367,20 +282,27 @@ def times(results: Results) -> Section:
     ratios = [[row[each] / row["vml"] for row in means if row.get("vml") and each in row] for each in TIMED]
     last = (
         ("mean ratio to VML", HERE, *(f"{fixed(fmean(each), 1)}×" if each else NONE for each in ratios)),
-        ("", PAPER, *(f"{cell_text('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
+        ("", PAPER, *(f"{papers_text('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
     )
-    heading, table = TIMES.of(results)
+    heading, table = comparison("times").of(results)
     return heading, replace(table, rows=(*table.rows, *last))
+
+
+Part = tuple[Callable[[Results], Section], tuple[str, ...], tuple[str, ...]]
+"""A table, the methods that it is about, and its tasks."""
 
 
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Section]:
     """Return the tables that the sweep has a method and a task of, in the paper's order."""
     results = Results(spec, outcomes)
-    comparisons = (MAIN, MH_AGAINST_SMC, ROBUSTNESS, ACCEPT_STEP, PARTICLES, SEEDS, FIVE_RUNS)
-    every: list[tuple[Callable[[Results], Section], tuple[str, ...], tuple[str, ...]]] = [
-        *((each.of, each.about, each.tasks) for each in comparisons),
+
+    def compared(*names: str) -> list[Part]:
+        return [(each.of, each.about, each.tasks) for each in map(comparison, names)]
+
+    every = [
+        *compared("main", "against", "robustness", "accept", "particles", "seeds", "five"),
         (ess_by_step, ("smc",), tuple(TASKS)),
-        *((each.of, each.about, each.tasks) for each in (UNIQUE, UNCERTAIN)),
+        *compared("unique", "uncertain"),
         (final_hypotheses, ("vml", "mh", "smc"), PATTERN_TASKS),
         (calls, CALLED, tuple(TASKS)),
         (times, TIMED, tuple(TASKS)),

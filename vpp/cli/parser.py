@@ -8,22 +8,10 @@ from dataclasses import Field, fields
 from functools import partial
 from typing import Any, NoReturn, TypeAlias, get_args
 
-from vpp import __version__
+from vpp import __version__, settings
 from vpp.data.dataset import ALL_ROWS, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
 from vpp.llm.templates import AUTO, GALLERY, TEMPLATES
-from vpp.settings import (
-    EFFORTS,
-    FOR_EXPERTS,
-    PRESET_WORDS,
-    SERVER_DOCS,
-    STRUCTURED,
-    WEIGHING,
-    Config,
-    Preset,
-    choices,
-    option_docs,
-)
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 Options: TypeAlias = ArgumentParser | _ArgumentGroup
@@ -57,7 +45,7 @@ LIMITS = {
 }
 """Names of `--limit`, and the fields that they set."""
 DECIMAL = ("cost", "call", "wait")  # limits that may be fractions
-INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", "certify", "score_rows", *FOR_EXPERTS}
+INSTEAD = {"tau", "epsilon", "learner_samples", "coverage", "patience", "certify", "score_rows", *settings.FOR_EXPERTS}
 """Options of `Config` that have no option of their own: --noise, --limit, --likelihood, --calibration-size set some."""
 MORE = {"likelihood": ", or of its share of N answers to each row"}  # words on values that only the command line takes
 
@@ -126,8 +114,10 @@ def _learning(commands: Commands) -> None:
     about += "rows has its label among those called possible (0, 0.9)"
     _fields(data, "--calibration-size", "N[@COVERAGE]", about, _calibration)
     model_options(learn, of_run=True)
-    method = method_options(learn, option_docs())
-    method.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
+    method = method_options(learn, settings.option_docs())
+    method.add_argument(
+        "--preset", choices=get_args(settings.Preset), default="recommended", help=settings.PRESET_WORDS
+    )
     about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
     method.add_argument("--start", metavar="FILE", help=about)
     about = "runs of this setting, with seeds from --seed on, as one: its page, report and pooled posterior; give the "
@@ -140,7 +130,7 @@ def _learning(commands: Commands) -> None:
     weigh = command(commands, "weigh", "running:run", about)
     data_options(weigh)
     model_options(weigh, of_run=True)
-    method = method_options(weigh, WEIGHING)
+    method = method_options(weigh, settings.WEIGHING)
     method.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order (equal)"
     method.add_argument("--prior", dest="start_prior", type=_numbers, default=(), metavar="N,N,…", help=about)
@@ -249,7 +239,7 @@ def _bench(commands: Commands) -> None:
     _number(parser, "--test-size", "test rows (60)", dest="setting.test")
     _number(parser, "--epochs", "passes over the training rows (2)", dest="setting.epochs")
     about = "how hypotheses are read: row by row as in the paper, as programs, or auto (rows)"
-    parser.add_argument("--reading", dest="setting.reading", choices=choices("reading"), help=about)
+    parser.add_argument("--reading", dest="setting.reading", choices=settings.choices("reading"), help=about)
     about = "prompts (paper); auto = worked examples, which a small language model needs"
     parser.add_argument("--templates", dest="setting.templates", choices=TEMPLATES, help=about)
     model_options(parser, of_run=False)
@@ -294,9 +284,9 @@ def model_options(parser: ArgumentParser, *, of_run: bool) -> None:
     _field(group, "base_url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     _field(group, "model", metavar="NAME", help="model for both roles (VPP_MODEL)")
     _fields(group, "--optimizer-model", "NAME[@URL]", "the optimizer's model and server, if others", _optimizer)
-    _field(group, "concurrency", type=int, metavar="N", help=SERVER_DOCS["concurrency"])
-    _field(group, "structured", choices=STRUCTURED, default="auto", help=SERVER_DOCS["structured"])
-    _field(group, "reasoning_effort", choices=EFFORTS, help=SERVER_DOCS["reasoning_effort"])
+    _field(group, "concurrency", type=int, metavar="N", help=settings.SERVER_DOCS["concurrency"])
+    _field(group, "structured", choices=settings.STRUCTURED, default="auto", help=settings.SERVER_DOCS["structured"])
+    _field(group, "reasoning_effort", choices=settings.EFFORTS, help=settings.SERVER_DOCS["reasoning_effort"])
     header_option(group)
     about = 'further fields of each request, as a JSON object: \'{"provider": {"sort": "price"}}\''
     _field(group, "body", metavar="JSON", help=about)
@@ -319,7 +309,10 @@ def header_option(parser: Options) -> None:
 
 
 def limit_option(parser: Options, *parts: str) -> None:
-    docs = {**SERVER_DOCS, **{name: f"{doc} ({getattr(Config(), name)})" for name, doc in option_docs().items()}}
+    docs = {
+        **settings.SERVER_DOCS,
+        **{name: f"{doc} ({getattr(settings.Config(), name)})" for name, doc in settings.option_docs().items()},
+    }
     names = [name for name, field in LIMITS.items() if field.partition(".")[0] in parts]
     meanings = (f"{name}=N {docs[LIMITS[name].partition('.')[2]]}" for name in names)
     _fields(parser, "--limit", "NAME=N", f"upper limits: {'; '.join(meanings)}; repeatable", partial(_limit, names))
@@ -327,8 +320,8 @@ def limit_option(parser: Options, *parts: str) -> None:
 
 def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
     """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
-    group, docs = parser.add_argument_group("method"), option_docs()
-    for option in (each for each in fields(Config) if each.name in names and each.name not in INSTEAD):
+    group, docs = parser.add_argument_group("method"), settings.option_docs()
+    for option in (each for each in fields(settings.Config) if each.name in names and each.name not in INSTEAD):
         default = f"{option.default:.3g}" if isinstance(option.default, float) else str(option.default) or "none"
         name, more = option.name.replace("_", "-"), MORE.get(option.name, "")
         about = f"{docs[option.name]}{more} ({default})".replace("%", "%%")
@@ -342,7 +335,7 @@ def method_options(parser: ArgumentParser, names: Collection[str]) -> Options:
 def _value_of(option: Field[Any]) -> dict[str, Any]:
     if option.name == "likelihood":
         return {"action": _Fields, "type": _likelihood, "metavar": "labels|logprobs|N"}
-    allowed = choices(option.name)
+    allowed = settings.choices(option.name)
     return {"choices": allowed} if allowed else {"type": option.type, "metavar": option.name.upper()}
 
 
@@ -433,7 +426,7 @@ def _train_size(text: str) -> int:
 
 def _likelihood(text: str) -> dict[str, Any]:
     samples = int(text) if text.isdecimal() else 0
-    if not samples and text not in choices("likelihood"):
+    if not samples and text not in settings.choices("likelihood"):
         raise ArgumentTypeError(f"{text!r} is not labels, logprobs or a number of answers")
     return {"config.likelihood": "labels" if samples else text, "config.learner_samples": samples or 1}
 

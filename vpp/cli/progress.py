@@ -16,7 +16,7 @@ from vpp.runs.view import RunView
 from vpp.show.words import seconds
 
 T = TypeVar("T")
-POLL_S, STOPPING_S = 0.1, 5.0
+POLL_S = 0.1
 
 
 class StatusLine:
@@ -105,7 +105,7 @@ def ask(asking: Questions[T], *, has_bar: bool | None = None) -> T:
             while not job.wait(POLL_S):
                 bar.update(asking.done - bar.n)
         except KeyboardInterrupt:
-            job.stop(wait_s=STOPPING_S)
+            job.stop()
             raise
     result: T = job.result()
     return result

@@ -14,20 +14,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain
+from vpp.cli import BAD_INPUT, DONE, ENDPOINT_FAILED, STOPPED, Ending, Lines, complain, system
 from vpp.cli.parser import INSTEAD, part
 from vpp.cli.progress import Progress, StatusLine
-from vpp.cli.system import (
-    descriptions_beside,
-    dotenv,
-    environment,
-    find_run,
-    format_text,
-    keys,
-    read_table,
-    read_text,
-    without_secrets,
-)
 from vpp.data.build import ColumnChoice, build_dataset, guess_reason, target_guess
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
@@ -41,26 +30,16 @@ from vpp.findings.options import unused_words
 from vpp.findings.status import model_file_words, rows_sentence, verdict
 from vpp.llm.limits import Cap, Price
 from vpp.llm.templates import AUTO, ROLES, TEMPLATES, Role
+from vpp.runs import preparation
 from vpp.runs.asking import CheckResult, check_servers
 from vpp.runs.budget import estimate
 from vpp.runs.directory import RunDirectory, refusal
 from vpp.runs.group import Group, begin, start_open, wait_for
 from vpp.runs.journal import read_summary, read_view
-from vpp.runs.preparation import (
-    NO_ENDPOINT,
-    Preparation,
-    check_budget,
-    check_endpoint,
-    check_gate,
-    check_limits,
-    continue_run,
-    read_sentences,
-    template_texts,
-)
 from vpp.runs.process import TIMEOUT_S, endpoint_for, on_signals
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, to_json
 from vpp.runs.view import RunView
-from vpp.runs.worker import Surroundings, work
+from vpp.runs.worker import work
 from vpp.settings import Config, preset
 from vpp.show.blocks import Note
 from vpp.show.words import capitalised, in_words
@@ -83,7 +62,7 @@ def run(options: Namespace) -> Lines:
     dataset, file_format = _dataset(options, config)
     if options.noise is not None:
         config = replace(config, **{"tau" if dataset.task == "regression" else "epsilon": options.noise})
-    start = read_sentences(read_text(options.start), name=options.start) if options.start else ()
+    start = preparation.read_sentences(system.read_text(options.start), name=options.start) if options.start else ()
     spec = RunSpec(
         config=config,
         endpoint=endpoint,
@@ -92,25 +71,25 @@ def run(options: Namespace) -> Lines:
         **part(options, "spec"),
         start=start,
         start_prior=options.start_prior,
-        command=without_secrets(sys.argv[1:]),
+        command=system.without_secrets(sys.argv[1:]),
         prices=_prices(options.price),
         cap=Cap(**part(options, "cap")),
     )
-    preparation = Preparation(dataset=dataset, spec=spec)
-    folder, to = environment().runs_dir, Path(options.to) if options.to else None
+    prepared = preparation.Preparation(dataset=dataset, spec=spec)
+    folder, to = system.environment().runs_dir, Path(options.to) if options.to else None
     runs: list[RunDirectory] = []
     if not options.plan and options.seeds == 1:
-        runs = [preparation.create(folder, run_dir=to)]
+        runs = [prepared.create(folder, run_dir=to)]
     elif not options.plan:
-        runs = begin(preparation, options.seeds, to or folder)
+        runs = begin(prepared, options.seeds, to or folder)
     if not options.quiet:  # once the run is accepted, so that a refusal stays one line
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
-        print("".join(f"note: {note}\n" for note in preparation.dataset.provenance.notes), end="", file=sys.stderr)
+        print("".join(f"note: {note}\n" for note in prepared.dataset.provenance.notes), end="", file=sys.stderr)
     if not runs:
-        yield from _plan_lines(preparation, options.seeds)
-        return Ending(plan_record(preparation, options.seeds))
+        yield from _plan_lines(prepared, options.seeds)
+        return Ending(plan_record(prepared, options.seeds))
     if not options.quiet:
-        print("\n".join(_plan_lines(preparation, options.seeds)), file=sys.stderr)
+        print("\n".join(_plan_lines(prepared, options.seeds)), file=sys.stderr)
         if unused := unused_words(changes.keys() - INSTEAD, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr, flush=True)
     return (yield from work_on(runs[0], options) if options.seeds == 1 else _follow(runs, options))
@@ -120,11 +99,11 @@ def continue_(options: Namespace) -> Lines:
     from vpp.reporting.predictions import filled_rows  # a run needs neither
     from vpp.runs.journal import RunReader
 
-    earlier = find_run(options.run_dir)
-    table = read_table(options.data, options)
+    earlier = system.find_run(options.run_dir)
+    table = system.read_table(options.data, options)
     answered = filled_rows(table, RunReader(earlier).dataset())
-    preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
-    directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+    prepared = preparation.continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
+    directory = prepared.create(system.environment().runs_dir, run_dir=Path(options.to) if options.to else None)
     n_left_out = table.n_rows - len(answered)
     if n_left_out and not options.quiet:
         print(f"{n_left_out} of {table.n_rows} rows have no target and were left out", file=sys.stderr)
@@ -133,13 +112,13 @@ def continue_(options: Namespace) -> Lines:
 
 def resume(options: Namespace) -> Lines:
     """Continue from the last complete step, under another cap if one is given."""
-    directory = find_run(options.run_dir)
+    directory = system.find_run(options.run_dir)
     spec = directory.spec()
     cap = replace(spec.cap, **part(options, "cap"))
     if cap != spec.cap:
-        check_budget(spec.prices, cap, spec.endpoint)
+        preparation.check_budget(spec.prices, cap, spec.endpoint)
         directory.amend(cap=cap)
-    if spec.endpoint.header_names and not keys().headers and not options.quiet:
+    if spec.endpoint.header_names and not system.keys().headers and not options.quiet:
         names = ", ".join(spec.endpoint.header_names)
         print(f"the run was started with the headers {names}, and none is given now: add --header", file=sys.stderr)
     return (yield from work_on(directory, options))
@@ -150,18 +129,18 @@ def resume(options: Namespace) -> Lines:
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
-    env, given = environment(), part(options, "endpoint")
+    env, given = system.environment(), part(options, "endpoint")
     server: dict[str, Any] = {name: given.pop(name, "") or getattr(env, name) or "" for name in NAMED}
     base = EndpointSpec(**{**({"timeout_s": TIMEOUT_S} if options.gguf else {}), **given})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
-        endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
+        endpoint = endpoint_for(options.gguf, base, may_use=system.keys().model_files)
         if not getattr(options, "quiet", False):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
-    endpoint = replace(base, header_names=tuple(name for name, _ in keys().headers), **server)
-    check_gate(endpoint, keys().gate)
+    endpoint = replace(base, header_names=tuple(name for name, _ in system.keys().headers), **server)
+    preparation.check_gate(endpoint, system.keys().gate)
     return endpoint
 
 
@@ -173,25 +152,25 @@ def _prices(amounts: Sequence[float]) -> Prices:
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, dataset: Dataset) -> dict[Role, str | None]:
-    """Return the texts of a shipped set, or of the usual one and a folder. Raises InputError for an empty folder."""
+    """Return the texts of the shipped set of that name, or of set `auto` with a folder's files over it."""
     is_named = options.templates in TEMPLATES
     paths = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
-    own = {} if is_named else {role: read_text(path) for role, path in paths.items() if path.is_file()}
+    own = {} if is_named else {role: system.read_text(path) for role, path in paths.items() if path.is_file()}
     if not is_named and not own:
         names = ", ".join(path.name for path in paths.values())
         choices = f"not one of {', '.join(TEMPLATES)}, nor a folder with one of {names}"
         raise InputError(f"--templates {options.templates}: {choices}")
     name = options.templates if is_named else AUTO
-    return template_texts(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset) | own
+    return preparation.template_texts(name, is_demo=endpoint.is_demo, preset=options.preset, dataset=dataset) | own
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    table = with_kinds(read_table(options.data, options), dict(options.kind))
+    table = with_kinds(system.read_table(options.data, options), dict(options.kind))
     target = options.target or target_guess(table)
     if target is None:
         raise InputError(f"{options.data}: no column looks like a target: name one with --target")
-    test = read_table(options.test, options) if options.test else None
-    beside, described_in = descriptions_beside(options.data, table, target)
+    test = system.read_table(options.test, options) if options.test else None
+    beside, described_in = system.descriptions_beside(options.data, table, target)
     given = typed(options.describe, columns=table.names, cells=table.cells(target))
     split = part(options, "split")
     guess = f"the target {target!r} is a guess, {guess_reason(table)}; name another with --target"
@@ -204,22 +183,22 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         split=SplitPlan(seed=config.seed, is_whole=config.is_weighing or split.get("test_size") == 0, **split),
     )
     source = f"; columns are described in {described_in}" if described_in else ""
-    return dataset, f"{format_text(table.reading)}{source}"
+    return dataset, f"{system.format_text(table.reading)}{source}"
 
 
-def plan_record(preparation: Preparation, seeds: int) -> dict[str, Any]:
+def plan_record(prepared: preparation.Preparation, seeds: int) -> dict[str, Any]:
     """Return what a plan says: of each of the runs, if several are planned."""
-    expected = estimate(preparation.spec, preparation.dataset)
+    expected = estimate(prepared.spec, prepared.dataset)
     whole, tokens = expected.plan, {name: sum(getattr(line, name) for line in expected.lines) for name in TOKENS}
     calls = {"expected": whole.expected_calls, "most": whole.calls}
     times = {"rounds": whole.rounds, "seconds": expected.seconds}
     return {"runs": seeds, "calls": calls, **times, "tokens": tokens, "cost": expected.cost, "work": expected.lines}
 
 
-def _plan_lines(preparation: Preparation, seeds: int) -> Iterator[str]:
+def _plan_lines(prepared: preparation.Preparation, seeds: int) -> Iterator[str]:
     from vpp.show.markup import lines  # a quiet run does not need it
 
-    spec, dataset = preparation.spec, preparation.dataset
+    spec, dataset = prepared.spec, prepared.dataset
     several = [Note(f"{capitalised(in_words(seeds))} runs, each:")] if seeds > 1 else []
     for line in lines([Note(rows_sentence(dataset)), *several, *cost(estimate(spec, dataset), spec, dataset)]):
         yield line if "  " in line else textwrap.fill(line, 110)
@@ -232,12 +211,9 @@ def work_on(directory: RunDirectory, options: Namespace) -> Lines:
     log = RotatingFileHandler(directory.log, maxBytes=2**20, backupCount=1, encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], format="%(asctime)s %(message)s")
     logging.raiseExceptions = False  # a run continues without its log
-    env, stream = environment(), None if options.quiet else sys.stderr
+    env, stream = system.environment(), None if options.quiet else sys.stderr
     progress = Progress(stream, directory.spec(), max_running=env.max_running)
-    around = Surroundings(
-        keys=keys(), cache_dir=env.cache_dir, slots_dir=env.runs_dir, max_running=env.max_running, on_beat=progress
-    )
-    view = work(directory, around)
+    view = work(directory, system.keys(), env, progress)
     progress.close()
     if view.phase == "failed" or (view.phase == "paused" and options.quiet):
         complain(view.detail)
@@ -287,7 +263,7 @@ def _follow(runs: Sequence[RunDirectory], options: Namespace) -> Lines:
         if line.is_terminal:
             line.draw(f"{len(runs) - len(left)} of {len(runs)} runs have ended")
 
-    start_open(runs, keys=keys())
+    start_open(runs, keys=system.keys())
     with on_signals(partial(group.send, "stop")):
         wait_for(runs, look)
     line.clear()
@@ -312,12 +288,12 @@ SEEDS = 3
 def bench(options: Namespace) -> Lines:
     from vpp.bench.runner import Backend, ray_cluster, run_sweep
 
-    env = environment()
+    env = system.environment()
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}: give at least 1")
     directory, spec = _directory_and_spec(options, env.runs_dir)
-    check_endpoint(spec.endpoint)
+    preparation.check_endpoint(spec.endpoint)
     slots, say = max(jobs, env.max_running), StatusLine(None if options.quiet else sys.stderr).print
     with ray_cluster(options.ray, jobs=jobs) if options.ray else nullcontext():
         backend: Backend = "ray" if options.ray else "threading"
@@ -358,7 +334,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> "tuple[SweepDirec
 
 def app(options: Namespace) -> NoReturn:
     """Replace this process by the app's server, until it is interrupted. Variables in ./.env apply to it too."""
-    variables = {**dotenv(), **os.environ}
+    variables = {**system.dotenv(), **os.environ}
     folders = Environment.of(variables)
     variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
     print(f"runs are saved in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
@@ -376,24 +352,22 @@ def demo_server(options: Namespace) -> NoReturn:
 def check_server(options: Namespace) -> Lines:
     spec = endpoint_of(options)
     if not spec.is_started_here and not spec.base_url:
-        raise InputError(NO_ENDPOINT)
-    check_limits(spec)
+        raise InputError(preparation.NO_ENDPOINT)
+    preparation.check_limits(spec)
     to_json(spec)
     results: list[CheckResult] = []
-    for each in check_servers(spec, keys()):
+    for each in check_servers(spec, system.keys()):
         if not results or results[-1].roles != each.roles:
             yield f"{' and '.join(each.roles)}: {each.model or 'no model named'} at {each.base_url}"
         finding = each.finding
         yield f"  {finding.mark:<5}  {finding.name}: {finding.words}"
         results.append(each)
-    words, is_usable = verdict(results)[1], _is_usable(results)
+    words = verdict(results)[1]
     yield words
-    is_unnamed = not spec.model and all(each.finding.mark != "fails" for each in results)
+    holds = all(each.finding.mark != "fails" for each in results)
+    is_unnamed = holds and not spec.model
+    # A run could start if every server's model has answered, too.
+    answered = {each.roles for each in results if each.finding.name == "answers"}
+    is_usable = holds and answered == {each.roles for each in results}
     code = BAD_INPUT if is_unnamed else DONE if is_usable else ENDPOINT_FAILED
     return Ending({"usable": is_usable, "verdict": words, "findings": results}, code)
-
-
-def _is_usable(results: Sequence[CheckResult]) -> bool:
-    """Return whether a run could start: no check fails, and every server's model has answered."""
-    answered = {each.roles for each in results if each.finding.name == "answers"}
-    return all(each.finding.mark != "fails" and each.roles in answered for each in results)

@@ -16,8 +16,8 @@ from vpp.cli.system import environment, find_run, read_table, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.errors import EndpointError, InputError, RunError
+from vpp.findings.asking import trial_blocks, trial_verdict
 from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.experiments import trial_blocks, trial_verdict
 from vpp.findings.points import reject_option
 from vpp.findings.scores import averaged_score, score_text
 from vpp.findings.status import metric_text, pending_words, refused_rows, steps_done
@@ -203,12 +203,12 @@ def predict(options: Namespace) -> Lines:
     table = read_like(read_table(options.data, options), dataset.columns)
     print("".join(f"note: {note}\n" for note in table.notes), end="", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
-    asking = Asking(directory, rows)
+    asking = Asking(reader, rows)
     failure: KeyboardInterrupt | EndpointError | None = None
     try:
         answers = ask(asking)
     except (KeyboardInterrupt, EndpointError) as error:
-        failure, answers = error, asking.whole()
+        failure, answers = error, asking.complete_rows()
     if failure and not answers.rows:
         if isinstance(failure, KeyboardInterrupt):
             cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
@@ -235,7 +235,7 @@ def sheet(options: Namespace) -> Lines:
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
     reader = RunReader(find_run(options.run_dir))
-    answers = ask(Asking(reader.directory, sheet_rows(reader, n=options.rows)))
+    answers = ask(Asking(reader, sheet_rows(reader, n=options.rows)))
     write_bytes(Path(options.output), sheet_of(answers, reader))
     target = reader.dataset().target
     yield f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}"

@@ -9,7 +9,7 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vpp.data.columns import is_number, sequence_items
@@ -22,6 +22,8 @@ MOST_VALUES = 30
 MAX_ITERATIONS = 5000
 DEPTH = 2
 _WORD = re.compile(r"\w\w")
+Columns = dict[str, list[Any]]
+"""Cells of the training and the test rows by column: numbers, NaN if missing, or texts."""
 Name = Literal["constant", "linear", "tree", "text", "zero-shot", "few-shot", "few-shot vote"]
 MODEL_NAMES: Mapping[Name, str] = {
     "constant": "one answer",
@@ -58,17 +60,17 @@ class Baselines:
 
 
 def baselines(dataset: Dataset) -> Baselines:
-    inputs, answers = _inputs(dataset), (dataset.constant,) * len(dataset.test)
-    models = [SimpleModel(name="constant", answers=answers, score=score(answers, dataset.test, dataset))]
+    columns, kinds, left_out = _inputs(dataset)
+    answers, names = (dataset.constant,) * len(dataset.test), list[Name]()
     if len({row.target for row in dataset.train}) > 1:
-        if inputs.columns:
-            models += [_fitted(name, inputs, dataset) for name in ("linear", "tree")]
-        if inputs.texts:
-            models.append(_fitted("text", inputs, dataset))
-    return Baselines(models=tuple(models), left_out=tuple(inputs.left_out.items()))
+        names += ["linear", "tree"] if {*kinds.values()} - {"text"} else []
+        names += ["text"] if "text" in kinds.values() else []
+    constant = SimpleModel(name="constant", answers=answers, score=score(answers, dataset.test, dataset))
+    models = (constant, *(_fitted(name, columns, kinds, dataset) for name in names))
+    return Baselines(models=models, left_out=tuple(left_out.items()))
 
 
-def _fitted(name: Name, inputs: "_Inputs", dataset: Dataset) -> SimpleModel:
+def _fitted(name: Name, columns: Columns, kinds: Mapping[str, Kind], dataset: Dataset) -> SimpleModel:
     """Fit a model: linear (logistic with an L2 penalty, C = 1, or least squares), a tree, or on texts (with ridge)."""
     # Imported late: the import takes a second.
     from pandas import DataFrame
@@ -80,12 +82,14 @@ def _fitted(name: Name, inputs: "_Inputs", dataset: Dataset) -> SimpleModel:
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    frame, n = DataFrame({**inputs.columns, **inputs.texts}), len(dataset.train)
-    filled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    one_hot = make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), StandardScaler())
-    columns = make_column_transformer(
-        *((one_hot if each in inputs.categories else filled, [each]) for each in inputs.columns),
-        *((TfidfVectorizer(ngram_range=(1, 2)), each) for each in inputs.texts if name == "text"),
+    frame, n = DataFrame(columns), len(dataset.train)
+    encoders = {
+        "number": make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+        "category": make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), StandardScaler()),
+    }
+    encoded = make_column_transformer(
+        *((encoders[kind], [each]) for each, kind in kinds.items() if kind in encoders),
+        *((TfidfVectorizer(ngram_range=(1, 2)), each) for each, kind in kinds.items() if kind == name == "text"),
     )
     is_label = dataset.task == "classification"
     if name == "tree":
@@ -97,47 +101,37 @@ def _fitted(name: Name, inputs: "_Inputs", dataset: Dataset) -> SimpleModel:
         estimator = LinearRegression() if name == "linear" else Ridge()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an unconverged fit is still a baseline
-        model = make_pipeline(columns, estimator).fit(frame[:n], [row.target for row in dataset.train])
+        model = make_pipeline(encoded, estimator).fit(frame[:n], [row.target for row in dataset.train])
         predicted = model.predict(frame[n:])
     answers: Votes = tuple(str(each) if is_label else float(each) for each in predicted)
     return SimpleModel(name=name, answers=answers, score=score(answers, dataset.test, dataset))
 
 
-@dataclass(slots=True)
-class _Inputs:
-    """Cells of the training and the test rows, by column."""
-
-    columns: dict[str, list[Any]] = field(default_factory=dict)
-    """Numbers, NaN if missing, or cells of a category."""
-    categories: set[str] = field(default_factory=set)
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Reasons."""
-
-
-def _inputs(dataset: Dataset) -> _Inputs:
-    kinds = {column.name: column.kind for column in dataset.columns}
-    rows, n, inputs = (*dataset.train, *dataset.test), len(dataset.train), _Inputs()
+def _inputs(dataset: Dataset) -> tuple[Columns, Mapping[str, Kind], Mapping[str, str]]:
+    """Return the columns to fit on, their kinds (number, category or text), and why inputs are left out."""
+    own = {column.name: column.kind for column in dataset.columns}
+    rows, n = (*dataset.train, *dataset.test), len(dataset.train)
+    columns, kinds, left_out = Columns(), dict[str, Kind](), dict[str, str]()
     for place, name in enumerate(dataset.inputs):
-        cells, kind = [row.inputs[place][1] for row in rows], kinds[name]
+        cells, kind = [row.inputs[place][1] for row in rows], own[name]
         if kind in ("number", "sequence"):
             items = [_items(cell, kind) for cell in cells]
             lengths = {len(each) for each in items[:n] if each}
             if len(lengths) != 1:
-                inputs.left_out[name] = "sequences of different lengths" if lengths else "no training row has a value"
+                left_out[name] = "sequences of different lengths" if lengths else "no training row has a value"
                 continue
             (length,) = lengths
             for i in range(length):
-                inputs.columns[f"{name}, {i}"] = [each[i] if len(each) == length else math.nan for each in items]
+                columns[f"{name}, {i}"] = [each[i] if len(each) == length else math.nan for each in items]
+                kinds[f"{name}, {i}"] = "number"
         elif kind == "category" and len(set(cells[:n])) <= MOST_VALUES:
-            inputs.columns[name] = cells
-            inputs.categories.add(name)
+            columns[name], kinds[name] = cells, kind
         elif kind == "text" and any(_WORD.search(cell or "") for cell in cells[:n]):
-            inputs.texts[name] = [cell or "" for cell in cells]
+            columns[name], kinds[name] = [cell or "" for cell in cells], kind
         else:
             why = {"category": f"more than {MOST_VALUES} values", "date": "dates"}
-            inputs.left_out[name] = why.get(kind, "text without words")
-    return inputs
+            left_out[name] = why.get(kind, "text without words")
+    return columns, kinds, left_out
 
 
 def _items(cell: str | None, kind: Kind) -> tuple[float, ...]:

@@ -35,6 +35,7 @@ from vpp.show.words import (
     NOTICEABLE,
     capitalised,
     counted,
+    from_to,
     in_words,
     integer,
     interval_text,
@@ -355,7 +356,7 @@ def weights_by_text(view: RunView) -> Mapping[str, float]:
 
 def weights_in(each: Hypothesis, runs: Sequence[Candidate]) -> list[float]:
     """Return the weight of a hypothesis of the pooled run in each run; 0 where none of its texts is."""
-    return [sum(weights_by_text(run.view).get(text.text, 0.0) for text in each.texts) for run in runs]
+    return [sum(weights_by_text(run.view).get(text.text, 0.0) for text in each.wordings) for run in runs]
 
 
 def seeds_blocks(found: Seeds) -> Iterator[object]:
@@ -384,7 +385,7 @@ def _returns(each: Hypothesis, runs: Sequence[Candidate]) -> str:
         return "under 1 % of the weight in each run"
     who = f"{len(noticed)} of {len(runs)} seeds ({listed([*noticed])})"
     who = ("the one seed" if len(runs) == 1 else f"all {len(runs)} seeds") if len(noticed) == len(runs) else who
-    return f"found by {who}, with {_from_to([percent(each) for each in sorted(noticed.values())])} of the weight"
+    return f"found by {who}, with {from_to([percent(each) for each in sorted(noticed.values())])} of the weight"
 
 
 def _spread(scores: Sequence[Score]) -> str:
@@ -392,17 +393,12 @@ def _spread(scores: Sequence[Score]) -> str:
     if not scores:
         return "no test row is evaluated"
     if scores[0].n_correct is None:
-        return f"mean squared error {_from_to([number(value, 3) for value in sorted(each.value for each in scores)])}"
+        return f"mean squared error {from_to([number(value, 3) for value in sorted(each.value for each in scores)])}"
     return f"right on {_range([each.n_correct or 0 for each in scores])} of {counted(scores[0].n, 'test row')}"
 
 
 def _range(counts: Sequence[int]) -> str:
-    return _from_to([integer(count) for count in sorted(counts)])
-
-
-def _from_to(ascending: Sequence[str]) -> str:
-    low, high = ascending[0], ascending[-1]
-    return low if low == high else f"{low} to {high}"
+    return from_to([integer(count) for count in sorted(counts)])
 
 
 def seeds_table(found: Seeds) -> Table:

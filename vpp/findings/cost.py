@@ -6,7 +6,7 @@ from vpp.data.dataset import Dataset
 from vpp.findings.status import cut_cells_text
 from vpp.programs.columns import Columns
 from vpp.runs.budget import BYTES_A_TOKEN, HYPOTHESIS, LEARNER_ANSWER, OPTIMIZER_ANSWER, Estimate, cap_words, money
-from vpp.runs.preparation import fit_cells_to
+from vpp.runs.preparation import fit_cells, limits_of
 from vpp.runs.spec import RunSpec
 from vpp.show.blocks import Block, Note, Table
 from vpp.show.words import counted, integer, seconds
@@ -42,10 +42,6 @@ def cost_line(expected: Estimate, spec: RunSpec) -> str:
     return " · ".join(parts)
 
 
-def bound_words(expected: Estimate) -> str:
-    return f"At most {counted(expected.plan.calls, 'call')}. Advanced, Cost says what they are."
-
-
 def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]:
     whole, lines = expected.plan, expected.lines
     rows = [(line.what, roughly(line.calls), integer(line.most_calls)) for line in lines]
@@ -61,7 +57,7 @@ def cost(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Sequence[Block]
 
 
 def _notes(expected: Estimate, spec: RunSpec, dataset: Dataset) -> Iterator[str]:
-    limit = fit_cells_to(spec, dataset, spec.endpoint.context_length).cell_limit
+    limit = fit_cells(spec, dataset, limits_of(spec.endpoint)).cell_limit
     if cut := cut_cells_text(dataset, limit):
         yield f"{cut}." if spec.cell_limit else f"By estimate, {cut}."
     if spec.config.has_programs:

@@ -13,18 +13,19 @@ A particle's ancestors are its parent in every step since the initial population
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.errors import InputError
-from vpp.events import INITIAL_STEP, Votes, hypothesis_id
+from vpp.events import Votes, hypothesis_id
 from vpp.findings.programs import ProgramReading, program_folds
 from vpp.findings.scores import (
+    RecordedAnswers,
     Score,
     behaviour,
     grouped,
@@ -42,8 +43,7 @@ from vpp.posterior.weights import Floats
 from vpp.problem import similarity_of
 from vpp.runs.view import RunView, StepView, constant_weight, priors
 from vpp.settings import Config
-from vpp.show.blocks import Fold, Note, Quote
-from vpp.show.cards import Card, Deck, Version, Versions
+from vpp.show.blocks import Card, Deck, Fold, Note, Quote, Version, Versions
 from vpp.show.words import (
     EQUAL,
     MAJORITY,
@@ -96,6 +96,11 @@ class Idea:
     """On the rows compared; None if there are none."""
 
     @property
+    def fit(self) -> Score | None:
+        """Score on the training rows, or before these are evaluated on the rows compared."""
+        return self.train or self.compared
+
+    @property
     def prior(self) -> float | None:
         """Of its wordings together."""
         priors = [wording.prior for wording in self.wordings if wording.prior is not None]
@@ -119,54 +124,55 @@ def merge_ideas(view: RunView, dataset: Dataset) -> Ideas:
     """
     if view.last_step is None or not view.population:
         return Ideas(all=())
-    population, weights = tuple(state.hypothesis for state in view.population), view.weights
-    judged = [each for each in view.evaluations.values() if each.split != "calibration"]
-    evaluations = [each for each in judged if set(population) <= set(each.hypotheses)]
-    last, begun = view.steps[view.last_step], view.steps.get(view.last_step + 1, StepView(step=view.last_step + 1))
-    scored = (*last.scores.values(), *last.proposal_scores.values(), *begun.scores.values())
-    known = recorded_answers(evaluations or (*scored, *view.final_scores.values()))
-    answered = [known.get(hypothesis, {}) for hypothesis in population]
-    compared = tuple(row for row in answered[0] if all(row in answers for answers in answered))
-    keys = [behaviour(answers[row] for row in compared) for answers in answered] if compared else population
-    rows = {each.split: each.rows for each in evaluations} | {"compared": compared}
-    by_id, before = rows_by_id(dataset), priors(view)
-
-    def wording(hypothesis: str, weight: float) -> Wording:
-        prior = [before[slot] for slot, text in enumerate(population) if text == hypothesis] if before else []
-        return Wording(text=view.texts[hypothesis], weight=weight, prior=sum(prior) if before else None)
-
-    def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
-        ids = rows.get(name, ())
-        return tuple(known[hypothesis][row] for row in ids), [by_id[row] for row in ids]
-
-    def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
-        answers, of = answers_on(name, hypothesis)
-        return score(answers, of, dataset) if answers else None
-
-    ideas = []
+    population = [state.hypothesis for state in view.population]
+    basis, known, rows = _answers_to_compare(view, population)
+    compared, prior_of = rows["compared"], totals(zip(population, priors(view), strict=False))
+    keys = [behaviour(known[each][row] for row in compared) if compared else each for each in population]
+    by_id, ideas = rows_by_id(dataset), []
+    asked = {name: [by_id[row] for row in ids] for name, ids in rows.items() if ids}
     for slots in grouped(zip(keys, range(len(population)), strict=True)).values():
-        shares, some = totals((population[slot], weights[slot]) for slot in slots), population[slots[0]]
-        by_weight = sorted(shares.items(), key=lambda each: -each[1])
+        shares = totals((population[slot], view.weights[slot]) for slot in slots)
+        answers = known.get(population[slots[0]], {})
+        votes = {name: tuple(answers[row.id] for row in of) for name, of in asked.items()}
+        scores = {name: score(votes[name], of, dataset) for name, of in asked.items()}
+        wordings = tuple(
+            Wording(text=view.texts[each], weight=share, prior=prior_of.get(each))
+            for each, share in sorted(shares.items(), key=lambda each: -each[1])
+        )
         idea = Idea(
             weight=sum(shares.values()),
-            text=view.texts[by_weight[0][0]],
-            wordings=tuple(wording(each, share) for each, share in by_weight),
+            text=wordings[0].text,
+            wordings=wordings,
             slots=tuple(slots),
-            answers=tuple(known[some][row] for row in compared),
-            test=score_on("test", some),
-            train=score_on("train", some),
-            noise=noise(*answers_on("train", some), dataset) if "train" in rows else None,
-            compared=score_on("compared", some),
+            answers=votes.get("compared", ()),
+            test=scores.get("test"),
+            train=scores.get("train"),
+            noise=noise(votes["train"], asked["train"], dataset) if "train" in asked else None,
+            compared=scores.get("compared"),
         )
         ideas.append(idea)
-    heaviest_first = tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots)))
-    return Ideas(all=heaviest_first, by="evaluations" if evaluations else "step" if compared else "text", rows=compared)
+    return Ideas(all=tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots))), by=basis, rows=compared)
+
+
+def _answers_to_compare(
+    view: RunView, population: Sequence[str]
+) -> tuple[Basis, RecordedAnswers, Mapping[str, tuple[int, ...]]]:
+    """Return the basis, the answers, and the ids of the rows compared and of the evaluated splits."""
+    judged = [each for each in view.evaluations.values() if each.split != "calibration"]
+    evaluations = [each for each in judged if set(population) <= set(each.hypotheses)]
+    last = view.last_step or 0
+    steps = [at for step, at in view.steps.items() if step in (last, last + 1)]
+    # What the step begun since proposes is not in the population.
+    scored = [*(each for at in steps for each in at.scores.values()), *steps[0].proposal_scores.values()]
+    known = recorded_answers(evaluations or (*scored, *view.final_scores.values()))
+    first, *others = (known.get(hypothesis, {}) for hypothesis in population)
+    compared = tuple(row for row in first if all(row in answers for answers in others))
+    basis: Basis = "evaluations" if evaluations else "step" if compared else "text"
+    return basis, known, {each.split: each.rows for each in evaluations} | {"compared": compared}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Particle:
-    """A particle of the last complete population."""
-
     slot: int
     weight: float
     """Normalised."""
@@ -232,29 +238,19 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\w)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hypothesis:
+class Hypothesis(Idea):
+    """Ideas that nearly agree, with the answers, scores and noise of the heaviest, and its shortest text first."""
+
     members: tuple[Idea, ...]
-    """Particles with the same answers on every row; the heaviest first."""
-    texts: tuple[Wording, ...]
-    """Distinct texts, the shortest of the heaviest member first."""
+    """The heaviest first."""
     words: str
-    """The first text without the seed sentence; a number that differs between texts of the same form is a range."""
-    weight: float
-    """Sum over the members; 1 only if no other hypothesis has any."""
+    """The first text without the seed sentence; in brackets the range of a number that differs between alike texts."""
+    has_range: bool
 
     @property
     def id(self) -> str:
         """Id of the first text."""
-        return hypothesis_id(self.texts[0].text)
-
-    @property
-    def slots(self) -> tuple[int, ...]:
-        return tuple(chain.from_iterable(each.slots for each in self.members))
-
-    @property
-    def fit(self) -> Score | None:
-        """Score of the heaviest member on the training rows, or before these are evaluated on the rows compared."""
-        return self.members[0].train or self.members[0].compared
+        return hypothesis_id(self.text)
 
 
 def hypotheses_of(view: RunView, dataset: Dataset, *, threshold: float | None = NEAR) -> tuple[Hypothesis, ...]:
@@ -277,14 +273,17 @@ def _merged(members: Sequence[Idea], seed_text: str, labels: Collection[str]) ->
     members = sorted(members, key=lambda each: (-round(each.weight, 9), min(len(text.text) for text in each.wordings)))
     shortest = min(members[0].wordings, key=lambda each: len(each.text))
     others = (each for idea in members for each in idea.wordings if each is not shortest)
-    texts = (shortest, *others)
-    words = [each.text.removeprefix(seed_text).strip() or each.text for each in texts]
-    weight = sum(each.weight for each in members)
-    return Hypothesis(members=tuple(members), texts=texts, words=with_ranges(words, labels), weight=weight)
+    wordings = (shortest, *others)
+    texts = [each.text.removeprefix(seed_text).strip() or each.text for each in wordings]
+    words = with_ranges(texts, labels)
+    own = {each.name: getattr(members[0], each.name) for each in fields(Idea)}
+    own |= {"text": shortest.text, "wordings": wordings, "weight": sum(each.weight for each in members)}
+    own |= {"slots": tuple(chain.from_iterable(each.slots for each in members))}
+    return Hypothesis(**own, members=tuple(members), words=words, has_range=words != texts[0])
 
 
 def with_ranges(texts: Sequence[str], labels: Collection[str] = ()) -> str:
-    """Return the first text, with numbers that differ in others of its form as ranges: `above 12.9 to 13.1`."""
+    """Return the first text, with numbers that differ in others of its form as ranges: `above [12.9 to 13.1]`."""
 
     def form(words: str) -> tuple[object, ...]:
         numbers = _NUMBER.findall(words)
@@ -300,10 +299,12 @@ def _range(numbers: Sequence[str]) -> str:
         return float(words.replace(",", ""))
 
     low, high = min(numbers, key=value), max(numbers, key=value)
-    return numbers[0] if value(low) == value(high) else f"{low} to {high}"
+    return numbers[0] if value(low) == value(high) else f"[{low} to {high}]"
 
 
 # Cards
+
+RANGE = "in brackets: merged hypotheses differ"
 
 
 def only_counts(view: RunView, config: Config) -> bool:
@@ -329,16 +330,15 @@ def deck(
     """Return the cards. readings, numbers: by the id of the first text."""
 
     def card(each: Hypothesis) -> Card:
-        first = each.texts[0]
-        own = (slot for slot in each.slots if view.texts[view.population[slot].hypothesis] == first.text)
+        own = (slot for slot in each.slots if view.population[slot].hypothesis == each.id)
         past = history(ancestry(view, next(own)), view.seed_text)
         details = Fold(title="details", name="details", blocks=tuple(_details(each, config, view.seed_text)))
         return replace(
-            _card(each, view, config, [right_words(each.fit, "training row" if each.members[0].train else "row")]),
+            _card(each, view, config, [right_words(each.fit, "training row" if each.train else "row")]),
             key=numbers[each.id],
             name=f"hypothesis {numbers[each.id]}",
             id=each.id,
-            whole=first.text,
+            whole=each.text,
             folds=(*program_folds(readings.get(each.id)), *past, details),
         )
 
@@ -356,7 +356,7 @@ def _card(each: Hypothesis, view: RunView, config: Config, facts: Iterable[str])
         value=value,
         bar=each.weight,
         copies=len(each.slots) if has_copies else 1,
-        facts=tuple(filter(None, facts)),
+        facts=tuple(filter(None, (*facts, RANGE if each.has_range else ""))),
     )
 
 
@@ -382,26 +382,24 @@ def weight_cards(
 
 
 def _facts(each: Hypothesis, more: Callable[[Hypothesis], str] | None) -> Iterator[str]:
-    first = each.members[0]
-    yield from (right_words(first.test, ROW_OF["test"]), right_words(first.train, ROW_OF["train"]))
-    yield more(each) if more else "" if first.prior is None else f"prior {percent(first.prior)}"
+    yield from (right_words(each.test, ROW_OF["test"]), right_words(each.train, ROW_OF["train"]))
+    yield more(each) if more else "" if each.prior is None else f"prior {percent(each.prior)}"
 
 
 def _details(each: Hypothesis, config: Config, seed_text: str) -> Iterator[object]:
     """Yield further scores and the noise, and the other texts."""
-    idea = each.members[0]
-    facts = [right_words(idea.test, "test row")]
-    if idea.noise:
-        facts.append(noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None))
-    unread = sum(score.n_abstained for score in (idea.test, idea.train) if score)
+    facts = [right_words(each.test, "test row")]
+    if each.noise:
+        facts.append(noise_words(each.noise, is_label=each.train is not None and each.train.n_correct is not None))
+    unread = sum(score.n_abstained for score in (each.test, each.train) if score)
     facts += [f"{counted(unread, 'answer')} unreadable"] if unread else []
-    facts += [] if idea.prior is None else [f"prior {percent(idea.prior)}"]
+    facts += [] if each.prior is None else [f"prior {percent(each.prior)}"]
     if said := list(map(capitalised, filter(None, facts))):
         yield Note(f"{'. '.join(said)}.")
-    for other in each.texts[1:MOST_MEMBERS]:
+    for other in each.wordings[1:MOST_MEMBERS]:
         weight = [f"weight {percent(other.weight)}"] if config.is_weighted else []
         yield Quote(other.text.removeprefix(seed_text).strip() or other.text, tuple(weight))
-    if (left := len(each.texts) - MOST_MEMBERS) > 0:
+    if (left := len(each.wordings) - MOST_MEMBERS) > 0:
         yield Note(f"{counted(left, 'more text')}.")
 
 
@@ -414,12 +412,19 @@ def noise_words(noise: Noise, *, is_label: bool) -> str:
 
 # History
 
-Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
+Happened = Literal[
+    "first", "yours", "accepted", "taken", "drawn afresh", "rejected", "unchanged", "unparsable", "not rewritten"
+]  # fmt: skip
 """Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
 step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
 MOST_VERSIONS = 12
-NOTES: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
+NOTES: dict[Happened, str] = {
+    "yours": "yours",
+    "accepted": "rewritten, accepted",
+    "taken": "rewritten",
+    "drawn afresh": "drawn afresh, without data",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,8 +439,6 @@ class Node:
     parent: int | None
     """Parent's slot at the step before; None for a first hypothesis."""
     happened: Happened
-    is_afresh: bool
-    """True if its text is a restart, drawn from the prior instead of the parent's text."""
 
 
 def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
@@ -454,7 +457,7 @@ def ancestry(view: RunView, slot: int) -> tuple[Node, ...]:
 
 def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> Node:
     proposed, hypothesis = at.proposals.get(slot), at.population[slot].hypothesis
-    parent = came_from(at, slot) if earlier else None
+    parent = at.population[slot].parent if earlier else None
     before = earlier.population[parent].hypothesis if earlier and parent is not None else None
     happened: Happened = "not rewritten"
     if parent is None:
@@ -462,6 +465,8 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
     elif proposed:
         decided: Happened = "accepted" if proposed.accepted else "rejected"
         happened = decided if proposed.why == "likelihood" else proposed.why
+        if proposed.accepted and proposed.origin == "prior":
+            happened = "drawn afresh"
     return Node(
         step=at.step,
         slot=slot,
@@ -470,15 +475,7 @@ def _node(view: RunView, slot: int, at: StepView, earlier: StepView | None) -> N
         changed=before != hypothesis,
         parent=parent,
         happened=happened,
-        is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
     )
-
-
-def came_from(at: StepView, slot: int) -> int | None:
-    """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
-    if at.step == INITIAL_STEP:
-        return None
-    return at.resampling.ancestors[slot] if at.resampling else slot
 
 
 def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
@@ -490,9 +487,9 @@ def history(line: Sequence[Node], seed_text: str) -> tuple[Fold, ...]:
     versions = tuple(
         Version(
             when=nth_step(node.step),
-            before="" if node.is_afresh else before,
+            before="" if node.happened == "drawn afresh" else before,
             after=after,
-            note="drawn afresh, without data" if node.is_afresh else NOTES.get(node.happened, ""),
+            note=NOTES.get(node.happened, ""),
         )
         for node, before, after in zip(changed, ["", *texts], texts, strict=False)
     )

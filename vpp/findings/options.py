@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from vpp.data.dataset import Dataset, Task
 from vpp.errors import InputError
-from vpp.settings import Config
+from vpp.settings import Config, Grading, Method
 from vpp.show.words import listed
 
 
@@ -24,13 +24,13 @@ class Option:
     task: Task | None = None
     """The one kind of target for which it has an effect."""
     values: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of the values that a form offers."""
 
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
 _WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
-_REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
 _READ = {"auto": "As a program where it can be one, else row by row", "program": "As a program", "rows": "Row by row"}
 _TEMPERING = {
     "auto": "adaptive for programs, else the paper’s",
@@ -38,9 +38,11 @@ _TEMPERING = {
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
 }
-_COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"}
-_FINAL = {"rescored": "last texts, on the buffer", "train": "last texts, all training rows", "paper": "the last step’s"}
-_GRADING = {"labels": "labels, as in the paper", "logprobs": "label probabilities"}
+GRADINGS: Mapping[Grading, tuple[str, str]] = {
+    "labels": ("labels, as in the paper", "An answer is wrong with probability ε, which {}."),
+    "logprobs": ("label probabilities", "The probability that the model gives to the true label."),
+}
+"""What a likelihood of labels uses: words of the form, and a sentence, with what is said of ε."""
 
 OPTIONS: Mapping[str, Option] = {
     "method": Option("Method"),
@@ -53,15 +55,20 @@ OPTIONS: Mapping[str, Option] = {
     "prior": Option("What you already believe, in plain words (optional)"),
     "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, lambda c: c.has_programs and not c.is_weighing),
     "certify": Option("Rows that certify a program", _OF_PROGRAMS, lambda c: c.has_programs),
-    "mutate": Option("Rewrite", _PROPOSALS, lambda c: c.method == "smc" and not c.is_telescoping, values=_REWRITTEN),
-    "mh_rows": Option("Compare on", _ACCEPT, lambda c: c.method == "mh" and not c.has_programs, values=_COMPARED),
+    "mutate": Option("Rewrite", _PROPOSALS, lambda c: c.method == "smc" and not c.is_telescoping),
+    "mh_rows": Option("Compare on", _ACCEPT, lambda c: c.method == "mh" and not c.has_programs),
     "restart": Option("Chance of a fresh draw", _ACCEPT, lambda c: c.is_filtered),
     "tempering": Option("Tempering", _WEIGHTS, lambda c: c.method == "smc", values=_TEMPERING),
     "beta_start": Option("First β", _WEIGHTS, lambda c: c.method == "smc" and c.schedule != "adaptive"),
-    "final_weights": Option("Final weights", _WEIGHTS, lambda c: c.method == "smc", values=_FINAL),
+    "final_weights": Option("Final weights", _WEIGHTS, lambda c: c.method == "smc"),
     "buffer_size": Option("Buffer B", _WEIGHTS, lambda c: c.scored_on == "buffer"),
     "tau": Option("Regression’s τ", _LIKELIHOOD, lambda c: c.is_weighted or c.is_filtered, "regression"),
-    "likelihood": Option("Likelihood uses", _LIKELIHOOD, task="classification", values=_GRADING),
+    "likelihood": Option(
+        "Likelihood uses",
+        _LIKELIHOOD,
+        task="classification",
+        values={name: words for name, (words, _) in GRADINGS.items()},
+    ),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, task="classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, task="classification"),
     "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, task="classification"),
@@ -69,13 +76,31 @@ OPTIONS: Mapping[str, Option] = {
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
-ABOUT: Mapping[str, str] = {
-    "smc": "Weighs, copies and rewrites K hypotheses. The default, best on hard rules.",
-    "mh": "K chains with an accept/reject step for every change.",
-    "always-accept": "K chains that keep every change, without an accept/reject step.",
-    "vml": "One hypothesis, every change kept: a baseline without uncertainty.",
-    "vml5": "Five VML runs, averaged without weights.",
-    "weigh": "Weighs your own hypotheses on every row, with the evidence. Nothing is rewritten, no row is held out.",
+
+
+class MethodWords(NamedTuple):
+    name: str
+    short: str
+    about: str
+
+
+METHODS: Mapping[Method, MethodWords] = {
+    "smc": MethodWords(
+        "Sequential Monte Carlo", "SMC", "Weighs, copies and rewrites K hypotheses. The default, best on hard rules."
+    ),
+    "mh": MethodWords("Metropolis-Hastings", "MH", "K chains with an accept/reject step for every change."),
+    "always-accept": MethodWords(
+        "Always accept", "Always accept", "K chains that keep every change, without an accept/reject step."
+    ),
+    "vml": MethodWords(
+        "Verbalized Machine Learning", "VML", "One hypothesis, every change kept: a baseline without uncertainty."
+    ),
+    "vml5": MethodWords("Five VML runs", "5 × VML", "Five VML runs, averaged without weights."),
+    "weigh": MethodWords(
+        "Score my own hypotheses",
+        "Weigh",
+        "Weighs your own hypotheses on every row, with the evidence. Nothing is rewritten, no row is held out.",
+    ),
 }
 
 

@@ -196,6 +196,11 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
     return sorted(unsorted, key=lambda point: (-point.doubt, not point.is_undecided, point.row.id))
 
 
+def evaluated_points(evaluated: Evaluated, view: RunView, config: Config, dataset: Dataset) -> list[Point]:
+    """The same, decided by the run's rule for “I don’t know”."""
+    return points(evaluated, dataset, reject_option(view, config, dataset, of=evaluated))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """Particles with the same answer to a row."""
@@ -208,6 +213,7 @@ class Side:
 
     @property
     def speaker(self) -> int:
+        """The heaviest, whose words are shown for the side."""
         return self.slots[0]
 
 
@@ -344,30 +350,19 @@ def confidence(points: Sequence[Point]) -> Confidence | None:
     return Confidence(judgement=judgement, sure=sure, n=n, n_right=n_right, wrong=mean if wrong else None, words=words)
 
 
-def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
-    """The calibration and how often it holds on the test rows, in JSON types; `threshold` may be Infinity, a text."""
-    test = view.evaluations.get("test")
-    reject = reject_option(view, config, dataset, of=test)
-    if (doubt := reject.conformal) is None or test is None:
+def calibration_result(points: Sequence[Point]) -> dict[str, Any] | None:
+    """The calibration and how often it holds on the test rows, in JSON types. points: all test rows, at least one."""
+    if (doubt := points[0].reject.conformal) is None:
         return None
-    rows = points(test, dataset, reject)
-    return {
-        "level": doubt.level,
-        "rows": doubt.n,
-        "threshold": doubt.threshold if math.isfinite(doubt.threshold) else "Infinity",
-        "test_rows": len(rows),
-        "truth_possible": sum(map(holds_truth, rows)),
-    }
+    threshold = doubt.threshold if math.isfinite(doubt.threshold) else "Infinity"
+    held = {"test_rows": len(points), "truth_possible": sum(map(holds_truth, points))}
+    return {"level": doubt.level, "rows": doubt.n, "threshold": threshold, **held}
 
 
-def undecided_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
-    """The test rows whose answer is “I don’t know”, in JSON types; None before they are evaluated, and for numbers."""
-    test = view.evaluations.get("test")
-    if test is None or not dataset.classes:
-        return None
-    every = points(test, dataset, reject_option(view, config, dataset, of=test))
-    rows = sorted(point.row.id for point in every if point.is_undecided)
-    return {"count": len(rows), "rows": rows}
+def undecided_result(points: Sequence[Point]) -> dict[str, Any] | None:
+    """The test rows whose answer is “I don’t know”, in JSON types; None for numbers. points: all, at least one."""
+    rows = sorted(point.row.id for point in points if point.is_undecided)
+    return {"count": len(rows), "rows": rows} if points[0].is_label else None
 
 
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Point, ...]:

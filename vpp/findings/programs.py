@@ -23,8 +23,6 @@ ROUNDING = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchScore:
-    """A branch of a program, on the training rows that it answered."""
-
     words: str
     """`math >= 80: 'admitted'`, in Python."""
     condition: str
@@ -70,8 +68,6 @@ class QuestionShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramReading:
-    """How a hypothesis is read, and what is known of its program."""
-
     by: Literal["program", "rows", "nothing"]
     """`nothing`: it has not been read yet, or `--reading program` found no program for it."""
     reason: str = ""
@@ -179,16 +175,14 @@ def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float
 
 
 def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
+    def differ(one: Value | None, other: Value | None) -> bool:
+        if isinstance(one, int | float) and isinstance(other, int | float):
+            return abs(one - other) > ROUNDING * dataset.target_range
+        return one != other
+
     answers = map(Apart, certified.rows, certified.program, certified.reading)
-    apart = tuple(each for each in answers if not _are_alike(each.program, each.reading, dataset))
+    apart = tuple(each for each in answers if differ(each.program, each.reading))
     return Certificate(n=len(certified.rows), apart=apart)
-
-
-def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool:
-    """Equal labels, or numbers that differ by no more than rounding."""
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= ROUNDING * dataset.target_range
-    return one == other
 
 
 def _yes_counts(answers: JournalAnswers) -> Mapping[str, Counter[bool]]:
@@ -225,7 +219,6 @@ def certificate_words(certificate: Certificate) -> str:
 
 
 def question_words(question: QuestionShare) -> str:
-    """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
     return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"

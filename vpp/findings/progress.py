@@ -22,7 +22,6 @@ GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 
 
 def phase(snapshot: Snapshot) -> str:
-    """Return what the run does now, or how it ended."""
     view, state = snapshot.view, snapshot.state
     if state == "queued":
         if snapshot.beat and snapshot.beat.loading_s is not None:
@@ -104,7 +103,6 @@ SLOW_S = 3.0
 
 
 def stopping_words(snapshot: Snapshot, rows: dict[str, int]) -> str:
-    """Say how far the evaluation is that follows a stop."""
     share = ending_share(snapshot.spec, snapshot.view, snapshot.usage, rows=rows)
     return "Stopping: the test rows are evaluated" + (f", {percent(share)} done" if 0 < share < 1 else "")
 

@@ -36,13 +36,12 @@ from vpp.inference.tempered import why_nominal
 from vpp.llm.prompts import cut_cells
 from vpp.llm.protocol import SCHEMA
 from vpp.posterior.disagreement import is_uncertain
-from vpp.posterior.likelihood import Noise
 from vpp.problem import constant_of, is_final_on_train, likelihood_of, n_pool
 from vpp.runs.directory import RunDirectory, readable_rows
 from vpp.runs.journal import JournalReader, Snapshot
 from vpp.runs.preparation import is_structured
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors, resampling_steps
+from vpp.runs.view import RunView, constant_weight, ess_of_sentences, log_evidence, priors
 from vpp.settings import Config
 from vpp.show.blocks import Block, Metric, Note, Quote, Say, Table
 from vpp.show.words import EQUAL, MAJORITY, capitalised, counted, fixed, in_words, integer, number, percent, seconds
@@ -62,6 +61,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     judged = [each for each in view.proposals if each.why == "likelihood"]
     constant = constant_answer(view, spec.config, dataset) if dataset else None
     rows = evaluated_rows(view, spec.config, dataset) if dataset else None
+    on_test = rows.points if rows and rows.test is test else ()
+    on_train = final_answers(view, dataset, "train") if dataset else None
+    uncertain = None  # test points without a unanimous vote (Section 5.3); numbers hardly ever agree to the digit
+    if test and test.metric == "accuracy":
+        uncertain = sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
     ending = run_verdict(directory, view)
     found = {
         "run": directory.id,
@@ -85,7 +89,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "train": averaged_score(train, dataset) if train and dataset else None,
             "test": averaged_score(test, dataset) if test and dataset else None,
         },
-        "calibrated": calibration_result(view, spec.config, dataset) if dataset else None,
+        "calibrated": calibration_result(on_test) if on_test else None,
         "calls": {
             name: getattr(usage, name)
             for name in ("learner", "optimizer", "cached", "failed", "unparsable", "refused", "contradictory")
@@ -102,12 +106,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "n_unique": view.n_unique,
         "ess": ess_of_sentences(view),
         "ess_by_step": view.ess_by_step,
-        "resampled_at": resampling_steps(view),
+        "resampled_at": [at.step for at in view.complete_steps if at.resampling],
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
-        "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
-        "undecided": undecided_result(view, spec.config, dataset) if dataset else None,
+        "uncertain": {"points": uncertain, "of": len(test.rows) if test else 0},
+        "undecided": undecided_result(on_test) if on_test else None,
         "weights": list(view.weights),
-        "noise": _noise_by_slot(view, dataset) if dataset else None,
+        "noise": [noise(each, on_train[0], dataset) for each in on_train[1]] if dataset and on_train else None,
         "constant": constant.as_json() if constant else None,
         "log_evidence": evidence(spec, view),
         "slices": slices_result(slices(rows)) if rows else None,
@@ -121,17 +125,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 
 def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
-    """How each distinct hypothesis of the population is read."""
     readings = program_readings(view, JournalReader(directory.journal).read().answers, dataset)
     return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in readings.items()]
-
-
-def _noise_by_slot(view: RunView, dataset: Dataset) -> list[Noise] | None:
-    """Estimated from the training rows; None unless they were evaluated."""
-    if (answered := final_answers(view, dataset, "train")) is None:
-        return None
-    rows, answers = answered
-    return [noise(each, rows, dataset) for each in answers]
 
 
 def _metrics_by_slot(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
@@ -176,20 +171,8 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
 
 
-def uncertain_points(test: Evaluated | None) -> int | None:
-    """Count the test points on which the particles are not unanimous (Section 5.3).
-
-    None before the test rows are evaluated, and for regression, where numbers hardly ever agree to the digit.
-    """
-    if test is None or test.metric != "accuracy":
-        return None
-    return sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantAnswer:
-    """The constant answer beside the sentences."""
-
     constant: Constant
     """Scored on the training rows."""
     weight: float | None
@@ -238,7 +221,6 @@ def odds_words(constant: ConstantAnswer, dataset: Dataset) -> str:
 
 
 def weights_words(snapshot: Snapshot) -> str:
-    """Say how the current weights were made."""
     view, config = snapshot.view, snapshot.spec.config
     if not view.population:
         return "No weights have been made yet."
@@ -271,16 +253,14 @@ def weights_words(snapshot: Snapshot) -> str:
 
 
 def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
-    view = snapshot.view
-    estimate, value = evidence(snapshot.spec, view), log_evidence(view)
-    if estimate is None or value is None:
+    if (estimate := evidence(snapshot.spec, snapshot.view)) is None:
         return
     of = "of the given hypotheses" if snapshot.spec.config.is_weighing else "under the first draw"
     words = f"Natural log of the average likelihood {of}, at φ = {number(estimate['exponent'])}."
     if estimate["because"]:
         words += f" Nominal, an estimate without a guarantee: {'; '.join(estimate['because'])}."
     words += " It leaves out constants: compare it only between runs of equal rows, tau, epsilon and exponent."
-    yield Metric(name="Log evidence", value=f"{fixed(value)}, {estimate['label']}", words=words)
+    yield Metric(name="Log evidence", value=f"{fixed(estimate['value'])}, {estimate['label']}", words=words)
 
 
 _JUDGED_ON = {
@@ -291,7 +271,6 @@ _JUDGED_ON = {
 
 
 def target_words(config: Config) -> str:
-    """Say what the run's weights or chains stand for."""
     if config.is_weighing:
         return "Weights are the posterior over the given hypotheses and a constant answer. No other one has weight."
     if config.is_weighted and not config.is_filtered:
@@ -327,8 +306,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     if view.phase != "finished":
         yield f"The run is incomplete: {steps_text(view)} are done{finish_words(view)}."
     test = view.evaluations.get("test")
-    if test and test.step != view.last_step:
-        yield f"The test rows were evaluated after step {test.step + 1}, not with the last hypotheses."
     answers = [answer for each in test.predictions for answer in each] if test else []
     if n := answers.count(None):
         counts_as = "wrong" if dataset.classes else "off by the whole range of the training targets"

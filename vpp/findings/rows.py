@@ -14,14 +14,12 @@ from vpp.events import Evaluated
 from vpp.findings.baselines import MODEL_NAMES
 from vpp.findings.points import (
     SURE,
-    Confidence,
     Point,
+    evaluated_points,
     holds_truth,
     is_unknown,
-    points,
     possible_labels,
     possible_range,
-    reject_option,
     sides,
     voices,
 )
@@ -30,14 +28,12 @@ from vpp.findings.scores import Score, averaged_score
 from vpp.findings.verdict import FEW_ROWS, Verdict
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import Value, leaders
+from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
-from vpp.runs.journal import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.show.blocks import Metric, Metrics, Note, Say, Table
-from vpp.show.figures import Kind, Part, PartsBar, VoteBar
-from vpp.show.matrix import Cells, Inputs, Rival, Rivals, RowLine, RowTable
+from vpp.show.figures import Cells, Inputs, Kind, PartsBar, Rival, Rivals, RowLine, RowTable, VoteBar
 from vpp.show.words import (
     ROW_OF,
     capitalised,
@@ -49,7 +45,6 @@ from vpp.show.words import (
     number,
     p_text,
     percent,
-    share_words,
     target_text,
     value_text,
 )
@@ -57,6 +52,8 @@ from vpp.show.words import (
 MOST_COLUMNS = 3
 """Inputs in a line of the table."""
 MOST_GRADES = 4
+NEAR_TIE = 0.02
+"""Probability by which a label leads that is called a tie."""
 Which = Literal["In doubt", "Wrong", "All"]
 Reasons = Mapping[tuple[str, int], Prediction]
 """Recorded answers, by hypothesis id and row id."""
@@ -97,7 +94,7 @@ def evaluated_rows(view: RunView, config: Config, dataset: Dataset) -> Rows | No
     texts = tuple(own_words(view.texts[hypothesis], view.seed_text) for hypothesis in test.hypotheses)
     return Rows(
         test=test,
-        points=tuple(points(test, dataset, reject_option(view, config, dataset, of=test))),
+        points=tuple(evaluated_points(test, view, config, dataset)),
         dataset=dataset,
         is_weighted=config.is_weighted,
         texts=texts,
@@ -149,19 +146,10 @@ def headline(rows: Rows) -> tuple[Say | Note, ...]:
     if not unknown:
         agree = f"; on each, at least {percent(SURE)} of the {weight} agree{s}."
         return (Say(f"It answers all {of}{f', on {integer(split)} {despite}' if split else agree}"),)
-    why = "several labels are possible" if reject.conformal else f"no label has {share_words(reject.clear)}"
-    why += "" if reject.conformal else " of the probability"
+    clear = "two thirds" if math.isclose(reject.clear, 2 / 3) else percent(reject.clear)
+    why = "several labels are possible" if reject.conformal else f"no label has {clear} of the probability"
     others = f" On {counted(split, 'other')} it answers {despite}" if split else ""
     return (Say(f"On {integer(unknown)} of {of} the answer is “I don’t know”: {why}.{others}"),)
-
-
-def timing_words(test: Evaluated, snapshot: Snapshot) -> str:
-    """Return when the rows were asked, if the run has gone on since."""
-    now = snapshot.view.last_step
-    if now is None or now <= test.step:
-        return ""
-    when = "before the first step" if test.step < 0 else f"after step {test.step + 1}"
-    return f"Asked {when}. The run is at step {now + 1}: the rows are asked again at its end."
 
 
 # The table
@@ -231,7 +219,8 @@ def opened_row(
         return reason_words(prediction) if prediction else ""
 
     rivals = rivals_of(point, rows.texts, decimals, is_weighted=rows.is_weighted, why=why, branch=branch)
-    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals)
+    noise = filter(None, [share_note(point)])
+    return (Inputs(cells_of(point.row, rows.columns)), Note(outcome(point, decimals)), *rivals, *map(Note, noise))
 
 
 def rivals_of(
@@ -243,7 +232,7 @@ def rivals_of(
     why: Callable[[int], str],
     branch: Callable[[int], str] = lambda slot: "",
 ) -> Iterator[Rivals | Note]:
-    """Yield the hypotheses with different answers side by side, and why the others have none.
+    """Yield a side for each label, or for numbers above, at and below the mean; and why the others have no answer.
 
     texts, why, branch: by slot.
     """
@@ -266,6 +255,16 @@ def rivals_of(
         yield Note(f"{share} of the {measure} gave no readable answer: {why(silent[0]) or 'its program fails here'}.")
 
 
+def share_note(point: Point) -> str:
+    """Say why the share of a label is not the weight of its hypotheses; empty where they are equal in percent."""
+    weights, shares = {side.name: side.weight for side in sides(point, point.weights)}, dict(point.shares)
+    same = all(percent(weight) == percent(shares.get(label, weight)) for label, weight in weights.items())
+    return "" if same or not point.mixture.noise else NOISE
+
+
+NOISE = "A label’s probability is not the weight of its hypotheses: it also counts how often each of them is wrong."
+
+
 def reason_words(prediction: Prediction) -> str:
     why = prediction.explanation or prediction.reason or ""
     if not prediction.shares:
@@ -284,10 +283,15 @@ def answer_words(point: Point, decimals: int | None) -> str:
         return f"I don’t know: {possible_words(point)}"
     if len(point.votes) == 1 and not point.mixture.noise:
         return f"{point.prediction}"
-    share = percent(point.behind)
-    if point.leader is None:
-        return f"I don’t know: {listed(leaders(dict(point.shares)))} are tied ({share} each)"
-    return f"I don’t know: {point.leader} leads ({share})" if point.is_undecided else f"{point.decision} ({share})"
+    if not point.is_undecided:
+        return f"{point.decision} ({percent(point.behind)})"
+    most = point.shares[0][1]
+    tied = {label: percent(share / most * point.behind) for label, share in point.shares if most - share < NEAR_TIE}
+    if len(tied) == 1:
+        return f"I don’t know: {point.leader} leads ({percent(point.behind)})"
+    if len({*tied.values()}) == 1:
+        return f"I don’t know: a tie between {listed([*tied])} ({percent(point.behind)} each)"
+    return f"I don’t know: nearly a tie between {listed([f'{label} ({share})' for label, share in tied.items()])}"
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
@@ -362,9 +366,13 @@ def trust(rows: Rows, found: Verdict | None) -> Iterator[Metrics | PartsBar | No
     if rows.test.split != "test":
         yield Note("The weights were made from these rows: new rows may differ.")
     elif found and found.rows == "test":
-        tiles = _answer_tiles(found) if rows.points[0].is_label else [_error_tile(found, rows.points)]
-        calibration = [_calibration_tile(found.confidence)] if found.confidence else []
-        yield Metrics((*tiles, *calibration, *_simple_tile(found)))
+        spread = f"On average; the targets spread by {number(rows.points[0].scale, 3)}."
+        error = Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
+        tiles = _answer_tiles(found) if rows.points[0].is_label else [error]
+        if sure := found.confidence:
+            few = " Few rows: this tells little." if sure.n < FEW_ROWS else ""
+            tiles.append(Metric(name="Calibration", value=sure.judgement, words=f"{sure.words}.{few}"))
+        yield Metrics((*tiles, *_simple_tile(found)))
     if rows.test.split == "test" and rows.points[0].is_label and is_graded:
         yield _sure_and_right(rows.points)
 
@@ -379,11 +387,6 @@ def _answer_tiles(found: Verdict) -> list[Metric]:
     ]
 
 
-def _error_tile(found: Verdict, points: Sequence[Point]) -> Metric:
-    spread = f"On average; the targets spread by {number(points[0].scale, 3)}."
-    return Metric(name="Off by", value=number(found.error or 0.0, 3), words=spread)
-
-
 def _simple_tile(found: Verdict) -> Iterator[Metric]:
     if found.model is None or found.model_value is None:
         return
@@ -394,25 +397,18 @@ def _simple_tile(found: Verdict) -> Iterator[Metric]:
     yield Metric(name="Best simple model", value=show(found.model_value), words=words)
 
 
-def _calibration_tile(found: Confidence) -> Metric:
-    few = " Few rows: this tells little." if found.n < FEW_ROWS else ""
-    return Metric(name="Calibration", value=found.judgement, words=f"{found.words}.{few}")
-
-
 def _sure_and_right(points: Sequence[Point]) -> PartsBar:
-    kinds: dict[tuple[bool, bool], Kind] = {
-        (True, True): "good",
-        (True, False): "bad",
-        (False, True): "unsure good",
-        (False, False): "unsure bad",
+    kinds: dict[tuple[str, str], Kind] = {
+        ("sure", "right"): "good",
+        ("sure", "wrong"): "bad",
+        ("unsure", "right"): "unsure good",
+        ("unsure", "wrong"): "unsure bad",
     }
-    is_sure = [not point.is_split and not point.is_undecided for point in points]
-    counts = Counter(zip(is_sure, (point.leader == point.row.target for point in points), strict=True))
-    parts = []
-    for (sure, right), kind in kinds.items():
-        name, n = f"{'sure' if sure else 'unsure'} and {'right' if right else 'wrong'}", counts[sure, right]
-        parts.append(Part(name=name, value=counted(n, "row"), size=n, kind=kind))
-    return PartsBar(name="How sure, and how right", parts=tuple(parts))
+    is_sure = ("unsure" if point.is_split or point.is_undecided else "sure" for point in points)
+    is_right = ("right" if point.leader == point.row.target else "wrong" for point in points)
+    counts = Counter(zip(is_sure, is_right, strict=True))
+    parts = tuple((" and ".join(words), counts[words], kind) for words, kind in kinds.items())
+    return PartsBar(name="How sure, and how right", parts=parts)
 
 
 # Mistakes

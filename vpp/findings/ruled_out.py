@@ -16,8 +16,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import losses_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.show.blocks import Heading, Mark, Note, Table
-from vpp.show.cards import Line, Lines
+from vpp.show.blocks import Heading, Line, Lines, Mark, Note, Table
 from vpp.show.words import capitalised, counted, in_words, integer, listed, nth_step, value_text
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
@@ -203,11 +202,8 @@ def _details(entry: RuledOut, against: Sequence[Contradiction]) -> Iterator[obje
 
 
 def _row(against: Contradiction, hypothesis: str) -> tuple[str, ...]:
+    """Return a line of the table; of the inputs a few, those that the hypothesis names first."""
     row, rival = against.row, "better" if against.is_decisive else "no better"
-    return str(row.id), value_text(row.target), value_text(against.said), rival, inputs_words(row, hypothesis)
-
-
-def inputs_words(row: Row, hypothesis: str) -> str:
-    """Return a few cells of a row in a line: those that the hypothesis names come first."""
     columns = columns_by_use([hypothesis], [1.0], [name for name, _ in row.inputs])
-    return " · ".join(f"{name} {cell}".strip() for name, cell in cells_of(row, columns[:MOST_INPUTS]))
+    inputs = " · ".join(f"{name} {cell}".strip() for name, cell in cells_of(row, columns[:MOST_INPUTS]))
+    return str(row.id), value_text(row.target), value_text(against.said), rival, inputs

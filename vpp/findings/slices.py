@@ -14,13 +14,13 @@ import numpy as np
 
 from vpp.data.columns import find_form, is_number
 from vpp.data.dataset import Column
-from vpp.findings.points import Point, heaviest_first, holds_truth
+from vpp.findings.points import heaviest_first, holds_truth
 from vpp.findings.rows import Rows
 from vpp.findings.scores import grouped, same_answer
 from vpp.findings.verdict import Verdict
 from vpp.posterior.metric import wilson
 from vpp.show.blocks import Block, Note, Table
-from vpp.show.words import ROW_OF, counted, cut, integer, interval_text, number, percent
+from vpp.show.words import ROW_OF, counted, cut, from_to, integer, interval_text, number, percent
 
 LEAST = 5
 """Fewest answered rows of a slice that can be the worst."""
@@ -96,7 +96,8 @@ def slices(rows: Rows) -> Slices:
     by_id = {point.row.id: point for point in rows.points}
     points = [by_id[row] for row in rows.test.rows]
     answered = [not point.is_undecided and point.prediction is not None for point in points]
-    right = [known and _is_right(point) for known, point in zip(answered, points, strict=True)]
+    is_right = [point.is_right if point.is_label else holds_truth(point) for point in points]
+    right = [known and own for known, own in zip(answered, is_right, strict=True)]
     # (N, K) equal numbers for equal answers
     answers = [repr(same_answer(vote)) for point in points for vote in point.votes]
     codes = np.unique(answers, return_inverse=True)[1].reshape(len(points), -1)
@@ -124,10 +125,6 @@ def slices(rows: Rows) -> Slices:
     return Slices(by_column=by_column, rows=rows, n_answered=sum(answered), n_right=sum(right))
 
 
-def _is_right(point: Point) -> bool:
-    return point.is_right if point.is_label else holds_truth(point)
-
-
 def parted(column: Column, cells: Sequence[str | None]) -> Mapping[str, list[int]]:
     """Return the places of the rows by slice: values, or quarters of more numbers and dates; a missing cell is one."""
     if column.kind in ("text", "sequence"):
@@ -153,10 +150,8 @@ def parted(column: Column, cells: Sequence[str | None]) -> Mapping[str, list[int
 
 
 def _range_name(cells: Sequence[str], keys: Mapping[str, float], column: Column) -> str:
-    low, high = min(cells, key=keys.__getitem__), max(cells, key=keys.__getitem__)
-    if column.kind == "number":
-        low, high = number(keys[low]), number(keys[high])
-    return low if low == high else f"{low} to {high}"
+    ends = min(cells, key=keys.__getitem__), max(cells, key=keys.__getitem__)
+    return from_to([number(keys[end]) for end in ends] if column.kind == "number" else ends)
 
 
 # In words
@@ -209,7 +204,9 @@ def slice_table(found: Slices, column: str) -> Iterator[Block]:
 
 
 def worst_by_column(found: Slices) -> Iterator[Block]:
-    """Yield the worst slice in a sentence, and a line for the lowest of each column."""
+    """Yield the worst slice in a sentence, and a line for the lowest of each column; nothing without slices."""
+    if not found.by_column:
+        return
     yield Note(worst_words(found))
     lowest: dict[str, Slice] = {}
     for each in sorted(found.candidates, key=lambda one: (one.share, one.n_answered / one.n)):

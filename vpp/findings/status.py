@@ -8,10 +8,10 @@ from datetime import datetime
 from itertools import groupby
 from math import ceil
 from pathlib import Path
-from typing import get_args
 
 from vpp.data.dataset import PARTS, Dataset
 from vpp.events import Usage
+from vpp.findings.options import METHODS
 from vpp.findings.verdict import beside_text
 from vpp.llm.check import Mark as Result
 from vpp.llm.prompts import cut_cells
@@ -22,7 +22,6 @@ from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.journal import JournalReader, Summary
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import FinishReason, RunView
-from vpp.settings import Preset, preset
 from vpp.show.blocks import Alert, Block, Mark, Note, Table
 from vpp.show.words import capitalised, counted, integer, number, percent, seconds
 from vpp.show.words import listed as named
@@ -37,7 +36,6 @@ MARKS: dict[State, Mark] = {
     "stopped": "same",
     "failed": "rej",
 }
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +44,6 @@ class Listed:
     name: str
     mark: Mark
     note: str
-    facts: tuple[str, ...] = ()
-    """Settings that tell runs of one name apart, the most telling first."""
 
 
 def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -> Listed:
@@ -57,18 +53,11 @@ def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -
         where = f"finished · {numbers}"
     elif summary.last_step is not None and state not in ("queued", "running"):
         where = f"{state} · {steps_text(summary)}"
-    note = f"{method_word(spec)} · {where} · {when}"
-    return Listed(id=run, name=spec.name, mark=MARKS[state], note=note, facts=facts(spec))
-
-
-def facts(spec: RunSpec) -> tuple[str, ...]:
-    presets = (name for name in get_args(Preset) if replace(preset(name), seed=spec.config.seed) == spec.config)
-    rows = counted(spec.dataset["n_train"], "row")
-    return (next(presets, ""), method_word(spec), f"seed {spec.config.seed}", rows)
+    return Listed(id=run, name=spec.name, mark=MARKS[state], note=f"{method_word(spec)} · {where} · {when}")
 
 
 def method_word(spec: RunSpec) -> str:
-    return "Pooled" if spec.pooled else SHORT[spec.config.method]
+    return "Pooled" if spec.pooled else METHODS[spec.config.method].short
 
 
 def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
@@ -77,7 +66,7 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
     runs: by id, settings and when the run was made; None if unreadable.
     """
     rows = [
-        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}", facts=facts(known[0]))
+        Listed(id=run, name=known[0].name, mark="", note=f"{method_word(known[0])} · {known[1]}")
         if known
         else unreadable(run)
         for run, known in runs.items()
@@ -90,17 +79,10 @@ def unreadable(run: str) -> Listed:
 
 
 def distinguished(rows: Sequence[Listed]) -> list[Listed]:
-    """Add to lines of one name what differs first, and the end of the id to those that still read alike."""
-    rows = [replace(row, note=row.note + _difference(row, rows)) for row in rows]
+    """Add the end of the id to lines that read alike."""
     alike = Counter((row.name, row.note) for row in rows)
     ends = {row.id: f" · {row.id.rpartition('-')[2]}" if alike[row.name, row.note] > 1 else "" for row in rows}
     return [replace(row, note=row.note + ends[row.id]) for row in rows]
-
-
-def _difference(row: Listed, rows: Sequence[Listed]) -> str:
-    named = [each.facts for each in rows if each.name == row.name]
-    fact = next((own for own, *every in zip(row.facts, *named, strict=False) if {*every} != {own}), "")
-    return f" · {fact}" if fact and fact not in row.note else ""
 
 
 def metric_text(metric: str, value: float) -> str:

@@ -16,15 +16,14 @@ from typing import Literal
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored, hypothesis_id
 from vpp.findings.hypotheses import Hypothesis
-from vpp.findings.scores import Score, answers_of, grouped, right_words, totals
+from vpp.findings.scores import answers_of, grouped, totals
 from vpp.findings.status import finish_words, steps_text
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView, constant_weight
 from vpp.settings import CHAINS_OF_VML, Config
-from vpp.show.blocks import Code, Fold, Mark, Note, Quote
-from vpp.show.cards import Card
-from vpp.show.words import NOTICEABLE, capitalised, fixed, in_words, integer, number, percent
+from vpp.show.blocks import Card, Code, Fold, Mark, Note, Quote
+from vpp.show.words import NOTICEABLE, capitalised, counted, fixed, in_words, integer, number, percent
 
 Marks = tuple[tuple[Mark, str], ...]
 AFRESH = "drawn afresh, without data"
@@ -106,7 +105,7 @@ class Names:
         for step, at in sorted(view.steps.items()):
             for phase in phases(at):
                 if phase != "copy":
-                    self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(_groups, at, phase)))
+                    self._moments[step, phase] = self._take(at.once(f"groups {phase}", partial(groups_of, at, phase)))
 
     def at(self, moment: Moment) -> Named:
         return self._moments[(moment[0], "weigh") if not isinstance(moment, str) and moment[1] == "copy" else moment]
@@ -115,7 +114,7 @@ class Names:
         """Return the numbers at the end by text: each hypothesis has that of its heaviest member."""
         ideas = [idea for each in every for idea in each.members]
         own = self._take([[hypothesis_id(each.text) for each in idea.wordings] for idea in ideas]).numbers
-        return {hypothesis_id(text.text): own[each.id] for each in every for text in each.texts}
+        return {hypothesis_id(text.text): own[each.id] for each in every for text in each.wordings}
 
     def before(self, step: int) -> Named:
         """Return the names at the end of the step before, or of the first hypotheses."""
@@ -154,17 +153,11 @@ class Names:
         return number
 
 
-def _groups(at: StepView, phase: Phase) -> Groups:
-    """Return the hypotheses of a phase by their answers; one that is not scored yet is alone."""
-    particles = particles_of(at, phase)
-    return _grouped((each.hypothesis, answers_of(each.scored) if each.scored else each.slot) for each in particles)
-
-
-def _grouped(keyed: Iterable[tuple[str, Hashable]]) -> Groups:
-    """Group hypotheses by their keys. One that was scored on several sets of rows counts with the first."""
+def groups_of(at: StepView, phase: Phase) -> Groups:
+    """Group the hypotheses of a phase by their answers, to the rows of the first score; unscored ones are alone."""
     keys: dict[str, Hashable] = {}
-    for hypothesis, key in keyed:
-        keys.setdefault(hypothesis, key)
+    for each in particles_of(at, phase):
+        keys.setdefault(each.hypothesis, answers_of(each.scored) if each.scored else each.slot)
     return list(grouped((key, hypothesis) for hypothesis, key in keys.items()).values())
 
 
@@ -188,10 +181,12 @@ def step_title(view: RunView, step: int | None) -> str:
 
 
 class Cards:
-    """Makes the cards of a run: one for each hypothesis, heaviest or likeliest first."""
-
-    def __init__(self, view: RunView, config: Config, dataset: Dataset, *, names: Names | None = None) -> None:
-        self._view, self._config, self._dataset = view, config, dataset
+    def __init__(
+        self, view: RunView, dataset: Dataset, *, is_weighted: bool, row: str, names: Names | None = None
+    ) -> None:
+        """row: name of a row on which the steps score."""
+        self._view, self._dataset, self._row = view, dataset, row
+        self._measure: Literal["weight", "log-likelihood"] = "weight" if is_weighted else "log-likelihood"
         self._targets = {row.id: row.target for row in dataset.train}
         self._names = names or Names(view)
 
@@ -216,7 +211,8 @@ class Cards:
             Counter(before.numbers[each.hypothesis] for each in particles_of(at, "weigh")) if phase == "copy" else None
         )
         pairs = self._pairs(particles_of(at, phase), named, before)
-        return _sorted(self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
+        cards = (self._with_fate(card, particles, at, phase, copies) for card, particles in pairs)
+        return sorted(cards, key=lambda card: (-card.bar, card.key))
 
     # A card
 
@@ -233,11 +229,12 @@ class Cards:
                 id=face,
                 words=self._text(face),
                 copies=len(own),
-                measure="weight" if self._config.is_weighted else "log-likelihood",
+                measure=self._measure,
                 origins=tuple(origins),
             )
-            found = self._score(front.scored) if front.scored else None
-            yield _valued(_scored(card, found, ROWS[self._config.scored_on]), own, front), own
+            if front.scored:
+                card = self._with_score(card, front.scored)
+            yield _valued(card, own, front), own
 
     def _with_fate(
         self, card: Card, own: Sequence[Particle], at: StepView, phase: Phase, copies: Counter[int] | None
@@ -269,14 +266,16 @@ class Cards:
         text = self._view.texts[hypothesis]
         return text.removeprefix(self._view.seed_text).strip() or text
 
-    def _score(self, scored: Scored) -> Score:
+    def _with_score(self, card: Card, scored: Scored) -> Card:
+        """Add how many rows it has right, or how far off it is: root mean squared error."""
         truth, answers = [self._targets[row] for row in scored.rows], scored.predictions
+        rows = counted(len(truth), self._row)
         if self._dataset.task == "regression":
-            return Score(
-                n=len(truth), mse=mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
-            )
-        n_correct = sum(p is not None and p == y for p, y in zip(answers, truth, strict=True))
-        return Score(n=len(truth), n_correct=n_correct)
+            error = mean_squared_error(answers, truth, abstention_error=self._dataset.target_range)
+            words = f"off by {number(math.sqrt(error), 3)}"
+            return replace(card, facts=(words,), title=f"{words} on {rows}")
+        right = integer(sum(p is not None and p == y for p, y in zip(answers, truth, strict=True)))
+        return replace(card, facts=(f"{right}/{integer(len(truth))}",), title=f"right on {right} of {rows}")
 
     # Folds
 
@@ -295,16 +294,6 @@ class Cards:
             *_answered(proposed, name),
         )
         return Fold(name=name, mark=mark, title=f"{words}: answer", blocks=blocks)
-
-
-def _scored(card: Card, found: Score | None, row: str) -> Card:
-    """Add how many rows it has right, or how far off it is. row: the name of one."""
-    if found is None:
-        return card
-    score = f"off by {number(math.sqrt(found.mse or 0.0), 3)}"
-    if found.n_correct is not None:
-        score = f"{integer(found.n_correct)}/{integer(found.n)}"
-    return replace(card, facts=(score,), title=right_words(found, row))
 
 
 def _valued(card: Card, own: Sequence[Particle], front: Particle) -> Card:
@@ -326,10 +315,6 @@ def _marks(own: Sequence[Particle], front: Proposed | None, at: StepView) -> Mar
     if (front is None or not front.accepted) and not at.end and any(each.proposed is None for each in own):
         return (("live", "being rewritten"),)
     return (outcome(front),) if front and (front.accepted or front.why != "unchanged") else ()
-
-
-def _sorted(cards: Iterable[Card]) -> list[Card]:
-    return sorted(cards, key=lambda card: (-card.bar, card.key))
 
 
 def _answered(event: Proposed | ParticleDrawn, name: str) -> Iterator[Fold]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.findings.baselines import MODEL_NAMES, Baselines, Name, SimpleModel, baselines
-from vpp.findings.points import SURER, Confidence, confidence, points, reject_option
+from vpp.findings.points import SURER, Confidence, confidence, evaluated_points
 from vpp.findings.scores import rows_of
 from vpp.posterior.metric import CHANCE, PairedDifference, paired_difference
 from vpp.problem import losses_of
@@ -190,14 +190,10 @@ class _Case:
     theirs: list[float]
     constant: list[float]
 
-    @property
-    def n(self) -> int:
-        return len(self.own)
-
 
 def _case(view: RunView, config: Config, dataset: Dataset, test: Evaluated, simple: Baselines) -> _Case:
     rows = rows_of(test, dataset)
-    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    every = evaluated_points(test, view, config, dataset)
     unknown = {point.row.id for point in every if point.is_undecided}
     place = {row.id: i for i, row in enumerate(dataset.test)}
 
@@ -226,17 +222,17 @@ def _losses(dataset: Dataset, answers: Votes, rows: Sequence[Row]) -> list[float
 
 def _labels(case: _Case) -> Verdict:
     answered = [i for i, is_unknown in enumerate(case.unknown) if not is_unknown]
-    n_unknown = case.n - len(answered)
+    n, n_unknown = len(case.own), sum(case.unknown)
     n_right, n_model_right = (sum(losses[i] == 0 for i in answered) for losses in (case.own, case.theirs))
     facts = Verdict(
         grade="nothing",
-        sentences=(f"“I don’t know” on all {counted(case.n, 'test row')}.",),
+        sentences=(f"“I don’t know” on all {counted(n, 'test row')}.",),
         rows="test",
-        n=case.n,
+        n=n,
         n_right=n_right,
         n_unknown=n_unknown,
         model=case.model.name,
-        model_value=case.theirs.count(0) / case.n,
+        model_value=case.theirs.count(0) / n,
         n_model_right=n_model_right,
         confidence=case.confidence,
     )
@@ -247,7 +243,7 @@ def _labels(case: _Case) -> Verdict:
     lead, value, part = "", n_model_right, " of these" if n_unknown else ""
     if n_unknown and _grade(every) == "worse":
         # What it withholds does not hide that the simple model is better where both answer every row.
-        lead = f"If it had to answer all {integer(case.n)} rows, it would be right on {integer(case.own.count(0))}. "
+        lead = f"If it had to answer all {integer(n)} rows, it would be right on {integer(case.own.count(0))}. "
         difference, value, part = every, case.theirs.count(0), ""
     grade, beside = _beside(case, difference, f"right on {integer(value)}{part}", ("more", "fewer"))
     first = _share_sentence(n_right, len(answered), "test row", n_unknown)
@@ -256,15 +252,16 @@ def _labels(case: _Case) -> Verdict:
 
 
 def _numbers(case: _Case) -> Verdict:
-    own, other = (math.fsum(errors) / case.n for errors in (case.own, case.theirs))
+    n = len(case.own)
+    own, other = (math.fsum(errors) / n for errors in (case.own, case.theirs))
     difference = paired_difference(case.own, case.theirs)
     grade, beside = _beside(case, difference, f"off by {number(other, DIGITS)}", ("less", "more"))
-    first = f"Off by {number(own, DIGITS)} on average on {counted(case.n, 'test row')}."
+    first = f"Off by {number(own, DIGITS)} on average on {counted(n, 'test row')}."
     return Verdict(
         grade=grade,
         sentences=(first, beside, *_confidence(case.confidence, "Its", "them")),
         rows="test",
-        n=case.n,
+        n=n,
         error=own,
         model=case.model.name,
         model_value=other,

@@ -37,17 +37,7 @@ from vpp.inference.population import (
 from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import weigh_once
 from vpp.posterior.prediction import Mixture
-from vpp.problem import (
-    Learner,
-    Prediction,
-    Problem,
-    Proposal,
-    all_branches_of,
-    all_shares_of,
-    averages_of,
-    metric_of,
-    noise_of,
-)
+from vpp.problem import Learner, Prediction, Problem, Proposal, averages_of, branches_of, metric_of, noise_of, shares_of
 from vpp.randomness import call_seed, rng
 from vpp.settings import INITIAL_TEMPERATURES, PRIOR_TEMPERATURE, Config
 
@@ -210,6 +200,7 @@ def _evaluated(
     ids = tuple(row.id for row in rows)
     averaged = averages_of(mixture, [[p.answer for p in each] for each in predictions])
     metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
+    is_graded, branches = any(map(shares_of, predictions)), tuple(map(branches_of, predictions))
     return Evaluated(
         step=population.step,
         split=split,
@@ -220,8 +211,8 @@ def _evaluated(
         metric=metric,
         value=value,
         averaged=averaged,
-        shares=all_shares_of(predictions),
-        branches=all_branches_of(predictions),
+        shares=tuple(tuple(p.shares for p in each) for each in predictions) if is_graded else (),
+        branches=branches if any(branches) else (),
         noise=mixture.noise,
         constant=constant,
     )

@@ -17,8 +17,8 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.events import Evaluated
+from vpp.findings.asking import Trial
 from vpp.findings.curves import weights_curve
-from vpp.findings.experiments import Trial
 from vpp.findings.hypotheses import Idea, Node, Particle, ancestry, merge_ideas, particles
 from vpp.findings.points import Point, figures, points, reject_option, votes_on
 from vpp.findings.result import result
@@ -149,7 +149,7 @@ class Posterior(_RunFiles):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        return ask_all(Asking(self.directory, rows))
+        return ask_all(Asking(self._reader, rows))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
@@ -182,7 +182,7 @@ class Posterior(_RunFiles):
         """
         import pandas as pd
 
-        answers = ask_all(Asking(self.directory, sheet_rows(self._reader, n=n)))
+        answers = ask_all(Asking(self._reader, sheet_rows(self._reader, n=n)))
         return pd.read_csv(io.BytesIO(sheet_of(answers, self._reader)), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":

@@ -60,8 +60,6 @@ def shortened(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else line[:limit] + "…"
 
 
-# --- labels and numbers ---------------------------------------------------------------------------------------------
-
 _CURRENCIES = ("$", "€", "£", "¥")
 """Ignored around a number if the target has no unit of its own."""
 
@@ -95,8 +93,6 @@ def _number_in(value: str, unit: str, expected: tuple[float, float] | None) -> f
 def quoted(value: str) -> str:
     return f"'{printable(shortened(value.strip(), 80))}'"
 
-
-# --- forms of an answer ---------------------------------------------------------------------------------------------
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _LEAD = r"(?:^[\W_]{0,16}(?:\d{1,2}[.)] )?|(?<=[.!?])[ \t]{1,4})[*_`]{0,3}"
@@ -163,8 +159,6 @@ def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     return " ".join(before[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
 
 
-# --- rules ----------------------------------------------------------------------------------------------------------
-
 _RULE_HEADING = re.compile(
     rf"{_LEAD}(?:the )?(?:new|revised|updated|improved) (?:rule|hypothesis|(?:pattern|model) descriptions?)"
     rf"(?:{_COLON}|[*_`: \t]*$)",
@@ -193,8 +187,6 @@ def parse_rule(text: str) -> Parsed[str]:
         return Parsed(reason=f"the new rule has {len(rule)} characters, at most {RULE_LIMIT} are taken")
     return Parsed(value=rule)
 
-
-# --- parts of any answer --------------------------------------------------------------------------------------------
 
 _JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
 _FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[\w-]{0,20}[ \t]*+$\n?", re.MULTILINE)
@@ -233,8 +225,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRST"
 BLANKS = " \t\r\nĠ▁"
 """Blanks around a token, and the marks that stand for a blank in vocabularies."""
 Tokens = Sequence[tuple[str, float]]
-WITHOUT_LETTERS = "use --likelihood 5, or --likelihood labels"
-NO_LOGPROBS = f"the learner's server sends no log-probabilities: {WITHOUT_LETTERS}"
+NO_LOGPROBS = "the learner's server sends no log-probabilities: use --likelihood 5, or --likelihood labels"
 NO_LETTER = "no letter of a label is among the likeliest first tokens"
 
 

@@ -20,25 +20,17 @@ from pydantic import TypeAdapter, ValidationError
 from vpp.errors import InputError
 from vpp.llm.protocol import Completion
 
-SIZE_LIMIT, IN_ROW_LIMIT = 64 * 2**30, 4 * 2**20
-"""Bytes that diskcache wants to know, though nothing is evicted; bytes up to which a value lives in the database.
-
-Answers are capped far below the second, so that each one does.
-"""
 WAIT_S = 2.0
 """Seconds to wait for another process that has locked the database; after them a run goes on without its cache."""
-REASON_LENGTH = 160
 OnFault = Callable[[str, int], None]
 """Receives the reason of a failure and the number of answers that are not stored because of it."""
-
 _ANSWER = TypeAdapter(Completion)
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _FAULTS = (OSError, sqlite3.Error, Timeout)
 
 
 def cache_key(question: dict[str, Any]) -> str:
     """Return the SHA-256 of a question's canonical JSON: address, model, messages, temperature, seed, limit, format."""
-    return hashlib.sha256(_CANONICAL.encode(question).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(question, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 class TextDisk(Disk):  # type: ignore[misc]
@@ -67,7 +59,8 @@ class ResponseCache:
         """
         self._on_fault = on_fault
         self._is_locked = False
-        sizes = {"disk_min_file_size": IN_ROW_LIMIT, "size_limit": SIZE_LIMIT, "cull_limit": 0}
+        # answers are far shorter than 4 MiB, so each lives in the database; nothing is evicted
+        sizes = {"disk_min_file_size": 4 * 2**20, "size_limit": 64 * 2**30, "cull_limit": 0}
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
@@ -83,7 +76,7 @@ class ResponseCache:
         return None
 
     def put(self, key: str, completion: Completion) -> None:
-        answer = _ANSWER.dump_json(completion, exclude={"cached"}).decode()
+        answer = _ANSWER.dump_json(completion, exclude={"cached", "refusal"}).decode()
         self._use(lambda: self._store.set(key, answer), unkept=1)
 
     def _use(self, work: Callable[[], Any], *, unkept: int) -> Any:
@@ -95,7 +88,7 @@ class ResponseCache:
         except _FAULTS as error:
             self._is_locked = isinstance(error, Timeout)
             reason = "another program has it to itself" if self._is_locked else str(error) or type(error).__name__
-            self._on_fault(" ".join(reason.split())[:REASON_LENGTH], unkept)
+            self._on_fault(" ".join(reason.split())[:160], unkept)
             return None
 
     def close(self) -> None:

@@ -7,31 +7,22 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from vpp.data.build import ColumnChoice, build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.llm import protocol
 from vpp.llm.answers import quoted, shortened
 from vpp.llm.endpoint import PROMPT_CUT, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, ModelLimits, OptimizerPrompts, ProgramPrompts, question, seed_sentence
-from vpp.llm.protocol import (
-    FIELD,
-    FIX_THOUGHTS,
-    KEY_REFUSED,
-    NO_API,
-    SCHEMA,
-    UNKNOWN_MODEL,
-    Completion,
-    is_kept,
-    printable,
-    structure_of,
-)
-from vpp.llm.templates import AUTO, chosen_templates, shipped
+from vpp.llm.protocol import FIX_THOUGHTS, KEY_REFUSED, NO_API, UNKNOWN_MODEL, Completion, printable
+from vpp.llm.templates import AUTO, ROLES, chosen_templates, shipped
 from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.columns import Columns
@@ -42,26 +33,9 @@ Mark = Literal["works", "note", "fails"]
 Role = Literal["learner", "optimizer"]
 CHECK_S = 60.0
 """Seconds after which no further part is tried."""
-BURST_LIMIT, BURST_S = 64, 10.0
-"""Most calls of the burst, and the seconds that it may take, if that is more than two answers."""
-SHORT = 128
-"""Tokens of answers that only show whether something works."""
-DEMO_MODEL = "demo"
-"""Name under which the demo model is served."""
-LISTED_LIMIT = 300
-"""Characters shown of a server's list of models."""
+WRONG_RULE = "Every animal is a dax."
 RULE = 'If "length" is above 50, output wug. Otherwise, output dax.'
-TOY = b"""\
-length,colour,animal
-12,red,dax
-18,blue,dax
-25,red,dax
-31,blue,dax
-61,red,wug
-72,blue,wug
-88,red,wug
-64,blue,wug
-"""
+TOY = Path(__file__).with_name("templates") / "made_up.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +47,10 @@ class Finding:
     """One line."""
     value: Any = None
     """What a program needs of it: models by name, tokens, seconds an answer, calls a second, how to fix it."""
+
+
+Result = tuple[Mark, str, Any]
+"""Mark, words and value of a finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +73,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     if not one_s:
         return
     probes = _Probes(endpoint, trial, one_s)
-    parts: list[tuple[str, Callable[[], Awaitable[Finding]]]] = [("structured output", probes.structured)]
+    parts: list[tuple[str, Callable[[], Awaitable[Result]]]] = [("structured output", probes.structured)]
     if "learner" in trial.roles:
         parts += [("learner prompt", probes.learner_prompt), ("writes programs", probes.program)]
     if "optimizer" in trial.roles:
@@ -104,11 +82,12 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         left_s = ends_at - time.monotonic()
         try:
             async with asyncio.timeout(left_s + one_s if left_s > 0 else 0):
-                yield await part()
+                result = await part()
         except TimeoutError:
-            yield Finding(name, "note", f"not tried: the server is slow, and a check ends after {CHECK_S:g} s")
+            result = "note", f"not tried: the server is slow, and a check ends after {CHECK_S:g} s", None
         except EndpointError as error:
-            yield Finding(name, "note", f"not answered: {error}")
+            result = "note", f"not answered: {error}", None
+        yield Finding(name, *result)
     if PROMPT_CUT in endpoint.counters.snapshot().faults:
         words = "it counts fewer tokens than the prompts have, so it cuts them: serve a longer context"
         yield Finding("whole prompts", "note", words)
@@ -116,19 +95,18 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
 async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]:
     """Yield what the server lists, and last whether the model answers; without a list, that answer decides."""
-    model, models, why_not = endpoint.model, dict[str, int](), ""
+    model, models, no_list = endpoint.model, dict[str, int](), None
     try:
         models = await endpoint.models()
-        words = f"a server answers at {endpoint.base_url}, and takes the key or wants none"
+        words = f"a server answers at {endpoint.server.base_url}, and takes the key or wants none"
         yield Finding("reachable", "works", words)
     except EndpointError as error:
-        why_not = str(error)
-        if KEY_REFUSED in why_not or not model:
-            name = "key" if KEY_REFUSED in why_not else "API" if NO_API in why_not else "reachable"
-            yield Finding(name, "fails", why_not)
+        no_list = error
+        if KEY_REFUSED in str(error) or not model:
+            yield _failure(error, is_reached=False)
             return
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-    names, listed = shortened(", ".join(models), LISTED_LIMIT), list(models)
+    names, listed = shortened(", ".join(models), 300), list(models)
     if not model:
         yield Finding("models", "note", f"none is named; the server has {names}", listed)
         return
@@ -137,88 +115,92 @@ async def _served(endpoint: Endpoint, max_tokens: int) -> AsyncIterator[Finding]
         length = models[model]
         words = f"{length:,} tokens, prompt and answer together" if length else "the server does not say"
         yield Finding("context length", "works" if length else "note", words, length or None)
-    answered = await _answer(endpoint, max_tokens, is_reached=not why_not)
-    if models and model not in models:
-        if UNKNOWN_MODEL in answered.words:
-            yield Finding("models", "fails", f"{UNKNOWN_MODEL} {model}: name one of {names}", listed)
-            return
-        yield Finding("models", "note", f"{model} is not in the server's list: {names}", listed)
-    elif not models and answered.mark == "works":
-        yield Finding("models", "note", f"the server lists none: {why_not or 'its list is empty'}")
-    yield answered
-
-
-async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
-    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": SHORT, **options})
-
-
-async def _answer(endpoint: Endpoint, max_tokens: int, *, is_reached: bool) -> Finding:
     started = time.perf_counter()
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        is_answered = is_reached or isinstance(error, EndpointRefused)
-        name = "API" if NO_API in str(error) else "answers" if is_answered else "reachable"
-        return Finding(name, "fails", str(error))
+        if models and model not in models and UNKNOWN_MODEL in str(error):
+            yield Finding("models", "fails", f"{UNKNOWN_MODEL} {model}: name one of {names}", listed)
+        else:
+            yield _failure(error, is_reached=not no_list or isinstance(error, EndpointRefused))
+        return
     latency_s = time.perf_counter() - started
+    if not models:
+        yield Finding("models", "note", f"the server lists none: {no_list or 'its list is empty'}")
+    elif model not in models:
+        yield Finding("models", "note", f"{model} is not in the server's list: {names}", listed)
     if not completion.text.strip():
-        return Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
+        yield Finding("answers", "fails", f"the answer is empty: {FIX_THOUGHTS}")
+        return
     words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
         words += "; it does not count tokens"
-    return Finding("answers", "works", words, max(0.0001, round(latency_s, 4)))
+    yield Finding("answers", "works", words, max(0.0001, round(latency_s, 4)))
+
+
+def _failure(error: EndpointError, *, is_reached: bool) -> Finding:
+    names = {KEY_REFUSED: "key", NO_API: "API", "": "answers" if is_reached else "reachable"}
+    name = next(name for words, name in names.items() if words in str(error))
+    return Finding(name, "fails", str(error))
+
+
+async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
+    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": 128, **options})
 
 
 class _Probes:
-    """Parts of a check that a run can do without."""
+    """Parts of a check that a run can do without, asked as a run asks, about a made-up table."""
 
     def __init__(self, endpoint: Endpoint, trial: Trial, one_s: float) -> None:
         """one_s: seconds of an answer alone."""
         self._endpoint, self._trial, self._one_s = endpoint, trial, one_s
         split, columns = SplitPlan(seed=0, train_size=6, test_size=2), ColumnChoice(task="classification")
-        self._dataset = build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
-        self._templates = chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+        table = Table.read(TOY.read_bytes(), name="made up")
+        self._dataset = build_dataset(table, target="animal", columns=columns, split=split)
+        name = chosen_templates(AUTO, is_demo=endpoint.model == "demo", preset="recommended")
+        by_row, *self._writing = (shipped(role, name) for role in ROLES)
         self._options = LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens)
-        prompts = LearnerPrompts(dataset=self._dataset, template=shipped("learner", self._templates))
+        prompts = LearnerPrompts(dataset=self._dataset, template=by_row)
         self._learner = LlmLearner(endpoint, prompts, self._options, counters=Counters())
 
-    async def structured(self) -> Finding:
+    async def structured(self) -> Result:
         """Test whether the server enforces a choice that the prompt does not mention."""
         try:
             outcome, said = await try_schema(self._endpoint)
         except EndpointRefused as error:
             outcome, said = "refused", str(error)
         if outcome == "honoured":
-            return Finding("structured output", "works", f"{FIELD} is honoured: --structured auto uses it", SCHEMA)
+            return "works", f"{protocol.FIELD} is honoured: --structured auto uses it", protocol.SCHEMA
         reaction = "ignored in silence: asked for one of two words, it said" if outcome == "ignored" else "refused:"
-        return Finding("structured output", "note", f"answers are free text: {FIELD} is {reaction} {quoted(said)}")
+        return "note", f"answers are free text: {protocol.FIELD} is {reaction} {quoted(said)}", None
 
-    async def learner_prompt(self) -> Finding:
+    async def learner_prompt(self) -> Result:
+        """Ask the learner to apply the rule to one row."""
         row = self._dataset.train[0]
         (prediction,) = await self._learner.predict(RULE, [row])
         if prediction.value is None:
-            return _unread("learner prompt", prediction.reason, prediction.raw or "")
+            return _unread(prediction.reason, prediction.raw)
         verdict = "as the rule says" if prediction.value == row.target else "against the rule"
         said = quoted(prediction.explanation or str(prediction.value))
-        return Finding("learner prompt", "works", f"read: {prediction.value}, {verdict}; it said {said}")
+        return "works", f"read: {prediction.value}, {verdict}; it said {said}", None
 
-    async def optimizer_prompt(self) -> Finding:
-        """Ask about one batch that a wrong rule answered, as a run does."""
+    async def optimizer_prompt(self) -> Result:
+        """Ask the optimizer to improve a wrong rule, and show it the rule's answers to the training rows."""
         text, rows = seed_sentence(self._dataset), self._dataset.train
-        refining, drawing = (shipped(role, self._templates) for role in ("optimizer", "prior"))
+        refining, drawing = self._writing
         prompts = OptimizerPrompts(dataset=self._dataset, refining=refining, drawing=drawing, seed_text=text)
         limits = ModelLimits(max_tokens=self._trial.optimizer_max_tokens)
         optimizer = LlmOptimizer(self._endpoint, prompts, limits, counters=Counters())
-        wrong = [Prediction(row=row.id, value="dax", explanation="") for row in rows]
-        proposal = await optimizer.propose(f"{text} Every animal is a dax.", rows, wrong, temperature=0.7, seed=0)
+        answers = [Prediction(row=row.id, value="dax") for row in rows]
+        proposal = await optimizer.propose(f"{text} {WRONG_RULE}", rows, answers, temperature=0.7, seed=0)
         if proposal.text is None:
-            return _unread("optimizer prompt", proposal.reason, proposal.raw)
-        return Finding("optimizer prompt", "works", f"read: {quoted(proposal.text.removeprefix(text).strip())}")
+            return _unread(proposal.reason, proposal.raw)
+        return "works", f"read: {quoted(proposal.text.removeprefix(text).strip())}", None
 
-    async def program(self) -> Finding:
-        """Ask for a rule as a program, as a run does, and run it on every row."""
+    async def program(self) -> Result:
+        """Ask the learner for the rule as a program, and run it on every row."""
         rows, written = self._dataset.labelled, list[Translation | TextAnswer]()
         prompts = ProgramPrompts(dataset=self._dataset, columns=Columns(self._dataset))
         async with Sandbox() as sandbox:
@@ -226,37 +208,34 @@ class _Probes:
             learner = ProgramLearner(*parts, counters=Counters(), falls_back=False, on_program=written.append)
             predictions = await learner.predict(RULE, rows)
         if reason := next((each.reason for each in written if isinstance(each, Translation)), None):
-            words = f"no: {printable(reason)}; --reading auto reads such sentences row by row"
-            return Finding("writes programs", "note", words)
+            return "note", f"no: {printable(reason)}; --reading auto reads such sentences row by row", None
         right = sum(each.value == row.target for each, row in zip(predictions, rows, strict=True))
         words = f"yes: right on {right} of {len(rows)} rows, at answer {written[-1].attempts}"
-        return Finding("writes programs", "works" if right == len(rows) else "note", words)
+        return "works" if right == len(rows) else "note", words, None
 
-    async def burst(self) -> Finding:
+    async def burst(self) -> Result:
         """Send many short calls at a time, and cancel those that are late."""
-        started, calls = time.perf_counter(), min(self._trial.concurrency, BURST_LIMIT)
+        started, calls = time.perf_counter(), min(self._trial.concurrency, 64)
         texts = [f"Answer with the number {number}." for number in range(calls)]
         tasks = [asyncio.create_task(_ask(self._endpoint, text, max_tokens=16)) for text in texts]
         try:
-            await asyncio.wait(tasks, timeout=max(BURST_S, 2 * self._one_s))
+            await asyncio.wait(tasks, timeout=max(10.0, 2 * self._one_s))
         finally:
             wall_s = time.perf_counter() - started
             outcomes = await cancel(tasks)
         n = sum(isinstance(outcome, Completion) for outcome in outcomes)
         words = f"{n} of {calls} short calls at once answered within {wall_s:.1f} s, {n / wall_s:.1f} a second"
-        return Finding("throughput", "works" if n == calls else "note", words, round(n / wall_s, 2))
+        return "works" if n == calls else "note", words, round(n / wall_s, 2)
 
 
-def _unread(name: str, reason: str | None, raw: str) -> Finding:
+def _unread(reason: str | None, raw: str | None) -> Result:
     is_cut = "cut off at its limit" in (reason or "")
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
-    return Finding(name, "note", words, fix)
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw or '')}"
+    return "note", words, fix
 
 
 SCHEMA_QUESTION = "Answer with the word hello."
-SCHEMA_TOKENS = 32
-"""Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
 
 
 async def try_schema(endpoint: Endpoint) -> tuple[Literal["honoured", "ignored", "refused"], str]:
@@ -264,8 +243,8 @@ async def try_schema(endpoint: Endpoint) -> tuple[Literal["honoured", "ignored",
 
     The words do not fit the question, so that only a schema can bring them about.
     """
-    words = structure_of(output=Literal["KALUMI", "TORVEN"])
-    answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=words)).text
-    if FIELD in endpoint.refused:
+    words = protocol.structure_of(output=Literal["KALUMI", "TORVEN"])
+    answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=32, structured=words)).text
+    if protocol.FIELD in endpoint.refused:
         return "refused", answer
-    return "honoured" if is_kept(words, answer) else "ignored", answer
+    return "honoured" if protocol.is_kept(words, answer) else "ignored", answer

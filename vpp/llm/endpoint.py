@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from vpp.llm.cache import ResponseCache, cache_key
 from vpp.llm.gate import NO_KEY, Gate, Headers, body_of, checked_address, sendable
 from vpp.llm.limits import DEFAULT_CONCURRENCY, FREE, Budget, Counters, Price, Throttle
 from vpp.llm.prompts import prompt_tokens, tokens_at_most
-from vpp.llm.protocol import Completion, Failure, Ranges, Structure
+from vpp.llm.protocol import Completion, Failure, Refused, Structure
 from vpp.llm.templates import Messages
 
 if TYPE_CHECKING:
@@ -45,13 +46,6 @@ class Server:
         object.__setattr__(self, "api_key", sendable("the API key", self.api_key))
         self.gate.check(self.base_url, self.model)
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.api_key, *(value for _, value in self.headers))
-
-    def message(self, reason: str) -> str:
-        return f"{self.model} at {self.base_url}: {reason}"
-
 
 MAX_ATTEMPTS = 6
 
@@ -67,7 +61,6 @@ class Limits:
     """Upper bound of the first wait between attempts; doubled with each attempt, up to 30 s."""
 
 
-BACKOFF_LIMIT_S = 30.0
 PROMPT_CUT = "prompt cut by the server"
 """Kind of fault: the server counts fewer tokens than the prompt has at least."""
 FEW_PIECES = 400
@@ -79,34 +72,25 @@ _PIECE = re.compile(rf"{_LETTER}+|[0-9]{{1,3}}|[!-/:-@\[-`{{-~]+(?!{_LETTER})")
 """Letters, three digits, or signs but one before a letter: no usual tokenizer joins two of them to one token."""
 
 
+@dataclass(eq=False)
 class Endpoint:
     """Answers chat messages. Belongs to the event loop of its first call; close it with `aclose`."""
 
-    def __init__(
-        self,
-        server: Server,
-        *,
-        limits: Limits = Limits(),
-        cache: ResponseCache | None = None,
-        counters: Counters | None = None,
-        budget: Budget | None = None,
-        price: Price = FREE,
-    ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's.
+    server: Server
+    limits: Limits = Limits()
+    cache: ResponseCache | None = None
+    """Closed by the caller."""
+    counters: Counters = field(default_factory=Counters)
+    budget: Budget | None = None
+    """Shared with the run's other endpoints; by default without a cap."""
+    price: Price = FREE
+    refused: Refused = field(default_factory=dict)
 
-        The caller closes the cache.
-        """
-        self.server = server
-        self.base_url = server.base_url
-        self.model = server.model
-        self.counters = counters or Counters()
-        self.refused: Ranges = {}
-        self._more = body_of(server.body)
-        self._limits = limits
-        self._cache = cache
-        self._budget = budget or Budget(self.counters)
-        self._price = price
-        self._throttle = Throttle(limits.concurrency)
+    def __post_init__(self) -> None:
+        self._budget = self.budget or Budget(self.counters)
+        self.model = self.server.model
+        self._more = body_of(self.server.body)
+        self._throttle = Throttle(self.limits.concurrency)
         self.counters.throttles.add(self._throttle)
         self._client: Client | None = None
         self._successes = 0
@@ -142,17 +126,28 @@ class Endpoint:
             options["chat_template_kwargs"] = {"enable_thinking": False}
         if top_logprobs:
             options |= {"logprobs": True, "top_logprobs": top_logprobs}
+        key = self._key(messages, options) if self.cache else ""
+        completion = self.cache.get(key) if self.cache else None
         try:
-            completion = await self._cached(messages, options)
+            completion = completion or await self._retried(messages, options)
         except EndpointError:
             self.counters.add(failed=1)
             raise
+        # the server may answer better another time
+        is_whole = completion.text and not is_cut(messages, completion)
+        if self.cache and is_whole and not completion.cached and (completion.first_tokens or not top_logprobs):
+            self.cache.put(key, completion)
         self.counters.add(
             cached=int(completion.cached),
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
         )
         return completion
+
+    def _key(self, messages: Messages, options: dict[str, Any]) -> str:
+        address = self.server.cache_address or self.server.base_url
+        request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
+        return cache_key({**request, "body": self._more} if self._more else request)
 
     async def models(self) -> dict[str, int]:
         """Return the models that the server lists, with their context in tokens (0: unknown). Raises EndpointError."""
@@ -164,23 +159,8 @@ class Endpoint:
     async def keep_to_slots(self) -> None:
         """Have no more calls in flight than a llama.cpp server has slots, if it says how many."""
         with suppress(Failure, ValidationError):
-            props = protocol.LlamaProps.model_validate(await self._reply("../props"))
-            self._throttle.narrow(props.total_slots or self._throttle.ceiling)
-
-    async def _cached(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Return the cached answer, or a new one, which is stored unless the server may answer better another time."""
-        if self._cache is None:
-            return await self._retried(messages, options)
-        address = self.server.cache_address or self.base_url
-        request = {"address": address, "model": self.model, "messages": list(map(dict, messages)), **options}
-        key = cache_key({**request, "body": self._more} if self._more else request)
-        if (completion := self._cache.get(key)) is not None:
-            return completion
-        completion = await self._retried(messages, options)
-        is_whole = completion.text and not is_cut(messages, completion)
-        if is_whole and (completion.first_tokens or "logprobs" not in options):
-            self._cache.put(key, completion)
-        return completion
+            slots = protocol.Listed.model_validate(await self._reply("../props")).total_slots
+            self._throttle.narrow(slots or self._throttle.ceiling)
 
     async def _retried(self, messages: Messages, options: dict[str, Any]) -> Completion:
         """Attempt a call until it succeeds. Raises EndpointError.
@@ -192,15 +172,17 @@ class Endpoint:
             try:
                 return await self._attempt(messages, options)
             except Failure as failure:
+                if failure.fields:  # the same request without them, or with other values
+                    continue
                 self.counters.fault(failure.kind)
                 others_succeed, successes = self._successes > successes, self._successes
                 tries += 1
                 strikes = 0 if failure.overloaded and others_succeed else strikes + 1
-                if failure.refuses or strikes >= self._limits.max_attempts:
+                if failure.refuses or strikes >= self.limits.max_attempts:
                     raise self._error(failure, tries, others_succeed=others_succeed) from None
                 self.counters.add(retried=1)
                 # exponential back-off with full jitter, after the wait that the server asked for
-                ceiling = min(self._limits.backoff_s * 2 ** min(tries - 1, 16), BACKOFF_LIMIT_S)
+                ceiling = min(self.limits.backoff_s * 2 ** min(tries - 1, 16), 30.0)
                 await asyncio.sleep(failure.wait_s + random.uniform(0, ceiling))
 
     def _error(self, failure: Failure, tries: int = 1, *, others_succeed: bool = False) -> EndpointError:
@@ -209,7 +191,7 @@ class Endpoint:
         A server of which no answer ends as it should refuses every prompt: waiting for it would not help.
         """
         words = failure.words + (f", at the last of {tries} attempts" if tries > 1 else "")
-        message = self.server.message(f"{words}: {failure.fix}")
+        message = f"{self.model} at {self.server.base_url}: {words}: {failure.fix}"
         if failure.refuses == "server" or (failure.kind == protocol.STOPPED and not self._successes):
             return EndpointRefused(message)
         if failure.refuses == "prompt" or (others_succeed and tries > 1):
@@ -217,84 +199,71 @@ class Endpoint:
         return EndpointUnreachable(message)
 
     async def _attempt(self, messages: Messages, options: dict[str, Any]) -> Completion:
-        """Make one attempt, repeated only if the server refuses an optional field. Raises Failure."""
-        async with self._throttle:
-            for _ in range(1 + 2 * len(protocol.OPTIONAL)):
-                if (hold_s := self._throttle.held_until - time.time()) > 0:
-                    await asyncio.sleep(hold_s)
-                await self._budget.turn()
-                fields = protocol.accepted_fields(options, self.refused)
-                body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
-                try:
-                    completion = protocol.read_completion(await self._posted(body))
+        """Send the request once, without the fields that the server refuses. Raises Failure."""
+        async with self._throttle.slots:
+            if (hold_s := self._throttle.held_until - time.time()) > 0:
+                await asyncio.sleep(hold_s)
+            await self._budget.turn()
+            fields = protocol.accepted_fields(options, self.refused)
+            body = {**self._more, "model": self.model, "messages": messages, "stream": False, **fields}
+            call, completion = self._throttle.begin(), None
+            try:
+                completion = protocol.read_completion(await self._reply("chat/completions", body))
+                self._throttle.answered(call)
+                self._successes += 1
+                return completion
+            except Failure as failure:
+                completion = failure.completion
+                if failure.overloaded or failure.kind == protocol.LATE:
+                    self._throttle.refused(call, hold_s=failure.wait_s)
+                self._leave_out(failure.fields, body)
+                raise
+            finally:
+                self._throttle.open.discard(call)
+                if completion:
+                    self._check(body, completion)
                     self._pay(body, completion)
-                    self._successes += 1
-                    return completion
-                except Failure as failure:
-                    if failure.completion:
-                        self._pay(body, failure.completion)
-                    if not failure.fields:
-                        raise
-                    self._refuse(failure.fields)
-                finally:
-                    self._budget.ended()
-        raise Failure("HTTP 400", "it refuses the request in every form", protocol.FIX_MODEL, "server")
+                self._budget.ended()
 
-    def _refuse(self, fields: Ranges) -> None:
-        self.refused = protocol.both(self.refused, fields)
-        for name, bounds in fields.items():
-            low, high = bounds or (0.0, 0.0)
-            words = f"{name} above {high:g}" if low < 0 else f"{name} below {low:g}" if bounds else name
-            self.counters.refuse(f"{words} ({self.model[:60]})")
+    def _leave_out(self, fields: Mapping[str, float | None], body: dict[str, Any]) -> None:
+        """Send these fields no more, or with the values given for those of the body, and count that."""
+        protocol.note_refused(self.refused, fields, body)
+        for name, value in fields.items():
+            bound = "" if value is None else f" {'above' if value < body[name] else 'below'} {value:g}"
+            self.counters.refuse(f"{name}{bound} ({self.model[:60]})")
 
-    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
-        """Pay for an accepted request, and note whether the server read all of it and kept to its limit of tokens."""
-        limit = body.get(protocol.MOST_TOKENS[0], protocol.COUNT_LIMIT)
-        if completion.completion_tokens > limit + protocol.OVERRUN:  # Ollama accepts the newer name and ignores it
-            self._refuse({protocol.MOST_TOKENS[0]: None})
+    def _check(self, body: dict[str, Any], completion: Completion) -> None:
+        """Note whether the server read all of an accepted request, and kept to its limit of tokens."""
+        newer_limit = protocol.MOST_TOKENS[0]
+        if completion.completion_tokens > body.get(newer_limit, protocol.COUNT_LIMIT) + 16:  # but for end marks
+            self._leave_out({newer_limit: None}, body)  # Ollama accepts it and ignores it, but keeps to the older one
         if is_cut(body["messages"], completion):
             self.counters.fault(PROMPT_CUT)
-        if self._price != FREE:  # an upper bound, if the server counts no tokens
+
+    def _pay(self, body: dict[str, Any], completion: Completion) -> None:
+        if self.price != FREE:  # an upper bound, if the server counts no tokens
             read = completion.prompt_tokens or prompt_tokens(body["messages"])
-            self._budget.pay(self._price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
-
-    async def _posted(self, body: dict[str, Any]) -> Any:
-        """Return the reply; the throttle learns whether the server had room."""
-        call = self._throttle.begin()
-        try:
-            reply = await self._reply("chat/completions", body)
-        except Failure as failure:
-            if failure.overloaded or failure.kind == protocol.LATE:
-                self._throttle.refused(call, hold_s=failure.wait_s)
-            raise
-        finally:
-            self._throttle.open.discard(call)
-        self._throttle.answered(call)
-        return reply
-
-    def _connected(self) -> "Client":
-        if self._client is None:
-            from vpp.llm.client import Client
-
-            key, headers = self.server.api_key or NO_KEY, self.server.headers
-            self._client = Client(self.base_url, key, headers, connections=self._throttle.ceiling)
-        return self._client
+            self._budget.pay(self.price.of(read, completion.completion_tokens or tokens_at_most(completion.text)))
 
     async def _reply(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return the JSON of an answer, without secrets. Raises Failure."""
         from aiohttp import ClientError
 
+        from vpp.llm.client import Client  # half a second, at the first call
+
+        if self._client is None:
+            key, headers = self.server.api_key or NO_KEY, self.server.headers
+            self._client = Client(self.server.base_url, key, headers, connections=self._throttle.ceiling)
         try:
-            async with asyncio.timeout(self._limits.timeout_s):
-                reply = await self._connected().send(path, body)
+            async with asyncio.timeout(self.limits.timeout_s):
+                reply = await self._client.send(path, body)
         except (ClientError, OSError) as error:
             if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
-                words = f"no complete answer within {self._limits.timeout_s:g} s"
+                words = f"no complete answer within {self.limits.timeout_s:g} s"
                 raise Failure(protocol.LATE, words, "give it more time, or ask it for less at once") from None
-            raise protocol.connection_failure(error, base_url=self.base_url) from None
-        return protocol.read_reply(
-            reply.status, reply.headers, protocol.without(reply.body, self.server.secrets), body or {}
-        )
+            raise protocol.connection_failure(error, base_url=self.server.base_url) from None
+        secrets = (self.server.api_key, *(value for _, value in self.server.headers))
+        return protocol.read_reply(reply.status, reply.headers, protocol.without(reply.body, secrets), body or {})
 
 
 def is_cut(messages: Messages, completion: Completion) -> bool:

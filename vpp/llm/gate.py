@@ -88,12 +88,6 @@ def body_of(text: str) -> dict[str, Any]:
     return body
 
 
-def place_of(base_url: str) -> str:
-    """Return scheme, host and port as they were written."""
-    parts = urlsplit(base_url)
-    return f"{parts.scheme}://{parts.netloc[:200]}"
-
-
 def is_loopback(address: str) -> bool:
     """Return whether the server runs on this machine, so that no proxy can reach it."""
     host = urlsplit(address).hostname or ""

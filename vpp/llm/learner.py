@@ -11,18 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptRefused
 from vpp.events import hypothesis_id
-from vpp.llm.answers import (
-    LETTERS,
-    NO_LETTER,
-    NO_LOGPROBS,
-    Parsed,
-    graded,
-    letter_shares,
-    parse_label,
-    parse_number,
-    pooled,
-    quoted,
-)
+from vpp.llm import answers
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, question
 from vpp.llm.protocol import FIX_MODEL, FIX_THOUGHTS, Completion
@@ -34,9 +23,9 @@ ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
 CUT_OFF = "it was cut off at its limit of tokens: explain in one short sentence"
-LEAST_EMPTY, LEAST_UNREAD, MOST_UNREAD = 10, {"learner": 100, "optimizer": 30}, 512
+LEAST_EMPTY, LEAST_UNREAD, MOST_IN_VAIN = 10, {"learner": 100, "optimizer": 30}, 512
 """Refused calls, or empty answers, at which a role ends if none before could be read; answers of other text, which are
-more than a learner gives about a batch and no rule; and the most of both, while more calls are open."""
+more than a learner gives about a batch and no rule; and the most of both while more calls are in flight."""
 FIX_UNREAD = "take a model that follows instructions, other prompts (--templates), or more tokens (--limit {}=N)"
 T = TypeVar("T", Prediction, Proposal)
 K = TypeVar("K", bound=Hashable)
@@ -48,59 +37,73 @@ OnAnswer = Callable[[str, Prediction, int], None]
 
 
 class Chat(Protocol):
-    """The part of an endpoint that learner and optimizer use."""
+    """The part of an endpoint that learner and optimizer use: an answer to messages. Raises EndpointError."""
 
     @property
-    def complete(self) -> Callable[..., Awaitable[Completion]]:
-        """Return one answer to messages. Raises EndpointError."""
-        ...
+    def complete(self) -> Callable[..., Awaitable[Completion]]: ...
 
 
+@dataclass(eq=False)
 class RoleChat:
     """The calls of one role, counted. A refusal costs its question alone, and so does an answer that cannot be read.
 
-    But a role ends if this is so for all of its first calls: then something is wrong that each call would pay for.
+    But a role ends if this is so for all of its first calls, or if very many in a row are refused, as by a firewall
+    that bans this machine: then something is wrong that each call would pay for.
     """
 
-    def __init__(self, endpoint: Chat, counters: Counters, role: Literal["learner", "optimizer"]) -> None:
-        self.has_read = False
-        """True once an answer could be read."""
-        self._endpoint = endpoint
-        self._counters = counters
-        self._role = role
-        self._unread = self._open = 0
+    endpoint: Chat
+    counters: Counters
+    """Shared by the roles of a run."""
+    role: Literal["learner", "optimizer"]
+    has_read: bool = False
+    """True once an answer could be read."""
+    _in_flight: int = 0
+    _in_vain: int = 0
 
     async def complete(self, messages: Messages, **options: Any) -> Completion:
-        """Return an answer, which the caller passes to `judge` with what it makes of it. Raises EndpointError."""
-        self._open += 1
+        """Return an answer, or the server's refusal; the caller tells `judge` what it makes of it.
+
+        Raises EndpointError if a role ends.
+        """
+        self._in_flight += 1
         try:
-            completion = await self._endpoint.complete(messages, **options)
-            self._counters.add(**{self._role: 1})
+            completion = await self.endpoint.complete(messages, **options)
+            self.counters.add(**{self.role: 1})
             return completion
         except PromptRefused as refusal:
-            self._count_unread(str(refusal), LEAST_EMPTY)
-            raise
+            self.counters.add(unparsable=1)
+            self._count_in_vain(str(refusal), LEAST_EMPTY)
+            return Completion(text="", refusal=refusal.words)
         finally:
-            self._open -= 1
+            self._in_flight -= 1
 
-    def judge(self, completion: Completion, reason: str | None) -> None:
-        """Note whether an answer could be read, and why not. Raises EndpointRefused if none of the first could."""
-        self.has_read |= reason is None
+    def judge(self, completion: Completion, reason: str | None, *, is_usable: bool = False) -> None:
+        """Count an answer that cannot be read for this reason. Raises EndpointRefused if none of the first could.
+
+        is_usable: whether the run goes on with an answer of any text.
+        """
+        if reason is None or (is_usable and completion.text.strip()):
+            self.has_read, self._in_vain = True, 0
+        if reason is None or completion.refusal:
+            return
+        self.counters.add(unparsable=1)
         if self.has_read:
             return
         if completion.text.strip():
-            words = f"the model's answers cannot be read ({reason}): it said {quoted(completion.text)}"
-            self._count_unread(f"{words}: {FIX_UNREAD.format(self._role)}", LEAST_UNREAD[self._role])
+            words = f"the model's answers cannot be read ({reason}): it said {answers.quoted(completion.text)}"
+            self._count_in_vain(f"{words}: {FIX_UNREAD.format(self.role)}", LEAST_UNREAD[self.role])
             return
         why = " (all text came as reasoning: is its reasoning parser wrong?)" if completion.reasoning else ""
         why = ", cut off at its limit of tokens" if completion.cut_off else why
-        self._count_unread(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}", LEAST_EMPTY)
+        self._count_in_vain(f"the answer is empty{why}: {FIX_THOUGHTS if why else FIX_MODEL}", LEAST_EMPTY)
 
-    def _count_unread(self, words: str, least: int) -> None:
-        """Count a call in vain, weighed against those that are still open: refusals come faster than answers."""
-        self._unread += not self.has_read
-        if not self.has_read and self._unread >= max(least, min(self._open, MOST_UNREAD)):
-            raise EndpointRefused(f"{words} (none of the first {self._unread} calls got an answer to use)") from None
+    def _count_in_vain(self, words: str, least: int) -> None:
+        """Weigh the calls in vain against those in flight: refusals come faster than answers."""
+        self._in_vain += 1
+        most = max(least, min(self._in_flight, MOST_IN_VAIN))
+        if self._in_vain >= (MOST_IN_VAIN + self._in_flight if self.has_read else most):
+            which = f"{'last' if self.has_read else 'first'} {self._in_vain}"
+            raise EndpointRefused(f"{words} (none of the {which} calls got an answer to use)") from None
 
     async def until_read(
         self, messages: Messages, read: Callable[[Completion], T], *, seed: int, **options: Any
@@ -110,26 +113,26 @@ class RoleChat:
         A repetition has another seed, and a line for each fault so far above the question. The answers are left out: a
         small model that sees its own wrong answer stops answering in the asked form. Raises EndpointError.
         """
-        answer, n, faults = None, 0, ""
-        while answer is None or (answer.reason is not None and n < ASKS):
+        n, faults = 0, ""
+        while True:
             asked = [*messages[:-1], question(faults + messages[-1]["content"])]
-            try:
-                completion = await self.complete(asked, seed=seed + n, **options)
-            except PromptRefused:
-                if answer is None:
-                    raise
-                break
+            completion = await self.complete(asked, seed=seed + n, **options)
             answer, n = read(completion), n + 1
             is_refused = isinstance(answer, Proposal) and answer.refused
             self.judge(completion, None if is_refused else answer.reason)
-            if answer.reason is not None:
-                self._counters.add(**{"refused" if is_refused else "unparsable": 1})
-                faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
-        return answer, n
+            self.counters.add(refused=is_refused)
+            if answer.reason is None or completion.refusal or n == ASKS:
+                return answer, n
+            faults += f"{REFUSED} {CUT_OFF if completion.cut_off else answer.reason}.\n"
 
 
-def cut_off_words(completion: Completion) -> str:
-    """Say that an answer stopped at its token limit, and how to give it room."""
+def fault_words(completion: Completion) -> str:
+    """Say that there is no answer, or that it stopped at its token limit and how to give it room; empty if it is whole.
+
+    Say nothing of its text.
+    """
+    if completion.refusal or not completion.cut_off:
+        return completion.refusal
     if completion.reasoning and not completion.text.strip():
         return "cut off at its limit of tokens while it thought; a higher limit, or less thinking, gives it room"
     return "the answer was cut off at its limit of tokens; a higher limit gives it room"
@@ -170,9 +173,6 @@ class Shared(Generic[K, V]):
         self.answers[key] = await ask()
 
 
-# --- the learner ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerOptions:
     seed: int
@@ -183,94 +183,88 @@ class LearnerOptions:
     """Answers per row. From 2, a prediction holds each label's share of them."""
 
 
+@dataclass(eq=False)
 class LlmLearner:
     """f(x; theta): a model asked once for each pair of hypothesis and row.
 
     Rows are identified by their id, so a learner serves one table.
     """
 
-    def __init__(
-        self,
-        endpoint: Chat,
-        prompts: LearnerPrompts,
-        options: LearnerOptions,
-        *,
-        counters: Counters,
-        on_answer: OnAnswer = lambda *_: None,
-    ) -> None:
-        """`on_answer` is called once for each new answer when it arrives."""
-        self._prompts = prompts
-        self._options = options
-        self._counters = counters
-        self._on_answer = on_answer
-        self._chat = RoleChat(endpoint, counters, "learner")
-        self._parse = _parser(prompts)
+    endpoint: Chat
+    prompts: LearnerPrompts
+    options: LearnerOptions
+    counters: Counters
+    on_answer: OnAnswer = lambda *_: None
+    """Called once for each new answer when it arrives."""
+
+    def __post_init__(self) -> None:
+        self._chat = RoleChat(self.endpoint, self.counters, "learner")
+        numbers = [row.target for row in self.prompts.dataset.train if isinstance(row.target, int | float)]
+        self._expected = (min(numbers), max(numbers)) if numbers else None
         self._shared = Shared[tuple[str, int], Prediction]()
         """By ids of hypothesis and row."""
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
         for hypothesis, prediction in entries:
-            self._shared.answers[hypothesis, prediction.row] = self._without_thoughts(prediction)
+            self._shared.answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+            self._chat.has_read |= prediction.value is not None
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
-        answers = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
-        return tuple(answers[identity, row.id] for row in rows)
+        every = await self._shared.get({(identity, row.id): partial(self._answer, hypothesis, row) for row in rows})
+        return tuple(every[identity, row.id] for row in rows)
 
     async def _answer(self, hypothesis: str, row: Row) -> Prediction:
-        ask, messages = self._ask, self._prompts.messages(hypothesis, row)
-        if self._prompts.is_lettered:
+        ask, messages = self._ask, self.prompts.messages(hypothesis, row)
+        if self.prompts.is_lettered:
             ask = self._ask_for_letter
-        elif self._options.samples > 1:
+        elif self.options.samples > 1:
             ask = self._ask_for_samples
-        try:
-            prediction, attempts = await ask(messages, row, self._options.seed)
-        except PromptRefused as refusal:
-            self._counters.add(unparsable=1)
-            prediction, attempts = Prediction(row=row.id, value=None, raw="", reason=refusal.words), 1
-        self._counters.add(contradictory=contradicts(prediction, hypothesis, self._prompts.dataset.classes))
-        self._on_answer(hypothesis_id(hypothesis), prediction, attempts)
-        return self._without_thoughts(prediction)
-
-    def _without_thoughts(self, prediction: Prediction) -> Prediction:
-        """Return an answer to keep, without its thoughts, which are long and used nowhere."""
-        self._chat.has_read |= prediction.value is not None
-        return replace(prediction, thoughts="")
+        prediction, attempts = await ask(messages, row, self.options.seed)
+        self.counters.add(contradictory=contradicts(prediction, hypothesis, self.prompts.dataset.classes))
+        self.on_answer(hypothesis_id(hypothesis), prediction, attempts)
+        return replace(prediction, thoughts="")  # thoughts are long, and used nowhere
 
     async def _ask(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
         return await self._chat.until_read(
             messages,
             partial(self._read, row),
             seed=seed,
-            temperature=float(self._options.temperature),
-            max_tokens=self._options.max_tokens,
-            structured=self._prompts.structure,
+            temperature=self.options.temperature,
+            max_tokens=self.options.max_tokens,
+            structured=self.prompts.structure,
         )
 
     async def _ask_for_samples(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
-        n = self._options.samples
+        n = self.options.samples
         # so that runs of other seeds draw other answers
         tasks = [asyncio.ensure_future(self._ask(messages, row, seed * n + k)) for k in range(n)]
         try:
-            return pooled(await asyncio.gather(*tasks))
+            return answers.pooled(await asyncio.gather(*tasks))
         finally:
             await cancel(tasks)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row, seed: int) -> tuple[Prediction, int]:
-        labels = self._prompts.dataset.classes
-        options = {"temperature": float(self._options.temperature), "max_tokens": 1, "top_logprobs": len(LETTERS)}
+        labels = self.prompts.dataset.classes
+        options = {"max_tokens": 1, "top_logprobs": len(answers.LETTERS), "temperature": self.options.temperature}
         completion = await self._chat.complete(messages, seed=seed, **options)
-        if not completion.first_tokens:
-            raise EndpointRefused(NO_LOGPROBS)
-        shares = letter_shares(completion.first_tokens, len(labels))
-        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
-        self._chat.judge(completion, NO_LETTER if prediction.value is None else None)
+        if not (completion.first_tokens or completion.refusal):
+            raise EndpointRefused(answers.NO_LOGPROBS)
+        shares = answers.letter_shares(completion.first_tokens, len(labels))
+        prediction = answers.graded(row.id, dict(zip(labels, shares, strict=True)))
+        self._chat.judge(completion, answers.NO_LETTER if prediction.value is None else None)
         if prediction.value is None:
-            self._counters.add(unparsable=1)
-            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+            prediction = replace(prediction, raw=completion.text, reason=completion.refusal or answers.NO_LETTER)
         return prediction, 1
+
+    def _parse(self, text: str) -> answers.Parsed[str] | answers.Parsed[float]:
+        dataset = self.prompts.dataset
+        if dataset.task == "classification":
+            return answers.parse_label(text, dataset.classes)
+        unit = self.prompts.units.get(dataset.target, "")
+        return answers.parse_number(text, unit=unit, expected=self._expected)
 
     def _read(self, row: Row, completion: Completion) -> Prediction:
         """Return the value that an answer gives, or an abstention that holds the whole answer and all its thoughts.
@@ -280,9 +274,8 @@ class LlmLearner:
         text = completion.text.rpartition("\n")[0] if completion.cut_off else completion.text
         read = self._parse(text)
         is_read, reason = read.value is not None, read.reason
-        if not is_read and completion.cut_off:
-            cut = cut_off_words(completion)
-            reason = f"{reason} ({cut})" if text.strip() else cut
+        if not is_read and (words := fault_words(completion)):
+            reason = f"{reason} ({words})" if text.strip() else words
         return Prediction(
             row=row.id,
             value=read.value,
@@ -291,16 +284,6 @@ class LlmLearner:
             reason=reason,
             thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
         )
-
-
-def _parser(prompts: LearnerPrompts) -> Callable[[str], Parsed[str] | Parsed[float]]:
-    dataset, expected = prompts.dataset, None
-    if dataset.task == "classification":
-        return lambda text: parse_label(text, dataset.classes)
-    if targets := [float(row.target) for row in dataset.train if row.target is not None]:
-        expected = min(targets), max(targets)
-    unit = prompts.units.get(dataset.target, "")
-    return lambda text: parse_number(text, unit=unit, expected=expected)
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

@@ -9,12 +9,12 @@ import asyncio
 import math
 import resource
 import time
-from collections import deque
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge
+from anyio import CapacityLimiter
 
 from vpp.events import Amount, Usage
 
@@ -37,60 +37,41 @@ class Throttle:
         """wanted: calls in flight at most; fewer if this process may not open as many files."""
         self.ceiling = affordable(wanted)
         """Most calls in flight while the server keeps up."""
-        self.inside = 0
+        self.slots = CapacityLimiter(self.ceiling)
         self.open: set[Call] = set()
         self.held_until = 0.0
         """Unix time until which the server wants no call; 0.0 if any time."""
         self._limit = float(self.ceiling)
         self._cut_at = -math.inf
-        self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def limit(self) -> int:
         """Most calls in flight now, at least 1."""
         return int(self._limit)
 
-    async def __aenter__(self) -> None:
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        self._admit()
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():  # it was admitted before its caller gave up
-                await self.__aexit__()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self.inside -= 1
-        self._admit()
-
-    def _admit(self) -> None:
-        while self._waiting and self.inside < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
-                self.inside += 1
-                place.set_result(None)
-
     def narrow(self, most: int) -> None:
         self.ceiling = min(self.ceiling, most)
-        self._limit = min(self._limit, float(self.ceiling))
+        self._resize(self._limit)
+
+    def _resize(self, limit: float) -> None:
+        self._limit = max(1.0, min(limit, self.ceiling))
+        self.slots.total_tokens = self.limit
 
     def begin(self) -> Call:
-        call = Call(time.monotonic(), self.inside)
+        call = Call(time.monotonic(), self.slots.borrowed_tokens)
         self.open.add(call)
         return call
 
     def answered(self, call: Call) -> None:
         """Record that a call got its answer, which ends a hold."""
         if call.began > self._cut_at and 2 * call.load >= self._limit:
-            self._limit = min(self.ceiling, self._limit + 1 / math.sqrt(self._limit))
+            self._resize(self._limit + 1 / math.sqrt(self._limit))
         self.held_until = 0.0
 
     def refused(self, call: Call, *, hold_s: float = 0.0) -> None:
         """Record that the server had no room for a call. hold_s: seconds in which it wants no other; 0: any time."""
         if call.began > self._cut_at:  # at most one halving a round trip
-            self._limit = max(1.0, self._limit / 2)
+            self._resize(self._limit / 2)
             self._cut_at = time.monotonic()
         if hold_s:
             self.held_until = max(self.held_until, time.time() + hold_s)
@@ -115,38 +96,31 @@ class Counters:
     """
 
     def __init__(self) -> None:
-        self._counts: dict[str, Any] = asdict(Usage())
+        self.usage = Usage()
         self.throttles: set[Throttle] = set()
 
     def restore(self, usage: Usage) -> None:
         """Continue from `usage`, as a resumed run does; calls sent and money paid are never reduced."""
-        spent = {"sent": max(self.sent, usage.sent), "cost": max(self.cost, usage.cost)}
-        self._counts = asdict(usage) | spent
-
-    @property
-    def sent(self) -> int:
-        return int(self._counts["sent"])
-
-    @property
-    def cost(self) -> float:
-        return float(self._counts["cost"])
+        self.usage = replace(usage, sent=max(self.usage.sent, usage.sent), cost=max(self.usage.cost, usage.cost))
 
     def add(self, **counts: float) -> None:
-        """Add to the named counts. Raises KeyError for a name that `Usage` does not have."""
-        for name, count in counts.items():
-            self._counts[name] += count
+        """Add to the named counts. Raises AttributeError for a name that `Usage` does not have."""
+        self._change(**{name: getattr(self.usage, name) + count for name, count in counts.items()})
+
+    def _change(self, **counts: Any) -> None:
+        self.usage = replace(self.usage, **counts)
 
     def fault(self, kind: str) -> None:
         """Count an attempt that failed, or whose answer has another form than asked for."""
-        self._counts["faults"][kind] = self._counts["faults"].get(kind, 0) + 1
+        faults = self.usage.faults
+        self._change(faults={**faults, kind: faults.get(kind, 0) + 1})
 
     def cannot_keep(self, reason: str, unkept: int = 0) -> None:
         """Count answers that the cache could not store, with the latest reason."""
-        self._counts["unkept"] += unkept
-        self._counts["cache_fault"] = reason
+        self._change(unkept=self.usage.unkept + unkept, cache_fault=reason)
 
     def refuse(self, field: str) -> None:
-        self._counts["refused_fields"] = tuple(dict.fromkeys((*self._counts["refused_fields"], field)))
+        self._change(refused_fields=tuple(dict.fromkeys((*self.usage.refused_fields, field))))
 
     def flight(self) -> tuple[int, float]:
         """Return the number of calls in flight, and for how many seconds the oldest of them has been."""
@@ -154,15 +128,10 @@ class Counters:
         return len(began), time.monotonic() - min(began) if began else 0.0
 
     def snapshot(self) -> Usage:
+        """Return the counts so far, with the present limits of the servers."""
         window = min((one.limit for one in self.throttles if one.limit < one.ceiling), default=0)
         held_until = max((one.held_until for one in self.throttles), default=0.0)
-        now = {"window": window, "held_until": held_until}
-        return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})
-
-
-# --- money and caps -------------------------------------------------------------------------------------------------
-
-MILLION = 1_000_000
+        return replace(self.usage, window=window, held_until=held_until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +142,7 @@ class Price:
     completion: Amount = 0.0
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / MILLION
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1_000_000
 
 
 FREE = Price()
@@ -189,12 +158,13 @@ class Cap:
     """Money spent; 0: no cap."""
 
     def is_reached(self, counters: Counters) -> bool:
-        return 0 < self.calls <= counters.sent or 0 < self.cost <= counters.cost
+        return 0 < self.calls <= counters.usage.sent or 0 < self.cost <= counters.usage.cost
 
 
 NO_CAP = Cap()
 
 
+@dataclass(eq=False)
 class Budget:
     """Lets a run's calls go within its cap; shared by its endpoints; one event loop.
 
@@ -202,9 +172,10 @@ class Budget:
     much as the most expensive so far; until a price is known, calls are sent one at a time.
     """
 
-    def __init__(self, counters: Counters, cap: Cap = NO_CAP) -> None:
-        self._counters = counters
-        self._cap = cap
+    counters: Counters
+    cap: Cap = NO_CAP
+
+    def __post_init__(self) -> None:
         self._in_flight = 0
         self._dearest = 0.0
         self._is_paused = False
@@ -227,24 +198,21 @@ class Budget:
                 self.exhausted.set()
             await self._changed.wait()
         self._in_flight += 1
-        self._counters.add(sent=1)
+        self.counters.add(sent=1)
 
     def pay(self, cost: float) -> None:
         self._dearest = max(self._dearest, cost)
-        self._counters.add(cost=cost)
+        self.counters.add(cost=cost)
 
     def ended(self) -> None:
         self._in_flight -= 1
-        if not self._in_flight or (self._cap.cost and self._is_within_cap()):
+        if not self._in_flight or (self.cap.cost and self._is_within_cap()):
             self._wake()
 
     def _is_within_cap(self) -> bool:
-        if self._cap.calls and self._counters.sent >= self._cap.calls:
-            return False
-        if self._cap.cost and not self._dearest:
-            return not self._in_flight and self._counters.cost < self._cap.cost
-        cost = self._counters.cost + (self._in_flight + 1) * self._dearest
-        return not self._cap.cost or cost <= self._cap.cost
+        cost, n = self.counters.usage.cost, self._in_flight + 1
+        is_affordable = cost + n * self._dearest <= self.cap.cost if self._dearest else n == 1
+        return not self.cap.is_reached(self.counters) and (is_affordable or not self.cap.cost)
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()

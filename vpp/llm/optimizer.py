@@ -6,13 +6,12 @@ is sent back to the model, so it also says what to write instead.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import PromptRefused
 from vpp.llm.answers import Parsed, parse_rule, shortened
-from vpp.llm.learner import Chat, RoleChat, cut_off_words
+from vpp.llm.learner import Chat, RoleChat, fault_words
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import ModelLimits, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion
@@ -23,64 +22,64 @@ THOUGHTS_LIMIT = 2_000
 """Characters of a thinking model's thoughts that are recorded."""
 
 
+@dataclass(eq=False)
 class LlmOptimizer:
     """f_opt(theta, batch): a model that writes the next hypothesis."""
 
-    def __init__(self, endpoint: Chat, prompts: OptimizerPrompts, limits: ModelLimits, *, counters: Counters) -> None:
-        self._chat = RoleChat(endpoint, counters, "optimizer")
-        self._prompts = prompts
-        self._limits = limits
-        self._counters = counters
-        self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
+    endpoint: Chat
+    prompts: OptimizerPrompts
+    limits: ModelLimits
+    counters: Counters
+
+    def __post_init__(self) -> None:
+        self._chat = RoleChat(self.endpoint, self.counters, "optimizer")
+        seed_text, sentence = self.prompts.seed_text, seed_sentence(self.prompts.dataset)
+        prior = seed_text.removeprefix(sentence).strip()
+        copies = [r"\s+".join(map(re.escape, part.split())) for part in (seed_text, sentence, prior) if part]
+        self._lead = re.compile(rf"\A\s*(?:(?:{'|'.join(copies)})\s*)*")
+        """Copies of the seed text or a part of it at the start of a rule, in any spacing."""
 
     async def propose(
         self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
     ) -> Proposal:
         """Return a revised hypothesis. Raises EndpointError.
 
-        While a prompt does not fit the context, or is refused, the last half of its rows is left out.
+        While a prompt does not fit the context, is refused or gets nothing (lmdeploy, if it is too long), the last half
+        of its rows is left out.
         """
 
         def about(count: int) -> list[Message]:
-            return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
+            return self.prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
         count = len(rows)
-        while count > 1 and not self._limits.fit(about(count)):
+        while count > 1 and not self.limits.fit(about(count)):
             count //= 2
         while True:
-            proposal, is_refused = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
-            if not is_refused or count == 1:
-                return replace(proposal, shown=count if count < len(rows) or is_refused else None)
+            proposal = await self._ask(about(count), hypothesis, temperature=temperature, seed=seed)
+            if proposal.text or proposal.raw or proposal.thoughts or count == 1:
+                return replace(proposal, shown=count if count < len(rows) else None)
             count //= 2
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         """Return a hypothesis from the seed text and the columns alone. Raises EndpointError."""
-        messages, parent = self._prompts.about_columns(), self._prompts.seed_text
-        return (await self._ask(messages, parent, temperature=temperature, seed=seed))[0]
+        messages, parent = self.prompts.about_columns(), self.prompts.seed_text
+        return await self._ask(messages, parent, temperature=temperature, seed=seed)
 
-    async def _ask(
-        self, messages: list[Message], parent: str, *, temperature: float, seed: int
-    ) -> tuple[Proposal, bool]:
-        """Return a proposal, and whether the server refused the prompt."""
+    async def _ask(self, messages: list[Message], parent: str, *, temperature: float, seed: int) -> Proposal:
         read = partial(self._read, parent, temperature=temperature, seed=seed)
-        options = {"temperature": temperature, "max_tokens": self._limits.max_tokens}
-        try:
-            return (await self._chat.until_read(messages, read, seed=seed, **options))[0], False
-        except PromptRefused as refusal:
-            self._counters.add(unparsable=1)
-            return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=refusal.words), True
+        options = {"temperature": temperature, "max_tokens": self.limits.max_tokens}
+        return (await self._chat.until_read(messages, read, seed=seed, **options))[0]
 
     def _read(self, parent: str, completion: Completion, *, temperature: float, seed: int) -> Proposal:
         """Return the proposal without copies of the seed text, or why it is unreadable or refused by the guard."""
-        seed_text = self._prompts.seed_text
-        parsed: Parsed[str] = Parsed(reason=cut_off_words(completion))
-        if not completion.cut_off:
-            parsed = parse_rule(completion.text)
+        seed_text = self.prompts.seed_text
+        no_answer = fault_words(completion)
+        parsed: Parsed[str] = Parsed(reason=no_answer) if no_answer else parse_rule(completion.text)
         rule, reason = self._lead.sub("", parsed.value or "", count=1).strip(), parsed.reason
         if parsed.value is not None and not rule:
             reason = "the new rule only repeats its first sentence"
         is_parent = words(rule) == words(parent.removeprefix(seed_text))
-        fault = fault_of(rule, self._prompts.dataset) if rule and not is_parent else None
+        fault = fault_of(rule, self.prompts.dataset) if rule and not is_parent else None
         return Proposal(
             text=f"{seed_text} {rule}" if rule and not fault else None,
             raw=completion.text,
@@ -90,16 +89,6 @@ class LlmOptimizer:
             refused=fault is not None,
             thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
         )
-
-
-def _lead_pattern(seed_text: str, sentence: str) -> re.Pattern[str]:
-    """Match copies of the seed text, its first sentence or the prior at the start of a rule, in any spacing."""
-    prior = seed_text.removeprefix(sentence).strip()
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in (seed_text, sentence, prior) if part]
-    return re.compile(rf"\A\s*(?:(?:{'|'.join(parts)})\s*)*")
-
-
-# --- the guard ------------------------------------------------------------------------------------------------------
 
 
 def words(text: str) -> list[str]:

@@ -22,20 +22,15 @@ from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import InputError
 from vpp.llm.answers import LETTERS
 from vpp.llm.protocol import Structure, structure_of
-from vpp.llm.templates import Message, Messages, Style, Template, shipped
+from vpp.llm.templates import Message, Messages, Template, shipped
 from vpp.problem import Prediction
 from vpp.programs.columns import Argument, Columns
 
 NO_RULE = "none yet"
-EXPLANATION_LIMIT = 400
-"""Maximum characters of a structured answer's explanation."""
 MISSING = "missing"
 NO_ANSWER = "no answer"
-NO_UNITS: Mapping[str, str] = {}
 LISTED_VALUES, FEW_NUMBERS = 20, 3
 """Most values of a column that a program's writer is told, of words and of numbers."""
-BRANCH_SHOWN = 200
-"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 COMMONEST, RANGES, CUTS = 8, 3, 100
@@ -70,7 +65,7 @@ class Prompts:
 
     dataset: Dataset
     cell_limit: int = 0
-    """Characters shown of a cell, as `render_input` takes it."""
+    """Characters shown of a cell; 0 shows all."""
 
     def ask(self, template: Template, hypothesis: str, *, seed: int = 0, **slots: str) -> list[Message]:
         """Return a conversation about a hypothesis. `seed` chooses the order of its worked examples.
@@ -80,6 +75,14 @@ class Prompts:
         rule = rule_of(self.dataset, hypothesis)
         words = template.fill(**{"hypothesis": hypothesis, "rule": rule, "outputs": self.outputs, **slots})
         return [*template.opening_for(0 if rule == NO_RULE else seed), question(_paragraphs(self.meanings, words))]
+
+    def display(self, row: Row) -> Row:
+        """Return the row with its cells as prompts show them: cut at their limit, and numbers with their unit."""
+
+        def text(name: str, cell: str | None) -> str | None:
+            return cell and _with_unit(cut(cell, self.cell_limit), self.units.get(name))
+
+        return replace(row, inputs=tuple((name, text(name, cell)) for name, cell in row.inputs))
 
     @cached_property
     def units(self) -> dict[str, str]:
@@ -129,25 +132,22 @@ class LearnerPrompts(Prompts):
     """Whether answers are JSON that the server holds to a schema."""
 
     def messages(self, hypothesis: str, row: Row) -> list[Message]:
-        cells = render_input(row, self.units, self.cell_limit)
+        cells = render_input(self.display(row))
         return self.ask(self.template, hypothesis, input=cells, answer_form=self.answer_form)
 
     @cached_property
     def answer_form(self) -> str:
         """The words that tell the model how to answer; empty if worked examples show it."""
-        explained, style = "one or two short sentences", self.template.style
+        labels, is_shown = map(one_line, self.dataset.classes), self.template.style == "shown"
         if self.is_lettered:
-            labels = map(one_line, self.dataset.classes)
             lines = [f"- {letter} = {label}" for letter, label in zip(LETTERS, labels, strict=False)]
-            return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
-        if self.is_structured:
-            words = json.dumps({"explanation": explained, "output": self.output})
-            form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
-        elif style == "shown":
+            return shipped("letter").fill(labels="\n".join(lines))
+        if is_shown and not self.is_structured:
             return ""
-        else:
-            form = f"{_ASKED}\nExplanation: {explained}\nOutput: {self.output}, nothing else"
-        gap = "\n\n" if style == "shown" else ""  # its slot follows the input
+        # as JSON, since a unit may hold a quotation mark
+        output = json.dumps(self.output) if self.is_structured else self.output
+        form = shipped("json" if self.is_structured else "answer").fill(output=output)
+        gap = "\n\n" if is_shown else ""  # its slot follows the input
         return f"{gap}{_paragraphs(self.labels, form)}"
 
     @cached_property
@@ -157,7 +157,7 @@ class LearnerPrompts(Prompts):
             return None
         labels = [one_line(label) for label in self.dataset.classes]
         return structure_of(
-            explanation=Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)],
+            explanation=Annotated[str, Field(min_length=1, max_length=400)],
             output=Literal[*labels] if labels else Annotated[float, Field(allow_inf_nan=False)],
         )
 
@@ -198,26 +198,27 @@ class OptimizerPrompts(Prompts):
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        examples, shape = tuple(turned_columns(row, seed) for row in rows), (self.units, self.cell_limit)
+        # Small models write rules about what they read last: particles that see other orders try more columns.
+        first = seed % len(rows[0].inputs)
+        turned = [replace(row, inputs=row.inputs[first:] + row.inputs[:first]) for row in rows]
         has_rule = rule_of(self.dataset, hypothesis) != NO_RULE
         slots: dict[str, Callable[[], str]] = {
-            "inputs": lambda: render_inputs(rows, *shape),
-            "rows": lambda: render_rows(examples, *shape),
-            "values": lambda: render_values(examples, self.units),
+            "inputs": lambda: "\n".join(f"[{at}]\n{render_input(self.display(row))}" for at, row in enumerate(rows, 1)),
+            "rows": lambda: render_rows(map(self.display, turned)),
+            "values": lambda: render_values(turned, self.units),
             "predictions": lambda: number_lines((each.value for each in predictions), NO_ANSWER),
-            "mistakes": lambda: render_mistakes(examples, predictions, *shape) if has_rule else NO_RULE,
+            "mistakes": lambda: render_mistakes(map(self.display, turned), predictions) if has_rule else NO_RULE,
             "targets": lambda: number_lines((row.target for row in rows), MISSING),
             "task": lambda: self.task,
         }
         texts = {name: render() for name, render in slots.items() if name in self.refining.slots}
-        form = rule_form(self.refining.style, is_draw=False)
-        return self.ask(self.refining, hypothesis, seed=seed, answer_form=form, **texts)
+        return self.ask(self.refining, hypothesis, seed=seed, answer_form=rule_form(self.refining), **texts)
 
     @cached_property
     def task(self) -> str:
         unit = self.units.get(self.dataset.target)
-        task = f"The output is {one_line(self.dataset.target)}{f', in {unit}' if unit else ''}. {_TASK}"
-        return _paragraphs(task, self.labels)
+        target = one_line(self.dataset.target) + (f", in {unit}" if unit else "")
+        return _paragraphs(shipped("task").fill(target=target), self.labels)
 
     def shows_predictions(self, hypothesis: str) -> bool:
         """True if a question about a batch shows predictions: all, or the mistakes of a text that states a rule."""
@@ -226,33 +227,19 @@ class OptimizerPrompts(Prompts):
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""
         kinds = {column.name: column.kind for column in self.dataset.columns}
-        columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in self.dataset.inputs)
-        form = rule_form(self.drawing.style, is_draw=True)
-        return self.ask(self.drawing, self.seed_text, columns=_paragraphs(columns, self.labels), answer_form=form)
+        names = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in self.dataset.inputs)
+        columns, form = _paragraphs(names, self.labels), rule_form(self.drawing)
+        return self.ask(self.drawing, self.seed_text, columns=columns, answer_form=form)
 
 
-_TASK = (
-    "If the current rule already answers this batch well, keep it. Otherwise change it so that it gives the correct "
-    "outputs here and also holds for batches not yet seen: look for what the rows have in common, and do not list "
-    "these rows. Be explicit: give exact values (numbers, thresholds, names), so that whoever follows the rule can "
-    "work out the output from an input alone."
-)
-_ASKED = "Answer in exactly this form:"
-
-
-def rule_form(style: Style, *, is_draw: bool) -> str:
-    """Return the optimizer's answer form. is_draw: for a draw from the prior, which shows no row."""
-    if style == "shown":
-        return ""
-    wrong, rule = "what the current rule gets right and wrong", "the whole new rule"
-    if is_draw:
-        wrong, rule = "why such a rule could hold", "the whole rule"
-    return (
-        f"{_ASKED}\nReasoning: a few sentences on {wrong}\nNew rule: {rule}, complete in itself, and nothing after it"
-    )
+def rule_form(template: Template) -> str:
+    """Return the words that tell the optimizer how to answer; empty if worked examples show it."""
+    form = shipped("guess" if template.role == "prior" else "improvement")
+    return "" if template.style == "shown" else form.fill()
 
 
 # --- rows and columns as text ---------------------------------------------------------------------------------------
+# They take rows as `Prompts.display` returns them, or as they are, without units.
 
 
 def render_value(value: Value | None, absent: str = MISSING) -> str:
@@ -265,27 +252,22 @@ def render_value(value: Value | None, absent: str = MISSING) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
 
-def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
-    """Return a line `name: value` a column, with the unit after a number; lines of a cell stand below its name.
-
-    limit: characters shown of a cell; 0 shows all.
-    """
-    return "\n".join(f"{one_line(name)}:{_below(cell, units.get(name), limit)}" for name, cell in row.inputs)
+def render_input(row: Row) -> str:
+    """Return a line `name: value` a column; the lines of a cell stand below its name, each behind a mark."""
+    return "\n".join(f"{one_line(name)}:{_below(cell)}" for name, cell in row.inputs)
 
 
-def _below(cell: str | None, unit: str | None, limit: int) -> str:
-    """Return a cell after its name: in the same line, or its lines below it, each behind a mark."""
-    if cell is None or not ("\n" in cell or "\r" in cell):
-        return f" {_cell(cell, unit, limit)}"
-    lines = cut(cell, limit).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "".join(f"\n{QUOTED}{escaped(line)}" for line in lines)
+def _below(cell: str | None) -> str:
+    lines = [] if cell is None else cell.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "".join(f"\n{QUOTED}{escaped(line)}" for line in lines) if len(lines) > 1 else f" {_cell(cell)}"
 
 
-def _cell(cell: str | None, unit: str | None, limit: int = 0) -> str:
-    if cell is None:
-        return MISSING
-    text = escaped(cut(cell, limit))
-    return f"{text} {unit}" if unit and is_number(cell) else text
+def _cell(cell: str | None) -> str:
+    return MISSING if cell is None else escaped(cell)
+
+
+def _with_unit(cell: str, unit: str | None) -> str:
+    return f"{cell} {unit}" if unit and is_number(cell) else cell
 
 
 def cut(cell: str, limit: int) -> str:
@@ -298,15 +280,8 @@ def cut(cell: str, limit: int) -> str:
 
 def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
     """Return how many cells of training and test rows are shown in part, by column, if any are."""
-    if not limit:
-        return {}
-    longer = Counter(name for row in dataset.labelled for name, cell in row.inputs if len(cell or "") > limit)
-    return dict(longer)
-
-
-def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
-    """Return the input of each row below its number, from 1."""
-    return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
+    cells = (cell for row in dataset.labelled for cell in row.inputs) if limit else ()
+    return dict(Counter(name for name, cell in cells if len(cell or "") > limit))
 
 
 def number_lines(values: Iterable[Value | None], absent: str) -> str:
@@ -314,20 +289,18 @@ def number_lines(values: Iterable[Value | None], absent: str) -> str:
     return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
 
 
-def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
+def render_rows(rows: Iterable[Row]) -> str:
     """Return each row's input and correct output in one line, equal outputs together, for comparison."""
     ordered = sorted(rows, key=lambda row: (row.target is not None, row.target or 0.0))
-    return "\n".join(_labelled(row, units, limit) for row in ordered)
+    return "\n".join(map(_labelled, ordered))
 
 
-def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
-    inputs = ", ".join(f"{one_line(name)}: {_cell(cell, units.get(name), limit)}" for name, cell in row.inputs)
+def _labelled(row: Row) -> str:
+    inputs = ", ".join(f"{one_line(name)}: {_cell(cell)}" for name, cell in row.inputs)
     return f"{inputs} -> {render_value(row.target)}"
 
 
-def render_mistakes(
-    rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
-) -> str:
+def render_mistakes(rows: Iterable[Row], predictions: Sequence[Prediction]) -> str:
     """Return the rows whose prediction is not exactly the correct output, with both values.
 
     If branches of a program gave them, each branch stands above its rows: `x >= 80: 'no' is wrong on 5 of 8 rows:`.
@@ -338,27 +311,18 @@ def render_mistakes(
     lines = []
     for branch, answered in sorted(branches.items()):
         wrong = [
-            f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
+            f"{_labelled(row)} (the rule gave {render_value(given.value, NO_ANSWER)})"
             for row, given in answered
             if given.is_mistake(row)
         ]
         if wrong and branch >= 0 and len(branches) > 1:
-            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            words = cut(one_line(answered[0][1].explanation), 200)
             lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
         lines += wrong
     return "\n".join(lines) or "none"
 
 
-def turned_columns(row: Row, seed: int) -> Row:
-    """Return the row with its first columns moved to its end: `seed` modulo the number of columns.
-
-    Small models write rules about what they read last. Particles that see other orders try more columns.
-    """
-    at = seed % len(row.inputs)
-    return replace(row, inputs=row.inputs[at:] + row.inputs[:at])
-
-
-def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+def render_values(rows: Sequence[Row], units: Mapping[str, str]) -> str:
     """Return the rows column by column: each cell, or range of numbers, with the outputs of its rows.
 
     `sky: clear: 4 yes; rain: 3 no, 1 yes`, `size: 2 to 5: 3 no; 8 to 9: 4 yes`. Of numbers to predict, their bounds:
@@ -389,43 +353,44 @@ def _span(low: str, high: str) -> str:
 def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Iterator[tuple[str, list[Value]]]:
     """Yield a column's ranges or commonest cells, each with its outputs. outputs: by cell."""
     present = {cell: of for cell, of in outputs.items() if cell is not None}
+
+    def outputs_of(cells: Iterable[str]) -> list[Value]:
+        return [output for cell in cells for output in present[cell]]
+
     if present and all(map(is_number, present)):
-        for cut in _ranges(present):
-            yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(present, cut)
+        for cells in _ranges(sorted(present, key=float), lambda cells: _spread(outputs_of(cells))):
+            yield _span(_with_unit(cells[0], unit), _with_unit(cells[-1], unit)), outputs_of(cells)
     else:
         common = sorted(present, key=lambda cell: (-len(present[cell]), cell))
         for cell in sorted(common[:COMMONEST]):
             yield one_line(cell), present[cell]
         if rest := common[COMMONEST:]:
-            yield f"{len(rest)} others", _joined(present, rest)
+            yield f"{len(rest)} others", outputs_of(rest)
     if None in outputs:
         yield MISSING, outputs[None]
 
 
-def _ranges(known: Mapping[str, list[Value]]) -> list[list[str]]:
-    """Return the numbers in ascending order, cut where outputs differ most, as a regression tree cuts."""
-    ranges = [sorted(known, key=float)]
-    least = ROUNDING * _spread(_joined(known, known))
-    while len(ranges) < RANGES:
-        best, gain = ranges, least
-        for at, cells in enumerate(ranges):
-            for k in range(1, len(cells), 1 + len(cells) // CUTS):
-                parts = [cells[:k], cells[k:]]
-                less = _spread(_joined(known, cells)) - sum(_spread(_joined(known, part)) for part in parts)
-                if less > gain:
-                    best, gain = [*ranges[:at], *parts, *ranges[at + 1 :]], less
-        if best is ranges:
+def _ranges(cells: list[str], spread: Callable[[list[str]], float]) -> list[list[str]]:
+    """Return the cells, numbers in ascending order, cut where outputs differ most, as a regression tree cuts."""
+    ranges, least = [cells], ROUNDING * spread(cells)
+
+    def gain(cut: tuple[int, int]) -> float:
+        whole = ranges[cut[0]]
+        return spread(whole) - (spread(whole[: cut[1]]) + spread(whole[cut[1] :]))
+
+    for _ in range(RANGES - 1):
+        cuts = [(at, k) for at, whole in enumerate(ranges) for k in range(1, len(whole), 1 + len(whole) // CUTS)]
+        at, k = max(cuts, key=gain, default=(0, 0))
+        if gain((at, k)) <= least:
             break
-        ranges = best
+        ranges[at : at + 1] = [ranges[at][:k], ranges[at][k:]]
     return ranges
-
-
-def _joined(known: Mapping[str, list[Value]], cells: Iterable[str]) -> list[Value]:
-    return [output for cell in cells for output in known[cell]]
 
 
 def _spread(outputs: Sequence[Value]) -> float:
     """Return the sum of squared distances from the mean; of labels n times their Gini impurity."""
+    if not outputs:
+        return 0.0
     if isinstance(outputs[0], str):
         return len(outputs) - sum(n * n for n in Counter(outputs).values()) / len(outputs)
     mean = sum(map(float, outputs)) / len(outputs)
@@ -433,36 +398,31 @@ def _spread(outputs: Sequence[Value]) -> float:
 
 
 def _argument(argument: Argument, unit: str | None) -> str:
+    """Return a column as a program's writer reads of it: `shore (“the shore”): text or None, one of rock, sand`."""
     name = "" if argument.name == argument.alias else f" (“{one_line(argument.name)}”)"
     absent = " or None" if argument.has_missing else ""
-    if argument.type == "prose":
-        return f"{argument.alias}{name}: a text{absent}"
-    if argument.type == "numbers":
-        return f"{argument.alias}{name}: a list of whole numbers{absent}"
     values, n = argument.values, len(argument.values)
-    if argument.type == "number":
-        listed = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
-        return f"{argument.alias}{name}: number{absent}{listed}{f', in {unit}' if unit else ''}"
     listed = ", ".join(one_line(cut(value, LISTED)) for value in values[:LISTED_VALUES])
-    return f"{argument.alias}{name}: text{absent}, {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"
+    numbers = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
+    kind, details = {
+        "prose": ("a text", ""),
+        "numbers": ("a list of whole numbers", ""),
+        "number": ("number", numbers + (f", in {unit}" if unit else "")),
+        "text": ("text", f", {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"),
+    }[argument.type]
+    return f"{argument.alias}{name}: {kind}{absent}{details}"
 
 
 # --- the context ----------------------------------------------------------------------------------------------------
 
-MESSAGE_TOKENS, CHAT_TOKENS = 8, 24
-"""Tokens that a chat template adds at most: to a message, and to the whole conversation."""
-LEAST_SHOWN, LEAST_IN_BATCH = 500, 1_500
-"""Characters of a cell that are always shown, unless the user asks for fewer, and below which cells are not cut for the
-optimizer's sake: it then leaves out rows of a batch."""
-CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, LEAST_SHOWN)
+LEAST_IN_BATCH = 1_500
+"""Characters of a cell below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
+CELL_LIMITS = (10_000, 7_000, 5_000, 3_500, 2_500, 1_800, 1_300, 900, 700, 500)
+"""Characters shown of a cell that are tried. The last ones are always shown, unless the user asks for fewer."""
 _HYPOTHESIS = " answer" * 170
 """Stands for a long hypothesis."""
 _LETTERS = re.compile(r"[A-Za-z\s]")
 _SIGNS = re.compile(r"[!-@\[-`{-~]")
-REMEDY = (
-    "leave out long columns, cut long texts, or serve the model with a longer context (--limit context=N says it "
-    "where the server does not)"
-)
 
 
 def tokens_at_most(text: str) -> int:
@@ -473,8 +433,8 @@ def tokens_at_most(text: str) -> int:
 
 
 def prompt_tokens(messages: Messages) -> int:
-    """Return an upper bound of the tokens of a conversation, with those that a chat template adds."""
-    return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
+    """Return an upper bound of the tokens of a conversation, with those that a chat template adds to each message."""
+    return 24 + sum(8 + tokens_at_most(message["content"]) for message in messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -493,35 +453,37 @@ class ModelLimits:
         return not self.context_length or prompt_tokens(messages) + self.max_tokens <= self.context_length
 
 
-def largest_questions(
+def misfits(
     learner: LearnerPrompts,
     optimizer: OptimizerPrompts,
     limits: Sequence[ModelLimits],
     hypothesis: str,
     batches: Sequence[Sequence[Row]] = (),
-) -> Iterator[tuple[str, Messages, ModelLimits]]:
-    """Yield the name of each model's question about the longest row and the longest batch, the question, its limits."""
-    rows, train = (*learner.dataset.labelled, *learner.dataset.unlabelled), learner.dataset.train
-    texts = {row.id: render_input(row, limit=learner.cell_limit) for row in rows}
-    size = {id_: len(text.encode("utf-8", "replace")) for id_, text in texts.items()}
-    row, alone = (max(some, key=lambda row: size[row.id]) for some in (rows, train))
-    yield f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0]
-    questions = {f"row {alone.id + 1} alone": [alone]}
+) -> Iterator[str]:
+    """Yield which question about the longest row, that row alone or the longest batch does not fit, and the remedy."""
+    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+    size = {row.id: len(render_input(learner.display(row)).encode("utf-8", "replace")) for row in rows}
+    row, alone = (max(some, key=lambda row: size[row.id]) for some in (rows, learner.dataset.train))
+    questions = [(f"the learner's prompt about row {row.id + 1}", learner.messages(hypothesis, row), limits[0])]
+    longest = [(f"row {alone.id + 1} alone", [alone])]
     if batches:
-        questions["a batch"] = [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]
-    for name, batch in questions.items():
+        longest.append(("a batch", [*max(batches, key=lambda rows: sum(size[row.id] for row in rows))]))
+    for name, batch in longest:
         about = optimizer.about_batch(hypothesis, batch, [Prediction(row=row.id, value=None) for row in batch])
-        yield f"the optimizer's prompt about {name}", about, limits[1]
+        questions.append((f"the optimizer's prompt about {name}", about, limits[1]))
+    for what, messages, limit in questions:
+        if not limit.fit(messages):
+            yield (
+                f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
+                f"and the model's context is {limit.context_length:,}: leave out long columns, cut long texts, or "
+                "serve the model with a longer context (--limit context=N says it where the server does not)"
+            )
 
 
 def check_fit(learner: LearnerPrompts, optimizer: OptimizerPrompts, limits: Sequence[ModelLimits]) -> None:
-    """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
-    for what, messages, limit in largest_questions(learner, optimizer, limits, optimizer.seed_text):
-        if not limit.fit(messages):
-            raise InputError(
-                f"{what} takes up to {prompt_tokens(messages):,} tokens and its answer up to {limit.max_tokens:,}, "
-                f"and the model's context is {limit.context_length:,}: {REMEDY}"
-            )
+    """Raise InputError if the longest row leaves no room for an answer even about the seed text alone."""
+    for words in misfits(learner, optimizer, limits, optimizer.seed_text):
+        raise InputError(words)
 
 
 def fitting_cell_limit(
@@ -534,16 +496,14 @@ def fitting_cell_limit(
 
     A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
     """
-    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
-    longest = max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
-
-    def fits(cell_limit: int) -> bool:
-        short, other = replace(learner, cell_limit=cell_limit), replace(optimizer, cell_limit=cell_limit)
-        text = optimizer.seed_text + _HYPOTHESIS
-        cut_for = batches if (cell_limit or longest) > LEAST_IN_BATCH else ()
-        return all(limit.fit(asked) for _, asked, limit in largest_questions(short, other, limits, text, cut_for))
-
     if not batches or not any(each.context_length for each in limits):
         return 0
-    tried = [0, *(limit for limit in CELL_LIMITS if limit < longest)]
-    return next(filter(fits, tried), tried[-1])
+    rows = (*learner.dataset.labelled, *learner.dataset.unlabelled)
+    longest = max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
+    limit = 0
+    for limit in (0, *(limit for limit in CELL_LIMITS if limit < longest)):
+        both = replace(learner, cell_limit=limit), replace(optimizer, cell_limit=limit)
+        cut_for = batches if (limit or longest) > LEAST_IN_BATCH else ()
+        if not any(misfits(*both, limits, optimizer.seed_text + _HYPOTHESIS, cut_for)):
+            break
+    return limit

@@ -9,22 +9,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
-from pydantic import (
-    AliasPath,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    create_model,
-    field_validator,
-)
+import pydantic
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 from pydantic_core.core_schema import ValidationInfo
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.gate import place_of
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
@@ -44,30 +36,26 @@ TEXT_LIMIT, REASONING_LIMIT = 200_000, 20_000
 """Characters kept of an answer, and of a model's reasoning."""
 REASON_LIMIT, WORDS_LIMIT, ID_LIMIT = 200, 4_000, 200
 """Characters shown of a server's message, read of it, and kept of a model's name."""
-NESTING_LIMIT = 8
-"""Nested objects, and items of a list, that are searched for a server's message."""
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
-SECRET_LENGTH = 8
-"""Length from which a secret cannot be an ordinary word."""
-ROUNDED_UP = 1e-3
-"""Largest value accepted as a log-probability: servers round to just above 0."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
-Ranges = dict[str, tuple[float, float] | None]
-"""Refused fields of a request by name, with the range that the server takes as far as it is known; None: none."""
+Refused = dict[str, dict[float, float] | None]
+"""Fields of a request that a server refuses: values that it takes instead, by refused value; None if it takes none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     text: str
     """Empty if the model gave none, or was cut off in its thoughts."""
-    finish_reason: str | None
+    finish_reason: str | None = None
     """`length` if the answer was cut off at its limit, else the server's word for its end."""
-    prompt_tokens: Tokens
-    completion_tokens: Tokens
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
     cached: bool = False
+    refusal: str = ""
+    """Words of a server that refused this prompt, so that there is no answer."""
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""
     first_tokens: tuple[tuple[str, float], ...] = ()
@@ -95,8 +83,8 @@ class Failure(Exception):
     overloaded: bool = False
     completion: Completion | None = None
     """What there is of an answer: it is paid like others."""
-    fields: Ranges = field(default_factory=dict)
-    """Optional fields that the server refuses: the same request without them, or in their ranges, may be accepted."""
+    fields: dict[str, float | None] = field(default_factory=dict)
+    """Optional fields that the server refuses, with a value that it may accept; None: it may accept others alone."""
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -115,9 +103,9 @@ class _Object(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    @field_validator("*", mode="wrap")
+    @pydantic.field_validator("*", mode="wrap")
     @classmethod
-    def _or_absent(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    def _or_absent(cls, value: Any, read: pydantic.ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         try:
             return read(value)
         except ValidationError:
@@ -133,19 +121,13 @@ class _Part(_Object):
 class _Token(_Object):
     token: str = ""
     bytes: list[Annotated[int, Field(ge=0, le=255)]] = []
-    logprob: float = 1.0
+    logprob: Annotated[float, Field(le=1e-3)] = -inf  # servers round to just above 0
     top_logprobs: "list[_Token]" = []
 
     @property
     def text(self) -> str:
         """What the token stands for: its bytes, as `token` may be a number or a vocabulary's own spelling."""
         return bytearray(self.bytes).decode("utf-8", "replace") or self.token
-
-    @property
-    def alternatives(self) -> tuple[tuple[str, float], ...]:
-        """Texts and log-probabilities of its alternatives, or its own; what is no log-probability is left out."""
-        likely = (each for each in self.top_logprobs or [self] if each.text and -inf < each.logprob <= ROUNDED_UP)
-        return tuple((each.text, each.logprob) for each in likely)
 
 
 def _at(*path: str | int) -> Any:
@@ -175,13 +157,14 @@ def read_completion(reply: Any) -> Completion:
     finish, content = read.finish_reason.casefold(), _joined(read.content)[:TEXT_LIMIT]
     text = cut_thinking(content)
     thoughts = read.reasoning or read.reasoning_content or _joined(read.content, "thinking")
+    alternatives = read.first_token.top_logprobs or [read.first_token]
     completion = Completion(
         text=text.lstrip("\n") if text != content else content,
         finish_reason="length" if finish in CUT else read.finish_reason[:ID_LIMIT] or None,
         prompt_tokens=read.prompt_tokens,
         completion_tokens=read.completion_tokens,
         reasoning=(thoughts or content.removesuffix(text))[:REASONING_LIMIT] or None,
-        first_tokens=read.first_token.alternatives,
+        first_tokens=tuple((each.text, each.logprob) for each in alternatives if each.text and each.logprob > -inf),
     )
     if finish in FILTERED or read.refusal:
         said = printable(read.refusal) or f"finish reason {completion.finish_reason}"
@@ -203,14 +186,13 @@ def _joined(content: str | list[_Part], name: str = "text") -> str:
     return "".join(_joined(getattr(part, name)) for part in content if part.type in ("text", "output_text", "thinking"))
 
 
-class LlamaProps(_Object):
-    total_slots: Tokens = 0
+class Listed(_Object):
+    """A model in a server's list, or the properties of llama.cpp."""
 
-
-class _Listed(_Object):
     id: str = ""
     max_model_len: Tokens = 0
     n_ctx: Annotated[Tokens, Field(validation_alias=AliasPath("meta", "n_ctx"))] = 0
+    total_slots: Tokens = 0
 
 
 def read_models(reply: Any) -> dict[str, int]:
@@ -221,7 +203,7 @@ def read_models(reply: Any) -> dict[str, int]:
     entries = reply["data"] or [] if isinstance(reply, dict) and "data" in reply else reply
     if not isinstance(entries, list):
         raise _other(reply)
-    read = [_Listed.model_validate(each) for each in entries if isinstance(each, dict)]
+    read = [Listed.model_validate(each) for each in entries if isinstance(each, dict)]
     return {printable(each.id)[:ID_LIMIT]: each.max_model_len or each.n_ctx for each in read if each.id.strip()}
 
 
@@ -236,14 +218,12 @@ def _other(reply: Any) -> Failure:
 
 _OPENAI_KEY = re.compile(r"\S*\*{3}\S*|\bsk-\S+")
 """A key, or one that a server has masked."""
-REFUSABLE = frozenset({400, 422})
-"""Statuses under which a server refuses a field."""
 
 
 def without(body: bytes, secrets: Iterable[str]) -> bytes:
     """Return a reply without the secrets that were sent with the request: a server may repeat them, and we store it."""
     for secret in secrets:
-        if len(secret) >= SECRET_LENGTH:
+        if len(secret) >= 8:  # a shorter one may be an ordinary word
             plain = json.dumps(secret)[1:-1]
             for written in (plain, plain.replace("/", "\\/"), secret):
                 body = body.replace(written.encode(), b"[key]")
@@ -252,26 +232,27 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
 
 def read_reply(status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any]) -> Any:
     """Return the JSON of an answer. Raises Failure. sent: the body of a chat; empty for another request."""
-    is_page, reply, is_json = body[:1000].lstrip().startswith(b"<"), None, False
-    with suppress(ValueError):
-        reply, is_json = from_json(body), True
-    if not 200 <= status < 300:
-        text = WEB_PAGE if is_page else short_reason(body.decode("utf-8", "replace"))
-        complaint = complaint_of(reply) if is_json else Complaint(text)
-    elif is_json:
-        if not (error := _error_in(reply)):
+    text, is_fine = body.decode("utf-8", "replace").lstrip(), 200 <= status < 300
+    try:
+        reply = from_json(body)
+        error = _error_in(reply) if is_fine else reply
+        if is_fine and not error:
             return reply
         complaint = complaint_of(error)
+    except ValueError:
+        complaint = Complaint(WEB_PAGE if text.startswith("<") else short_reason(text))
+        if is_fine and complaint.words == WEB_PAGE:
+            raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS) from None
+        if is_fine and text.startswith("data:"):
+            words, fix = "it streams answers, though asked not to", "switch its streaming off"
+            raise Failure("streamed", words, fix, "server") from None
+        if is_fine:
+            words = f"answered something that is not complete JSON: {complaint.words or 'nothing'}"
+            raise Failure("broken JSON", words, FIX_ADDRESS) from None
+    if is_fine:  # an error in the place of an answer, whose codes say more than the status
         status = max((int(code) for code in re.findall(r"\b[45]\d\d\b", complaint.codes)), default=200)
-    elif is_page:
-        raise Failure("web page", f"{NO_API}: found a web page", FIX_ADDRESS)
-    elif body.lstrip().startswith(b"data:"):
-        raise Failure("streamed", "it streams answers, though asked not to", "switch its streaming off", "server")
-    else:
-        found = short_reason(body.decode("utf-8", "replace")) or "nothing"
-        raise Failure("broken JSON", f"answered something that is not complete JSON: {found}", FIX_ADDRESS)
     failure = failure_of(status, complaint, headers)
-    failure.fields = refused_fields(complaint, sent) if status in REFUSABLE else {}
+    failure.fields = refused_fields(complaint, sent) if status in (400, 422) else {}
     raise failure
 
 
@@ -312,12 +293,16 @@ class Complaint(NamedTuple):
     """True if it has the form that servers of the protocol use."""
 
 
+LEVELS = 8
+"""Nested objects, and items of a list, that are searched for a server's message."""
+
+
 def complaint_of(error: Any) -> Complaint:
     """Return the error in a JSON value: an object, a text, or a list of them, however nested.
 
     Examples: `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}`, FastAPI's `{"detail": [{"loc", "msg"}]}`.
     """
-    parts = list(_parts("", error, NESTING_LIMIT))
+    parts = list(_parts("", error, LEVELS))
     words = (text for name, text in parts if name in ("", "error", "message", "detail", "loc", "msg", "raw"))
     codes = (text for name, text in parts if name in ("code", "type", "status", "reason", "error_type"))
     return Complaint(
@@ -341,7 +326,7 @@ def _parts(name: str, value: Any, levels: int) -> Iterator[tuple[str, str]]:
         for key, inner in value.items():
             yield from _parts(key, inner, levels - 1)
     elif isinstance(value, list) and levels:
-        for inner in value[:NESTING_LIMIT]:
+        for inner in value[:LEVELS]:
             yield from _parts(name, inner, levels - 1)
 
 
@@ -359,7 +344,6 @@ OF_PROMPT = {
     NOT_ACCEPTED: "prompt refused",
 }
 """Refusals of one prompt, and the kinds by which they are counted."""
-OVERLOADED = frozenset({429, 503})
 _OF_PROMPT = r"(200|400|403|413|422|424|451|500)\b.*"
 """Statuses that may be about the prompt alone; 200: an error that stands in an answer's place."""
 _TOO_LONG = (
@@ -408,21 +392,17 @@ def failure_of(status: int, complaint: Complaint, headers: Mapping[str, str]) ->
     reason = f"HTTP {status} {words}".rstrip() if status != 200 else f"answered 200 with an error: {words}"
     kind = f"HTTP {status}" if status != 200 else "error under 200"
     if what == TRY_AGAIN:
-        return Failure(kind, reason, fix, wait_s=retry_after_s(headers), overloaded=status in OVERLOADED)
+        seconds = re.fullmatch(r"\d+(\.\d+)?", headers.get("retry-after", "").strip())  # it may also be a date
+        wait_s = min(float(seconds[0]), RETRY_AFTER_LIMIT_S) if seconds else 0.0
+        return Failure(kind, reason, fix, wait_s=wait_s, overloaded=status in (429, 503))
     fix = fix.format(short_reason(re.sub(r"//[^/@]*@", "//", headers.get("location", "").partition("?")[0])))
     words = f"{what}: found {reason}" if what == NO_API else f"{what} ({reason})"
     return Failure(OF_PROMPT.get(what, kind), words, fix, "prompt" if what in OF_PROMPT else "server")
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float:
-    """Return the seconds that the server asks to wait, at most 120; 0 if it names none, or a date."""
-    value = headers.get("retry-after", "").strip()
-    return min(float(value), RETRY_AFTER_LIMIT_S) if re.fullmatch(r"\d+(\.\d+)?", value) else 0.0
-
-
 def connection_failure(error: BaseException, *, base_url: str) -> Failure:
     """Explain a connection's error by its deepest cause; an unknown one is quoted."""
-    place = place_of(base_url)
+    place = "{0.scheme}://{0.netloc:.200}".format(urlsplit(base_url))
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     said = short_reason(f"{type(error).__name__}: {error}".removesuffix(": "))
@@ -443,13 +423,12 @@ def connection_failure(error: BaseException, *, base_url: str) -> Failure:
 FIELD, SCHEMA = "response_format", "json_schema"
 """The request's field that carries a structure, and its type, under which a run records that a server honours it."""
 Structure = type[BaseModel]
-"""The model that an answer's JSON follows."""
 
 
 def structure_of(**kinds: Any) -> Structure:
     """Return the model of an object with fields of these types, all required, and no others."""
     definitions: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
-    return create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
+    return pydantic.create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
 
 
 @lru_cache(maxsize=16)  # a schema costs as much processor time as the call that carries it
@@ -480,73 +459,62 @@ OPTIONAL: dict[str, re.Pattern[str] | None] = {
     "chat_template_kwargs": re.compile(r"chat.?template|enable_thinking", re.IGNORECASE),
 }
 """Fields that a request can do without, and other words by which servers refer to them."""
-RANGED = {"temperature": 2.0, "top_logprobs": 20.0}
-"""Fields whose value moves to the nearest bound that a refusal names, with the largest plausible bound."""
+MOVED = {"temperature": 2.0, "top_logprobs": 20.0}
+"""Fields whose value moves to the nearest number in a refusal, with the largest plausible one."""
 STEP = 0.01
 """Distance from a bound that the server does not take itself: `greater than 0`."""
-OVERRUN = 16
-"""Tokens by which an answer may exceed its limit: servers count end marks differently."""
 _OF_SIZE = re.compile(
     r"context|input.?(tokens|length)|at most|too (high|long|large|big|many)|exceed|(greater|less|more) than",
     re.IGNORECASE,
 )
-_N = r"[-+]?(?:\d{1,9}(?:\.\d{1,9})?|inf(?:inity)?\b)"
-_PAIR = re.compile(rf"(?<![\w.])({_N}) ?(?:,|\.{{2,3}}|and|to|or|-|–) ?(?=({_N})(?!\w))", re.IGNORECASE)
-_BOUND = re.compile(
-    r"(?<!\w)(?:greater|more|larger|higher|above|over|min(?:imum)?|at least|>=?|≥"
-    r"|less|lower|smaller|fewer|below|under|max(?:imum)?|at most|exceeds?|up to|<=?|≤)(?!\w)"
-    rf"[^\d;]{{0,40}}?(?<![\w.])({_N})",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d{1,9}(?:\.\d{1,9})?(?!\.?\w)")
 
 
-def bound_in(words: str, value: float, most: float) -> float | None:
-    """Return the value nearest to a refused one that its refusal allows; None if it names no bound from 0 to `most`.
+def nearest_value(value: float, words: str, most: float) -> float | None:
+    """Return the number in a refusal that is nearest to the refused value, or else a value just inside its bound.
 
-    `0..1`, `between 0 and 1`, `must be less than 5`, `20 is greater than the maximum of 5`, `the minimum is 0.01`
+    None if there is none: `0..1`, `must be less than 5`, `20 is greater than the maximum of 5`, `strictly positive`.
     """
-    bounds = list(map(float, _BOUND.findall(words.replace("strictly positive", "> 0"))))
-    for low, high in (sorted(map(float, pair)) for pair in _PAIR.findall(words)):
-        bounds += [] if low < value < high else [low, high]
-    bound = min((each for each in bounds if 0 <= each <= most), key=lambda each: abs(each - value), default=None)
-    inward = STEP if value == 0 else -STEP
-    return value + inward if bound == value else bound
+    numbers = set(map(float, _NUMBER.findall(words)))
+    if value == 0:
+        return STEP if numbers or "positive" in words else None
+    others = [each for each in numbers - {0.0, value} if each <= most]
+    return min(others, key=lambda each: abs(each - value)) if others else value - STEP if value in numbers else None
 
 
-def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> Ranges:
-    """Return the `sent` optional fields that a 400 or 422 is about.
+def refused_fields(complaint: Complaint, sent: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the `sent` optional fields that a 400 or 422 is about, with the values that they move to.
 
     A limit of tokens is among them only as a name that the server does not know: without one an answer has any length.
     """
     fields, words = [name for name in sent if name in OPTIONAL], complaint.param or complaint.words
     named = [name for name in fields if re.search(rf"\b{name.replace('_', '_?')}\b", words, re.IGNORECASE)]
     named = named or [name for name in fields if (other := OPTIONAL[name]) and other.search(words)][:1]
+    if "logprobs" in named and "top_logprobs" in sent and _NUMBER.search(complaint.words):
+        named = ["top_logprobs"]  # `logprobs` itself is no number
     if _OF_SIZE.search(f"{complaint.words} {complaint.param}"):
         named = [name for name in named if name not in MOST_TOKENS]
-    refused: Ranges = dict.fromkeys(named)
-    for name in named:
-        ranged = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name  # `logprobs` is no number
-        if ranged in RANGED and (bound := bound_in(complaint.words, sent[ranged], RANGED[ranged])) is not None:
-            refused.pop(name)
-            refused[ranged] = (bound, inf) if bound > sent[ranged] else (-inf, bound)
-    return refused
+    return {name: nearest_value(sent[name], complaint.words, MOVED[name]) if name in MOVED else None for name in named}
 
 
-def both(before: Ranges, fields: Ranges) -> Ranges:
-    """Return the refused fields of earlier requests and of one more; None for a range without a value."""
-    merged = before | fields
-    for name in before.keys() & fields.keys():
-        low, high = map(sorted, zip(before[name] or (inf, -inf), fields[name] or (inf, -inf), strict=True))
-        merged[name] = (low[1], high[0]) if low[1] <= high[0] else None
-    return merged
+def note_refused(refused: Refused, fields: Mapping[str, float | None], sent: Mapping[str, Any]) -> None:
+    """Add to the refused fields those of one more request."""
+    for name, value in fields.items():
+        values = refused.setdefault(name, {})
+        if values is None or value is None or value in values or len(values) == 8:  # it moved in vain
+            refused[name] = None
+        else:
+            values[sent[name]] = type(sent[name])(value)
 
 
-def accepted_fields(options: Mapping[str, Any], refused: Ranges) -> dict[str, Any]:
+def accepted_fields(options: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
     """Return the options as a server accepts them that has refused these fields."""
     fields = {}
     for option, value in options.items():
         names = MOST_TOKENS if option == "max_tokens" else (option,)
-        if name := next((name for name in names if refused.get(name, ()) is not None), ""):
-            low, high = refused.get(name) or (value, value)
-            fields[name] = type(value)(min(max(value, low), high)) if name in RANGED else value
+        if name := next((name for name in names if refused.get(name, {}) is not None), ""):
+            values = refused.get(name) or {}
+            while values and value in values:
+                value = values[value]
+            fields[name] = value
     return fields

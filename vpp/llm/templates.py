@@ -15,15 +15,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from vpp.errors import InputError
 
 Message = Mapping[str, str]
 Messages = Sequence[Message]
-Role = Literal["learner", "optimizer", "prior", "program", "question"]
-ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
+Role = Literal["learner", "optimizer", "prior"]
 """Roles whose templates a user may write."""
+ROLES: tuple[Role, ...] = get_args(Role)
 AUTO, PAPER, EXAMPLES, NUMBERS, TEXT, LETTERED = "auto", "paper", "examples", "numbers", "text", "letters"
 GALLERY: dict[str, str] = {
     EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
@@ -41,12 +41,12 @@ Style = Literal["text", "shown", "letter"]
 """Form of an answer: an explanation and the answer below headings; the same, but worked examples show it, so that no
 words are added; or one letter, which the prompt gives each label, for log-probabilities."""
 FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_shown": "shown", "answer_form_letter": "letter"}
-SLOTS: Mapping[Role, str] = {
+SLOTS: Mapping[str, str] = {
     "learner": "hypothesis|rule input outputs?",
     "optimizer": "hypothesis|rule inputs|rows predictions|mistakes targets|rows task|outputs values?",
     "prior": "hypothesis|rule columns outputs?",
 }
-"""Slots of the roles that a user may write: one of each group and of `FORM_SLOTS`; with a `?` it may be absent."""
+"""Slots by role: one of each group and of `FORM_SLOTS`; with a `?` it may be absent."""
 
 _TURN = re.compile(r"^---[ \t]*(system|user|assistant)[ \t]*$", re.MULTILINE)
 _BRACES = re.compile(r"\{\{|\}\}|\{(\w+)\}")
@@ -57,12 +57,12 @@ _FENCE_LINE = re.compile(rf"(^|[{_BREAK}])(?=[ \t]*+(?:<<<|>>>)[ \t]*+(?:[{_BREA
 class Template:
     """A role's prompt: `{name}` is a slot, a doubled brace is a single brace, any other brace stands for itself."""
 
-    def __init__(self, text: str, *, role: Role) -> None:
+    def __init__(self, text: str, *, role: str) -> None:
         """Raise InputError if a slot is missing or unknown."""
         self.text = text
-        self.role: Role = role
+        self.role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.style: Style = _check_slots(text, role) if role in SLOTS else "shown"
+        self.style: Style = _style_of(text, role) if role in ROLES else "shown"
         fixed, self._question = _turns(text, role)
         self.opening: tuple[Message, ...] = tuple({"role": who, "content": _filled(words, {})} for who, words in fixed)
         self.slots = frozenset(_slots(self._question))
@@ -96,7 +96,7 @@ def _filled(text: str, slots: Mapping[str, str]) -> str:
     return _BRACES.sub(lambda brace: keep_inside_fence(slots[brace[1]]) if brace[1] else brace[0][0], text)
 
 
-def _turns(text: str, role: Role) -> tuple[list[tuple[str, str]], str]:
+def _turns(text: str, role: str) -> tuple[list[tuple[str, str]], str]:
     """Return the fixed turns, each with its speaker, and the text of the last one. Raises InputError."""
     before, *marked = _TURN.split(text)
     if not marked:
@@ -111,7 +111,7 @@ def _turns(text: str, role: Role) -> tuple[list[tuple[str, str]], str]:
     return fixed, last
 
 
-def _check_slots(text: str, role: Role) -> Style:
+def _style_of(text: str, role: str) -> Style:
     """Return the style of answer that the template asks for. Raises InputError."""
     slots = _slots(text)
     groups = [group.split("|") for group in (*SLOTS[role].replace("?", "|?").split(), "|".join(FORM_SLOTS))]
@@ -132,12 +132,9 @@ def _listed(slots: Iterable[str]) -> str:
     return ", ".join(f"{{{slot}}}" for slot in slots)
 
 
-# --- shipped templates ----------------------------------------------------------------------------------------------
-
-
 @cache
-def shipped(role: Role, name: str = PAPER) -> Template:
-    """Return a role's template of a shipped set; a role that no user may write has one. Raises InputError."""
+def shipped(role: str, name: str = PAPER) -> Template:
+    """Return a role's template of a shipped set, or one that no user may write. Raises InputError."""
     if name not in (*GALLERY, LETTERED):
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
     folder = name if role in ROLES else ""

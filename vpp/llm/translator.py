@@ -3,15 +3,15 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.errors import PromptRefused
 from vpp.events import hypothesis_id
 from vpp.llm.learner import ASKS, Chat, LearnerOptions, LlmLearner, OnAnswer, RoleChat, Shared
 from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, question, rule_of
+from vpp.llm.protocol import Completion
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes
 from vpp.programs.source import REFUSAL, Program, ProgramFault, read_program
@@ -20,8 +20,6 @@ OnProgram = Callable[[Translation | TextAnswer], None]
 """Called once for each new translation, and for each new answer about a text."""
 CHECKED = CHUNK
 """Most training rows on which a program is checked before it is used."""
-LEAST_TOKENS = 1_024
-"""Tokens of a program at least: the limit of an answer about one row is meant for a sentence."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
 NO_PROGRAM = "the model says that no program can follow it"
@@ -29,40 +27,29 @@ NO_RULE_YET = "it holds no rule yet"
 _YES, _NO = re.compile(r"\W*yes\b", re.IGNORECASE), re.compile(r"\W*no\b", re.IGNORECASE)
 
 
+@dataclass(eq=False)
 class ProgramLearner:
     """f(x; theta): the program that the learner wrote from theta. Without one, the learner itself reads each row.
 
     Rows are identified by their id, so a learner serves one table.
     """
 
-    def __init__(
-        self,
-        by_row: LlmLearner,
-        endpoint: Chat,
-        prompts: ProgramPrompts,
-        options: LearnerOptions,
-        sandbox: Sandbox,
-        *,
-        counters: Counters,
-        falls_back: bool,
-        on_program: OnProgram = lambda _: None,
-        on_answer: OnAnswer = lambda *_: None,
-    ) -> None:
-        """by_row: reads rows where there is no program, if `falls_back`; else such rows have no answer.
+    by_row: LlmLearner
+    """Reads rows where there is no program, if `falls_back`; else such rows have no answer."""
+    endpoint: Chat
+    prompts: ProgramPrompts
+    options: LearnerOptions
+    sandbox: Sandbox
+    counters: Counters
+    falls_back: bool
+    on_program: OnProgram = lambda _: None
+    on_answer: OnAnswer = lambda *_: None
+    """Called for the answers of programs too, with 0 attempts."""
 
-        on_answer: called for the answers of programs too, with 0 attempts.
-        """
-        self.by_row = by_row
-        self._prompts = prompts
-        self._options = options
-        self._sandbox = sandbox
-        self._counters = counters
-        self._falls_back = falls_back
-        self._on_program = on_program
-        self._on_answer = on_answer
-        self._columns = prompts.columns
-        self._chat = RoleChat(endpoint, counters, "learner")
-        self._ask = partial(self._chat.complete, temperature=0.0, seed=options.seed)
+    def __post_init__(self) -> None:
+        self._columns = self.prompts.columns
+        self._chat = RoleChat(self.endpoint, self.counters, "learner")
+        self._ask = partial(self._chat.complete, temperature=0.0, seed=self.options.seed)
         self._translations = Shared[str, Translation]()
         self._texts = Shared[tuple[str, str], TextAnswer]()
         self._predictions: dict[tuple[str, int], Prediction] = {}
@@ -86,7 +73,7 @@ class ProgramLearner:
         program = await self.program(hypothesis)
         if program is None:
             reason = self._translations.answers[identity].reason
-            if self._falls_back and reason != NO_RULE_YET:
+            if self.falls_back and reason != NO_RULE_YET:
                 return await self.by_row.predict(hypothesis, rows)
             return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
         known = {row.id: each for row in rows if (each := self._predictions.get((identity, row.id)))}
@@ -94,7 +81,7 @@ class ProgramLearner:
             known[prediction.row] = prediction
             if len(rows) <= CHECKED:  # the predictions of a large table are not worth their memory
                 self._predictions[identity, prediction.row] = prediction
-            self._on_answer(identity, prediction, 0)
+            self.on_answer(identity, prediction, 0)
         return tuple(known[row.id] for row in rows)
 
     def needs_model(self, hypothesis: str) -> bool:
@@ -111,41 +98,33 @@ class ProgramLearner:
     def _read(self, answer: str) -> Program:
         return read_program(answer, self._columns.aliases, self._columns.texts)
 
-    # --- from a hypothesis to its program ---------------------------------------------------------------------------
-
     async def _translate(self, hypothesis: str) -> Translation:
-        translation = await self._translation(hypothesis)
-        self._on_program(translation)
-        return translation
-
-    async def _translation(self, hypothesis: str) -> Translation:
         """Ask for a program, and again with its code and its fault, until one passes the check."""
-        translated = partial(Translation, hypothesis=hypothesis_id(hypothesis))
-        if rule_of(self._prompts.dataset, hypothesis) == NO_RULE:
-            return translated(code=None, reason=NO_RULE_YET, attempts=0)
-        messages, fault = self._prompts.translation(hypothesis), ""
-        for attempt in range(1, ASKS + 1):
-            try:
-                answer = await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
-            except PromptRefused as refusal:
-                return translated(code=None, reason=refusal.words, attempts=attempt)
-            code, fault = await self._code_of(answer.text, is_last=attempt == ASKS)
-            is_usable = not fault or fault == NO_PROGRAM or (self._falls_back and answer.text.strip())
-            self._chat.judge(answer, None if is_usable else fault)
-            if code or fault == NO_PROGRAM:
-                return translated(code=code, reason=fault or None, attempts=attempt)
-            self._counters.add(unparsable=1)
+        has_rule = rule_of(self.prompts.dataset, hypothesis) != NO_RULE
+        # the limit of an answer about one row is meant for a sentence
+        messages, tokens = self.prompts.translation(hypothesis), max(1_024, self.options.max_tokens)
+        code, fault, attempt = None, NO_RULE_YET, 0
+        for attempt in range(1, ASKS + 1) if has_rule else ():
+            answer = await self._ask(messages, max_tokens=tokens)
+            code, fault = await self._code_of(answer, is_last=attempt == ASKS)
+            is_final = fault in ("", NO_PROGRAM, answer.refusal)
+            self._chat.judge(answer, None if is_final else fault, is_usable=self.falls_back)
+            if is_final:
+                break
             said = {"role": "assistant", "content": answer.text.strip()[:REPEATED_LIMIT] or "(empty)"}
             words = f"That cannot be used: {fault}. Write the whole function again, as code alone."
             messages = [*messages, said, question(words)]
-        return translated(code=None, reason=fault, attempts=ASKS)
+        identity = hypothesis_id(hypothesis)
+        translation = Translation(hypothesis=identity, code=code, reason=fault or None, attempts=attempt)
+        self.on_program(translation)
+        return translation
 
-    async def _code_of(self, answer: str, *, is_last: bool) -> tuple[str | None, str]:
+    async def _code_of(self, answer: Completion, *, is_last: bool) -> tuple[str | None, str]:
         """Return the code of an answer that passes the check, or its fault."""
-        if REFUSAL.match(answer):
-            return None, NO_PROGRAM
+        if answer.refusal or REFUSAL.match(answer.text):
+            return None, answer.refusal or NO_PROGRAM
         try:
-            program = self._read(answer)
+            program = self._read(answer.text)
             await self._check(program, is_last=is_last)
         except ProgramFault as error:
             return None, str(error)
@@ -156,22 +135,20 @@ class ProgramLearner:
 
         At the last attempt a program may leave rows with a missing cell unanswered.
         """
-        rows = self._prompts.dataset.train[:CHECKED]
+        rows = self.prompts.dataset.train[:CHECKED]
         for row, prediction in zip(rows, await self._apply(program, rows), strict=True):
             cells = self._columns.cells(row, program.columns)
             if prediction.value is None and not (is_last and None in cells):
                 given = ", ".join(f"{name} = {cell!r}" for name, cell in zip(program.columns, cells, strict=True))
                 raise ProgramFault(f"on the row with {given[:REPEATED_LIMIT]} {prediction.reason}")
 
-    # --- from a program to its answers ------------------------------------------------------------------------------
-
     async def _apply(self, program: Program, rows: Sequence[Row]) -> list[Prediction]:
         if not rows:
             return []
         cells = [self._columns.cells(row, program.columns) for row in rows]
         yes = await self._answers_about(program, cells) if program.questions else {}
-        given = await self._sandbox.run(program, cells, yes)
-        return [prediction_of(row, each, program, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
+        given = await self.sandbox.run(program, cells, yes)
+        return [prediction_of(row, each, program, self.prompts.dataset) for row, each in zip(rows, given, strict=True)]
 
     async def _answers_about(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
         """Return the answers to all questions of a program about texts, those of no earlier program in one round.
@@ -189,16 +166,11 @@ class ProgramLearner:
         return yes
 
     async def _ask_about(self, words: str, id_: str, text: str) -> TextAnswer:
-        yes = None
-        with suppress(PromptRefused):
-            messages = self._prompts.about_text(words, text)
-            said = await self._ask(messages, max_tokens=self._options.max_tokens)
-            yes = True if _YES.match(said.text) else False if _NO.match(said.text) else None
-            self._chat.judge(said, "neither yes nor no" if yes is None else None)
-        if yes is None:
-            self._counters.add(unparsable=1)
+        said = await self._ask(self.prompts.about_text(words, text), max_tokens=self.options.max_tokens)
+        yes = True if _YES.match(said.text) else False if _NO.match(said.text) else None
+        self._chat.judge(said, "neither yes nor no" if yes is None else None)
         answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
-        self._on_program(answer)
+        self.on_program(answer)
         return answer
 
 
@@ -207,19 +179,17 @@ def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) ->
     value: Value | None = None
     fault = given.fault and f"it fails: {given.fault}"
     if not fault:
-        value = _label(given.value, dataset) if dataset.task == "classification" else _number(given.value)
+        value = _value(given.value, dataset)
         outputs = f"one of the labels {', '.join(dataset.classes)}" if dataset.classes else "a finite number"
         fault = "" if value is not None else f"it gives {given.value!r}, which is not {outputs}"
     explanation = "" if given.branch is None else program.words(given.branch)
     return Prediction(row=row.id, value=value, branch=given.branch, explanation=explanation, reason=fault or None)
 
 
-def _label(value: object, dataset: Dataset) -> str | None:
-    """The label that a value is; a whole number is the label written so."""
-    whole = str(int(value)) if isinstance(value, int | float) and math.isfinite(value) and value == int(value) else ""
-    return next((said for said in (str(value), whole) if said in dataset.classes), None)
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number and isinstance(value, int | float) else None
+def _value(given: object, dataset: Dataset) -> Value | None:
+    """The label or the number that a program gives; a whole number is the label written so."""
+    number = float(given) if isinstance(given, int | float) and math.isfinite(given) else None
+    if dataset.task == "regression":
+        return None if isinstance(given, bool) else number
+    whole = str(int(given)) if isinstance(given, int | float) and number is not None and number.is_integer() else ""
+    return next((label for label in (str(given), whole) if label in dataset.classes), None)

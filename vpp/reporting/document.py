@@ -10,18 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from vpp.data.dataset import Dataset
 from vpp.environment import app_folder
-from vpp.findings.baselines import MODEL_NAMES, baselines, with_prompted
-from vpp.findings.comparison import left_out_text, seeds, seeds_blocks, seeds_table
+from vpp.findings.baselines import baselines, with_prompted
+from vpp.findings.comparison import candidate, compare, seeds, seeds_blocks, seeds_table, standings
 from vpp.findings.hypotheses import hypotheses_of, weight_cards, weight_words
+from vpp.findings.options import GRADINGS, METHODS
 from vpp.findings.programs import program_folds, program_readings
 from vpp.findings.result import caveats, evidence_measure, weights_words
-from vpp.findings.rows import calibrated, evaluated_rows, headline, mistakes, row_table, trust
-from vpp.findings.scores import averaged_score, score_text
+from vpp.findings.rows import Rows, calibrated, evaluated_rows, headline, mistakes, row_table, trust
 from vpp.findings.slices import slices, worst_by_column
 from vpp.findings.status import finish_words, rows_sentence, steps_done, withheld
 from vpp.findings.verdict import blocks, run_verdict
@@ -31,8 +31,7 @@ from vpp.runs.directory import RunDirectory, write_atomically
 from vpp.runs.group import Group
 from vpp.runs.journal import RunReader, Snapshot
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES, Config
+from vpp.settings import Config
 from vpp.show.blocks import Code, Heading, Metrics, Note, Quote, Table
 from vpp.show.markup import html, markdown, markdown_text, plain, text
 from vpp.show.words import NOTICEABLE, capitalised, counted, cut, integer
@@ -83,7 +82,7 @@ def two_pages(reader: RunReader) -> Iterator[object]:
 def method(snapshot: Snapshot) -> Table:
     spec, view, usage = snapshot.spec, snapshot.view, snapshot.usage
     config = spec.config
-    ran = f"{METHOD_NAMES[config.method]}: {counted(config.size, 'hypothesis', 'hypotheses')}"
+    ran = f"{METHODS[config.method].name}: {counted(config.size, 'hypothesis', 'hypotheses')}"
     if spec.pooled:
         ran = f"The last hypotheses of {counted(len(spec.pooled), 'run')}, weighed together: {integer(config.size)}"
     if not config.is_weighing:
@@ -110,10 +109,8 @@ def _likelihood(config: Config, task: str) -> str:
     if task == "regression":
         tau = "is integrated out" if config.tau == "auto" else f"is {config.tau}"
         return f"Normal: an answer misses with variance τ, which {tau}."
-    if config.likelihood == "logprobs":
-        return "The probability that the model gives to the true label."
-    share = "is integrated out for each hypothesis" if config.epsilon == "auto" else f"is {config.epsilon}"
-    return f"An answer is wrong with probability ε, which {share}."
+    noise = "is integrated out for each hypothesis" if config.epsilon == "auto" else f"is {config.epsilon}"
+    return GRADINGS[config.likelihood][1].format(noise)
 
 
 def data(dataset: Dataset) -> Table:
@@ -144,11 +141,12 @@ def citation(snapshot: Snapshot, run: str) -> Note:
 
 def appendix(reader: RunReader) -> Mapping[str, tuple[object, ...]]:
     snapshot, dataset = reader.refresh(), reader.dataset()
+    rows = evaluated_rows(snapshot.view, snapshot.spec.config, dataset)
     sections: Mapping[str, Iterable[object]] = {
         "Programs": programs(reader, snapshot, dataset),
-        "Simple models": simple_models(reader, snapshot.view, dataset),
-        "Calibration and evidence": calibration(reader, snapshot, dataset),
-        "Slices": by_column(snapshot, dataset),
+        "Simple models": simple_models(reader, dataset),
+        "Calibration and evidence": calibration(reader, snapshot, rows),
+        "Slices": worst_by_column(slices(rows)) if rows else (),
         "How far to trust this": map(Note, (*caveats(snapshot, dataset), *withheld(reader.directory))),
         "Options and table": options(snapshot, dataset),
         "Versions and hashes": [versions(snapshot)],
@@ -168,31 +166,19 @@ def programs(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterato
             yield from (Quote(each.words, tuple(filter(None, [share]))), *fold.blocks)
 
 
-def simple_models(reader: RunReader, view: RunView, dataset: Dataset) -> Iterator[object]:
-    if not dataset.test:
-        return
-    simple, test = with_prompted(baselines(dataset), reader.directory, dataset), view.evaluations.get("test")
-    lines = [(MODEL_NAMES[model.name], score_text(model.score)) for model in simple.models]
-    if test:
-        lines.insert(0, ("this run", score_text(averaged_score(test, dataset))))
-    score = "right on test rows" if dataset.classes else "mean squared error"
-    yield Table(head=("model", score), rows=lines, right=(1,))
-    yield from map(Note, filter(None, [left_out_text(simple)]))
+def simple_models(reader: RunReader, dataset: Dataset) -> Iterator[object]:
+    """Yield the run and the simple models side by side, without a heading; nothing before the test rows are asked."""
+    if dataset.test:
+        simple = with_prompted(baselines(dataset), reader.directory, dataset)
+        yield from islice(standings(compare([candidate(reader)]), simple), 1, None)
 
 
-def calibration(reader: RunReader, snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
-    view, config = snapshot.view, snapshot.spec.config
-    rows = evaluated_rows(view, config, dataset)
+def calibration(reader: RunReader, snapshot: Snapshot, rows: Rows | None) -> Iterator[object]:
+    view = snapshot.view
     if rows and rows.test.split == "test":
         yield from (*trust(rows, run_verdict(reader.directory, view)), *calibrated(rows))
     if view.population and (evidence := tuple(evidence_measure(snapshot))):
         yield Metrics(evidence)
-
-
-def by_column(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:
-    rows = evaluated_rows(snapshot.view, snapshot.spec.config, dataset)
-    if rows and (found := slices(rows)).by_column:
-        yield from worst_by_column(found)
 
 
 def options(snapshot: Snapshot, dataset: Dataset) -> Iterator[object]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpp import __version__
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.findings.hypotheses import particles
 from vpp.findings.result import evidence
@@ -27,7 +27,6 @@ from vpp.show.markup import REPLACEMENT
 if TYPE_CHECKING:
     from xarray import DataTree
 
-HOW_TO_GET = "xarray is not installed: pip install xarray 'h5netcdf[h5py]'"
 Group = tuple[str, str, tuple[str, ...], Any]
 """A variable: its group, name, dimensions and values."""
 
@@ -45,7 +44,7 @@ def data_tree(reader: RunReader) -> "DataTree":
     abstention, with the classes as an attribute; numbers have NaN for one.
     """
     if not all(map(find_spec, ("xarray", "h5netcdf", "h5py"))):
-        raise InputError(HOW_TO_GET)
+        raise InputError("xarray is not installed: pip install xarray 'h5netcdf[h5py]'")
     import xarray  # late: it takes a second
 
     snapshot, dataset = reader.refresh(), reader.dataset()
@@ -93,11 +92,16 @@ def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
         terms = log_likelihood_terms(answers, rows, dataset, config)
         yield "log_likelihood", "y", ("chain", "draw", "row"), terms[None]
         yield "posterior_predictive", "y", ("chain", "draw", "row"), _numbers(answers, dataset)[None]
-        yield "observed_data", "y", ("row",), _targets(rows, dataset)
+        yield "observed_data", "y", ("row",), _numbers([tuple(row.target for row in rows)], dataset)[0]
     if final := final_answers(snapshot.view, dataset, "test"):
         rows, answers = final
         yield "predictions", "y", ("chain", "draw", "test_row"), _numbers(answers, dataset)[None]
-        yield "predictions_constant_data", "target", ("test_row",), _targets(rows, dataset)
+        yield (
+            "predictions_constant_data",
+            "target",
+            ("test_row",),
+            _numbers([tuple(row.target for row in rows)], dataset)[0],
+        )
 
 
 def _storable(text: str) -> str:
@@ -112,10 +116,6 @@ def _numbers(answers: Sequence[Sequence[Answer]], dataset: Dataset) -> Any:
         number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
         return np.array([[number.get(vote, -1) for vote in each] for each in votes], dtype=np.int64)
     return np.array([[np.nan if vote is None else float(vote) for vote in each] for each in votes])
-
-
-def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
-    return _numbers([tuple(row.target for row in rows)], dataset)[0]
 
 
 STATUS: Mapping[str, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "interrupted": "FAILED"}

@@ -12,7 +12,7 @@ from pydantic import PlainSerializer, TypeAdapter
 from pydantic_core import from_json, to_json
 
 from vpp.findings.hypotheses import Basis, Idea, Particle, merge_ideas, particles, similarity
-from vpp.findings.points import Point, figures, points, reject_option
+from vpp.findings.points import Point, evaluated_points, figures
 from vpp.findings.result import result
 from vpp.findings.ruled_out import RuledOut, ruled_out
 from vpp.findings.verdict import run_verdict
@@ -47,8 +47,6 @@ def _point(point: Point) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The file: the findings of a run."""
-
     schema: int = SCHEMA_VERSION
     name: str
     verdict: str | None
@@ -83,7 +81,7 @@ def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
     view, spec, dataset, started = snapshot.view, snapshot.spec, reader.dataset(), snapshot.view.start
     ideas, test, verdict = merge_ideas(view, dataset), view.evaluations.get("test"), run_verdict(reader.directory, view)
     beginning: Json = {name: getattr(started, name, {}) for name in ("config", "models", "templates", "versions")}
-    near, reject = similarity(ideas, dataset), reject_option(view, spec.config, dataset, of=test)
+    near = similarity(ideas, dataset)
     return Contents(
         name=spec.name,
         verdict=str(verdict) if verdict else None,
@@ -95,7 +93,7 @@ def _contents(reader: RunReader, snapshot: Snapshot) -> Contents:
         similarity=[] if near is None else near.round(DIGITS).tolist(),
         particles=particles(view, dataset),
         ruled_out=ruled_out(view, dataset),
-        disagreement=tuple(points(test, dataset, reject)) if test else (),
+        disagreement=tuple(evaluated_points(test, view, spec.config, dataset)) if test else (),
         **beginning,
         dataset=spec.dataset,
         result={**result(reader.directory, view), "status": snapshot.state},

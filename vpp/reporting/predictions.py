@@ -18,7 +18,7 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.findings.points import Point, figures, points, questions, reject_option, votes_on
+from vpp.findings.points import Point, evaluated_points, figures, questions, votes_on
 from vpp.findings.rows import reason_words
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
@@ -38,9 +38,9 @@ Beside = Mapping[str, Sequence[str | None]]
 def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
     dataset, snapshot = reader.dataset(), reader.refresh()
-    test = snapshot.view.evaluations.get("test")
-    reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=test)
-    by_id = {point.row.id: point for point in points(test, dataset, reject)} if test else {}
+    view, test = snapshot.view, snapshot.view.evaluations.get("test")
+    every = evaluated_points(test, view, snapshot.spec.config, dataset) if test else []
+    by_id = {point.row.id: point for point in every}
     rows = [by_id[row] for row in test.rows] if test else []
     lines = [{"truth": p.row.target, **_cells(p), **_numbered("particle", p.votes)} for p in rows]
     return _csv([point.row for point in rows], lines, inputs=dataset.inputs)
@@ -87,14 +87,18 @@ def _tidy(value: float) -> float | None:
 def _csv(
     rows: Sequence[Row], lines: Sequence[Line], *, inputs: Sequence[str], beside: Beside = MappingProxyType({})
 ) -> bytes:
+    row_column, *own = _unlike(("row", *(lines[0] if lines else ())), (*inputs, *beside))
+    records = (
+        (str(row.id), *(cell for _, cell in row.inputs), *(cells[row.id] for cells in beside.values()), *line.values())
+        for row, line in zip(rows, lines, strict=True)
+    )
+    return _encoded([map(safe_cell, (row_column, *inputs, *beside, *own)), *(map(_cell, each) for each in records)])
+
+
+def _encoded(records: Iterable[Iterable[str]]) -> bytes:
     """UTF-8 with `\\r\\n` after each line (RFC 4180)."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    row_column, *own = _unlike(("row", *(lines[0] if lines else ())), (*inputs, *beside))
-    writer.writerow(map(safe_cell, (row_column, *inputs, *beside, *own)))
-    for row, line in zip(rows, lines, strict=True):
-        came = (*(cell for _, cell in row.inputs), *(cells[row.id] for cells in beside.values()))
-        writer.writerow(map(_cell, (str(row.id), *came, *line.values())))
+    csv.writer(text).writerows(records)
     return text.getvalue().encode(errors="replace")
 
 
@@ -143,15 +147,13 @@ def sheet_of(answers: Answers, reader: RunReader) -> bytes:
 
 
 def sheet_csv(questions: Sequence[Point], dataset: Dataset) -> bytes:
-    """Write the sheet, most informative rows first, as UTF-8 with `\\r\\n` after each line (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(map(safe_cell, (*dataset.inputs, dataset.target, BITS)))
+    """Write the sheet, most informative rows first."""
     notations = {column.name: column.notation for column in dataset.columns}
-    for question in questions:
-        cells = (_written(cell, notations.get(name)) for name, cell in question.row.inputs)
-        writer.writerow((*cells, "", f"{question.bits:.3f}"))
-    return text.getvalue().encode(errors="replace")
+    records = (
+        (*(_written(cell, notations.get(name)) for name, cell in each.row.inputs), "", f"{each.bits:.3f}")
+        for each in questions
+    )
+    return _encoded([map(safe_cell, (*dataset.inputs, dataset.target, BITS)), *records])
 
 
 def _written(cell: str | None, notation: Notation | None) -> str:

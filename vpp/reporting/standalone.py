@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import chain
 from pprint import pformat
 from typing import Any
 
@@ -45,16 +46,13 @@ class LeftOut:
         return one_line(f"left out, {percent(self.weight)} of the weight: {self.text} ({self.reason})")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Hypothesis:
     text: str
+    weight: float
+    copies: int
+    noise: float | None
     program: Program
-    weight: float = 0.0
-    copies: int = 0
-    noise: float | None = None
-
-    def add(self, weight: float, noise: float | None) -> None:
-        self.weight, self.copies, self.noise = self.weight + weight, self.copies + 1, noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +90,14 @@ def standalone(reader: RunReader) -> Standalone:
     train = rest.evaluations.get("train")
     reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluations.get("test", train))
     noise = train.noise if train and train.noise and dataset.classes else (None,) * len(kept)
-    own = {identity: _Hypothesis(view.texts[identity], program) for identity, program in programs.items()}
-    for slot, weight, epsilon in zip(kept, weights, noise, strict=True):
-        own[view.population[slot].hypothesis].add(weight, epsilon)
+    ids = [view.population[slot].hypothesis for slot in kept]
+    shares, noise_of = totals(zip(ids, weights, strict=True)), dict(zip(ids, noise, strict=True))
+    own = [_Hypothesis(view.texts[id_], shares[id_], ids.count(id_), noise_of[id_], programs[id_]) for id_ in programs]
     lines = [
-        *_head(reader.directory.id, dataset, left_out),
-        *_functions(sorted(own.values(), key=lambda each: -each.weight)),
+        *_comment(f"Run {reader.directory.id}: it predicts {dataset.target!r}."),
+        *chain.from_iterable(map(_comment, (left_out_words(left_out), *(each.words for each in left_out)))),
+        "",
+        *_functions(sorted(own, key=lambda each: -each.weight)),
         *_rule(reject, train.constant if train else None, dataset),
         *_cells(dataset, columns, programs),
     ]
@@ -158,14 +158,6 @@ def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunVie
 
 
 # --- what the template lacks -----------------------------------------------------------------------------------------
-
-
-def _head(run: str, dataset: Dataset, left_out: Sequence[LeftOut]) -> Iterator[str]:
-    yield from _comment(f"Run {run}: it predicts {dataset.target!r}.")
-    yield from _comment(left_out_words(left_out))
-    for each in left_out:
-        yield from _comment(each.words)
-    yield ""
 
 
 def _cells(dataset: Dataset, columns: Columns, programs: dict[str, Program]) -> Iterator[str]:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from vpp import __version__
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, EndpointRefused, InputError, RunError, VppError
-from vpp.events import Constant, Votes, hypothesis_id, mixture_of
+from vpp.events import Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, try_schema
@@ -32,25 +32,14 @@ from vpp.llm.prompts import ModelLimits
 from vpp.llm.protocol import SCHEMA
 from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.posterior.prediction import Mixture
-from vpp.problem import Prediction, Problem, Translation, averages_of
+from vpp.problem import Learner, Prediction, Problem, Translation, averages_of
 from vpp.programs.sandbox import Sandbox
+from vpp.runs import preparation
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Answer, Entry, JournalReader
-from vpp.runs.preparation import (
-    check_prompts_fit,
-    fit_cells,
-    learner_prompts,
-    limits_of,
-    optimizer_prompts,
-    problem_of,
-    program_prompts,
-)
+from vpp.runs.journal import Answer, Entry, RunReader
 from vpp.runs.process import LIBRARY, OnLoading, demo_server, endpoint_for, model_server
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Keys, Prices, RunSpec
-from vpp.runs.view import RunView
 from vpp.settings import SAMPLES_TEMPERATURE
-
-TEST_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +51,8 @@ class Access:
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer = lambda *_: None
     on_program: OnProgram = lambda _: None
-    answers: Sequence[Entry] | None = None
-    """Answers of an earlier worker, which need no call; None: programs alone, all that were recorded."""
+    answers: Sequence[Entry] = ()
+    """Recorded answers, which need no call."""
     cap: Cap = NO_CAP
     max_attempts: int = MAX_ATTEMPTS
     on_loading: OnLoading = lambda _: None
@@ -91,66 +80,63 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         served = replace(spec.endpoint, concurrency=spec.ceiling)
         ends = await open_endpoints(stack, served, access, budget, cache=cache, prices=spec.prices)
         limits = await _limits(spec.endpoint, *ends)
-        spec = await with_carrier(directory, spec, ends[0], access)
-        before, spec = spec, fit_cells(spec, dataset, limits)
+        spec = await with_schema_test(directory, spec, ends[0], access)
+        before, spec = spec, preparation.fit_cells(spec, dataset, limits)
         if spec != before:
             directory.amend(cell_limit=spec.cell_limit)
-        check_prompts_fit(spec, dataset, limits)
+        preparation.check_prompts_fit(spec, dataset, limits)
         options = LearnerOptions(
             seed=spec.config.seed,
             max_tokens=limits[0].max_tokens,
             temperature=SAMPLES_TEMPERATURE if spec.config.learner_samples > 1 else 0.0,
             samples=spec.config.learner_samples,
         )
-        prompts = learner_prompts(spec, dataset)
+        prompts = preparation.learner_prompts(spec, dataset)
         by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
-        by_row.preload((e.hypothesis, e.prediction) for e in access.answers or () if isinstance(e, Answer))
-        optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
+        by_row.preload((e.hypothesis, e.prediction) for e in access.answers if isinstance(e, Answer))
+        optimizer = LlmOptimizer(ends[1], preparation.optimizer_prompts(spec, dataset), limits[1], counters=counters)
+        problem = replace(preparation.problem_of(spec, dataset), learner=by_row, optimizer=optimizer)
         if spec.config.has_programs:
-            learner = await _programs(stack, directory, spec, (ends[0], by_row, options), access)
+            learner = await _programs(stack, spec, dataset, access, models=(ends[0], by_row, options))
             problem = replace(problem, learner=learner, reader=by_row)
         yield Session(problem=problem, by_row=by_row, budget=budget, learner_limits=limits[0])
 
 
 @asynccontextmanager
 async def open_learner(
-    directory: RunDirectory, access: Access, texts: Sequence[str], programs: Sequence[Translation] | None = ()
-) -> AsyncIterator[LlmLearner | ProgramLearner]:
-    """Open what predicts for these texts: the run's programs alone if they need no model, else a session.
+    directory: RunDirectory, access: Access, texts: Sequence[str], *, reads_rows: bool
+) -> AsyncIterator[Learner]:
+    """Open what predicts for these texts: their programs alone if they need no model, else a session.
 
-    programs: of texts that the run does not have; None for the learner that reads each row itself.
+    reads_rows: whether the learner reads each row itself, also in a run with programs.
     """
-    spec, nobody = directory.spec(), cast(Any, None)
+    spec = directory.spec()
     async with AsyncExitStack() as stack:
-        if spec.config.has_programs and programs is not None:
+        if spec.config.has_programs and not reads_rows:
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
-            learner = await _programs(stack, directory, spec, (nobody, nobody, options), access)
-            learner.preload_programs(programs)
-            if not any(map(learner.needs_model, texts)):
-                yield learner
+            nobody, dataset = cast(Any, None), load_dataset(directory, spec)
+            programs = await _programs(stack, spec, dataset, access, models=(nobody, nobody, options))
+            if not any(map(programs.needs_model, texts)):
+                yield programs
                 return
         session = await stack.enter_async_context(open_session(directory, access))
-        if programs is None or not isinstance(session.problem.learner, ProgramLearner):
-            yield session.by_row
-            return
-        session.problem.learner.preload_programs(programs)
-        yield session.problem.learner
+        yield session.by_row if reads_rows else session.problem.learner
 
 
 async def _programs(
     stack: AsyncExitStack,
-    directory: RunDirectory,
     spec: RunSpec,
-    models: tuple[Endpoint, LlmLearner, LearnerOptions],
+    dataset: Dataset,
     access: Access,
+    *,
+    models: tuple[Endpoint, LlmLearner, LearnerOptions],
 ) -> ProgramLearner:
-    """Return the learner that translates hypotheses, with the programs that the run has."""
+    """Return the learner that translates hypotheses, with the programs that are recorded."""
     endpoint, by_row, options = models
     learner = ProgramLearner(
         by_row,
         endpoint,
-        program_prompts(spec, load_dataset(directory, spec)),
+        preparation.program_prompts(spec, dataset),
         options,
         await stack.enter_async_context(Sandbox()),
         counters=access.counters,
@@ -158,38 +144,37 @@ async def _programs(
         on_program=access.on_program,
         on_answer=access.on_answer,
     )
-    entries = JournalReader(directory.journal).read().answers.programs if access.answers is None else access.answers
-    learner.preload_programs(each for each in entries if not isinstance(each, Answer))
+    learner.preload_programs(each for each in access.answers if not isinstance(each, Answer))
     return learner
 
 
-async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
+async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> preparation.Limits:
     """Return the limits of the two models, as the user or else their servers state them."""
     if spec.context_length:
-        return limits_of(spec, spec.context_length, spec.context_length)
+        return preparation.limits_of(spec)
     both = dict.fromkeys((learner, optimizer))
     lengths = dict(zip(both, await asyncio.gather(*map(_context_length, both)), strict=True))
-    return limits_of(spec, lengths[learner], lengths[optimizer])
+    return preparation.limits_of(spec, lengths[learner], lengths[optimizer])
 
 
 async def _context_length(endpoint: Endpoint) -> int:
     with suppress(EndpointError):
         if length := (await endpoint.models()).get(endpoint.model, 0):
             await endpoint.keep_to_slots()
-        return length
+            return length
     return 0
 
 
-async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, access: Access) -> RunSpec:
-    """Test whether the learner's server honours a schema and record it in run.json; return the spec with it.
+async def with_schema_test(directory: RunDirectory, spec: RunSpec, learner: Endpoint, access: Access) -> RunSpec:
+    """Test whether the learner's server honours a JSON schema; record it in run.json, and return the spec with it.
 
     At the run's cap, or if the server answers no test call, nothing is recorded: the next worker tests. Raises
     EndpointUnreachable.
     """
-    is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
+    is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood != "logprobs"
     if not is_needed or spec.structured_as or access.cap.is_reached(access.counters):
         return spec
-    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=TEST_ATTEMPTS)
+    limits = Limits(timeout_s=spec.endpoint.timeout_s, max_attempts=2)
     budget = Budget(access.counters)  # the test counts in `sent` and `cost` alone
     endpoint = Endpoint(learner.server, limits=limits, budget=budget, price=spec.prices.learner)
     try:
@@ -200,9 +185,9 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
         await endpoint.aclose()
     if not answer:
         return spec
-    carrier = SCHEMA if outcome == "honoured" else "off"
-    directory.amend(structured_as=carrier)
-    return replace(spec, structured_as=carrier)
+    structured_as = SCHEMA if outcome == "honoured" else "off"
+    directory.amend(structured_as=structured_as)
+    return replace(spec, structured_as=structured_as)
 
 
 def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
@@ -317,7 +302,7 @@ async def _check(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[CheckResult, 
         tokens = {"learner_max_tokens": spec.learner_max_tokens, "optimizer_max_tokens": spec.optimizer_max_tokens}
         for endpoint, roles in servers.items():
             async for finding in check(endpoint, Trial(roles=roles, concurrency=spec.in_flight, **tokens)):
-                yield CheckResult(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+                yield CheckResult(roles=roles, base_url=endpoint.server.base_url, model=endpoint.model, finding=finding)
 
 
 # Questions after the run
@@ -336,19 +321,10 @@ class Answers:
     """(K,) normalised."""
     predictions: tuple[tuple[Prediction, ...], ...]
     """(K, N)."""
-    task: str
-    target: str
-    classes: tuple[str, ...] = ()
+    mixture: Mixture
+    """Their predictive law, with noise and constant answer as at the run's evaluation."""
     step: int | None = None
     """The last complete step when the particles were read."""
-    noise: tuple[float, ...] = ()
-    """Mass of each particle's wrong labels, as at the run's evaluation; empty for votes."""
-    constant: Constant | None = None
-    """The constant answer, as at the run's evaluation."""
-
-    @property
-    def mixture(self) -> Mixture:
-        return mixture_of(self.weights, self.noise, self.constant, self.classes)
 
 
 class Asking:
@@ -359,38 +335,34 @@ class Asking:
 
     def __init__(
         self,
-        directory: RunDirectory,
+        reader: RunReader,
         rows: Sequence[Row],
         *,
-        view: RunView | None = None,
         texts: Sequence[str] = (),
         answers: Mapping[tuple[str, int], Prediction] = NO_ANSWERS,
         programs: Sequence[Translation] | None = (),
     ) -> None:
-        """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
+        """texts: hypotheses to ask in the place of the particles, which only `by_pair` answers.
 
         answers: predictions that are not asked for, by hypothesis id and row id. programs: of texts that the run does
         not have; None to have the learner read each row itself. Raises RunError without particles.
         """
-        journal = JournalReader(directory.journal).read()
-        view = view or journal.view
-        if not view.population:
-            raise RunError(f"{directory.path} has no particles yet: wait for its first step")
+        snapshot, recorded = reader.refresh(), reader.read_answers()
+        self._directory, self._spec, self._view = reader.directory, snapshot.spec, snapshot.view
+        if not self._view.population:
+            raise RunError(f"{self._directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
-        self._directory, self._spec, self._programs = directory, directory.spec(), programs
-        self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
-        self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
-        self._evaluation = None if texts else view.evaluations.get("train")
-        self._step = view.last_step
+        self._texts = tuple(texts) or tuple(self._view.texts[each.hypothesis] for each in self._view.population)
         pairs = {(hypothesis_id(text), row.id) for text in self._texts for row in self.rows}
         self._before = {pair: answer for pair, answer in answers.items() if pair in pairs}
         self._answers: dict[tuple[str, int], Prediction] = {}
+        self._reads_rows = programs is None
+        self._programs = [*recorded.programs, *(programs or ())]
         self.total = len(pairs) - len(self._before)
         """Questions. Unreadable answers need more calls."""
-        has_programs = programs is not None and self._spec.config.has_programs
-        translations = (*journal.answers.translations.values(), *(programs or ())) if has_programs else ()
-        by_program = {each.hypothesis for each in translations if each.code is not None}
-        n_free = sum(hypothesis in by_program for hypothesis, _ in pairs)
+        has_programs = self._spec.config.has_programs and not self._reads_rows
+        translated = {each.hypothesis for each in self._programs if isinstance(each, Translation) and each.code}
+        n_free = sum(hypothesis in translated for hypothesis, _ in pairs) if has_programs else 0
         self.calls = self._spec.config.learner_samples * max(0, self.total - n_free)
         """Calls needed if every answer can be read, and no program asks about a text."""
 
@@ -411,29 +383,26 @@ class Asking:
 
         texts = list(dict.fromkeys(self._texts))
         size = -(-IN_FLIGHT // len(texts))
-        access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
-        async with open_learner(self._directory, access, texts, self._programs) as learner:
-            learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._before.items())
+        before = [Answer(hypothesis=id_, prediction=each, attempts=1) for (id_, _), each in self._before.items()]
+        access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep, answers=[*self._programs, *before])
+        async with open_learner(self._directory, access, texts, reads_rows=self._reads_rows) as learner:
             for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
                 await together(learner.predict(text, self.rows[first : first + size]) for text in texts)
-        return self.whole()
+        return self.complete_rows()
 
-    def whole(self) -> Answers:
+    def complete_rows(self) -> Answers:
         """Return the rows that every hypothesis has answered."""
         answers, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answers for identity in identities))
-        dataset, evaluated = self._spec.dataset, self._evaluation
+        weights, evaluated = self._view.weights, self._view.evaluations.get("train")
+        noise, constant = (evaluated.noise, evaluated.constant) if evaluated else ((), None)
         return Answers(
             rows=rows,
             texts=self._texts,
-            weights=self._weights,
+            weights=weights,
             predictions=tuple(tuple(answers[identity, row.id] for row in rows) for identity in identities),
-            task=dataset["task"],
-            target=dataset["target"],
-            classes=tuple(dataset["classes"]),
-            step=self._step,
-            noise=evaluated.noise if evaluated else (),
-            constant=evaluated.constant if evaluated else None,
+            mixture=mixture_of(weights, noise, constant, tuple(self._spec.dataset["classes"])),
+            step=self._view.last_step,
         )
 
 
@@ -473,16 +442,9 @@ class Background(Generic[Q]):
     """Questions asked in another thread; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
-        self.asking = asking
-        self._began_at, self._end_at, self._end = time.monotonic(), 0.0, threading.Event()
-        self._future = asyncio.run_coroutine_threadsafe(self._go(keys, cache_dir), background_loop())
-
-    async def _go(self, keys: Keys, cache_dir: Path) -> Any:
-        try:
-            return await self.asking.go(keys=keys, cache_dir=cache_dir)
-        finally:
-            self._end_at = time.monotonic()
-            self._end.set()
+        self.asking, self._began_at = asking, time.monotonic()
+        going = asking.go(keys=keys, cache_dir=cache_dir)
+        self._future: futures.Future[Any] = asyncio.run_coroutine_threadsafe(going, background_loop())
 
     @property
     def is_running(self) -> bool:
@@ -500,23 +462,18 @@ class Background(Generic[Q]):
         error = self._future.exception() if self.outcome == "failed" else None
         return str(error or "") if isinstance(error, VppError | None) else f"{type(error).__name__}: {error}"
 
-    @property
-    def seconds(self) -> float:
-        return (self._end_at or time.monotonic()) - self._began_at
-
     def seconds_left(self) -> float | None:
         """Estimate the seconds left at the pace so far; None before the first answer."""
         done = self.asking.done
-        return self.seconds / done * (self.asking.total - done) if done else None
+        return (time.monotonic() - self._began_at) / done * (self.asking.total - done) if done else None
 
     def result(self) -> Any:
         """Return what the questions gave. Raises the error that ended them."""
         return self._future.result()
 
-    def stop(self, *, wait_s: float = 0) -> None:
-        """Cancel the calls in flight, wait for their ends and keep the answers; no effect once it has ended."""
+    def stop(self) -> None:
+        """Cancel the calls in flight and keep the answers; no effect once it has ended."""
         self._future.cancel()
-        self._end.wait(wait_s)
 
     def wait(self, timeout_s: float) -> bool:
         futures.wait([self._future], timeout_s)

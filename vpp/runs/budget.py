@@ -34,9 +34,9 @@ def cap_words(cap: Cap) -> str:
 
 
 def cap_reached_words(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    spent = f"{counters.sent:,} calls sent"
+    spent = f"{counters.usage.sent:,} calls sent"
     if spec.prices.are_given:
-        spent += f", {money(counters.cost)} spent"
+        spent += f", {money(counters.usage.cost)} spent"
     calls_left = max(0, plan_of(spec).calls - last_complete(view).usage.calls)
     complete = sum(step.step >= 0 for step in view.complete_steps)
     left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left:,} calls are left"
@@ -48,20 +48,16 @@ def plan_of(spec: RunSpec) -> Plan:
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
-RECENT = 5
-"""Last complete steps that the pace is measured on."""
-BYTES_A_TOKEN = 4.0
-"""UTF-8 bytes of a token in a typical prompt."""
+RECENT = 5  # last complete steps that the pace is measured on
+BYTES_A_TOKEN = 4.0  # UTF-8 bytes of a token in a typical prompt
 HYPOTHESIS = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. " * 3
 """Assumed hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
-DEMO_CALLS_A_SECOND = 350.0
-"""Rough rate of the demo model with a page open."""
+DEMO_CALLS_A_SECOND = 350.0  # rough rate of the demo model with a page open
 DEMO_ROUND_S = 0.2
 """Seconds of a round beside the demo model's delay, on two cores with a page open."""
-DEMO_START_S = 3.0
-"""Seconds until a run of the demo model begins."""
+DEMO_START_S = 3.0  # seconds until a run of the demo model begins
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; at most its limit."""
 
@@ -220,19 +216,19 @@ def _expected_calls(spec: RunSpec, view: RunView, usage: Usage, rows: Mapping[st
     return max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view, rows))
 
 
-def _ending_calls(spec: RunSpec, view: RunView, distinct: Mapping[str, int] | None = None) -> float:
+def _ending_calls(spec: RunSpec, view: RunView, rows: Mapping[str, int] | None = None) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
 
     A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
     """
-    sizes, config, last = distinct or row_counts(spec.dataset), spec.config, last_complete(view)
-    texts = {particle.hypothesis for particle in last.population}
-    if config.has_programs:  # only texts that are no programs are read row by row
+    sizes, config, last = rows or row_counts(spec.dataset), spec.config, last_complete(view)
+    read_by_row = {particle.hypothesis for particle in last.population}
+    if config.has_programs:
         scored = (*last.scores.values(), *last.proposal_scores.values())
-        texts &= {each.hypothesis for each in scored if not each.branches}
-    rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
-    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(texts))
-    return float(len(texts) * rows * config.learner_samples + certificates)
+        read_by_row &= {each.hypothesis for each in scored if not each.branches}
+    n_rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
+    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - len(read_by_row))
+    return float(len(read_by_row) * n_rows * config.learner_samples + certificates)
 
 
 @lru_cache(maxsize=256)

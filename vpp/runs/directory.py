@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
@@ -33,8 +34,7 @@ State = Literal["queued", "running", "paused", "stalled", "interrupted", "finish
 T = TypeVar("T")
 NAME_LENGTH = 120
 STALLED_AFTER_S = 30.0
-STARTING_S = 20.0
-"""Seconds that may pass until a new worker holds its run."""
+STARTING_S = 20.0  # seconds that may pass until a new worker holds its run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +103,11 @@ class RunDirectory:
         write_atomically(self.path / "run.json", spec_json(replace(self.spec(), **fields)))
 
     def spec(self) -> RunSpec:
-        """Read run.json. Raises RunError if there is no run, or it cannot be read."""
-        missing = f"{self.path} holds no run: give a directory that `vpp list` names"
-        spec = read_spec(self.path / "run.json", RunSpec, missing=missing)
-        return replace(spec, name=spec.name[:NAME_LENGTH])
+        """Read run.json, again once it is another file. Raises RunError if there is no run, or it cannot be read."""
+        with suppress(OSError):
+            now = (self.path / "run.json").stat()
+            return _spec(self.path, (now.st_ino, now.st_mtime_ns))
+        return _spec(self.path, (0, 0))
 
     def journal_bytes(self) -> int:
         try:
@@ -160,6 +161,12 @@ class RunDirectory:
         if self.is_starting():
             return "queued"
         return view.phase if view.has_ended or view.is_at_cap else "interrupted"
+
+
+@lru_cache(maxsize=2_000)
+def _spec(path: Path, version: tuple[int, int]) -> RunSpec:
+    spec = read_spec(path / "run.json", RunSpec, missing=f"{path} holds no run: give a directory that `vpp list` names")
+    return replace(spec, name=spec.name[:NAME_LENGTH])
 
 
 def write_json(path: Path, value: object, *, sync: bool = True) -> None:

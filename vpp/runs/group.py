@@ -6,7 +6,7 @@ those that the runs recorded. So no model is asked, and every page and command r
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -33,8 +33,7 @@ from vpp.runs.view import RunView, candidates, fold, population_of
 
 POOLING_S = 60.0
 POLL_S = 0.1
-SEED = ", seed "
-"""Stands between the name that a group's runs share and the seed of each."""
+SEED = ", seed "  # stands between the name that a group's runs share and the seed of each
 
 
 def group_of(spec: RunSpec) -> str:
@@ -80,25 +79,23 @@ class Group:
     @property
     def runs(self) -> list[RunDirectory]:
         """Return the runs, by seed."""
-        return sorted((run for run, spec in self._all() if not spec.pooled), key=lambda run: run.spec().config.seed)
+        seeds = {run: spec.config.seed for run, spec in self._members() if not spec.pooled}
+        return sorted(seeds, key=seeds.__getitem__)
 
     @property
     def pooled(self) -> RunDirectory | None:
         """Return the run that pools the others, up to date or not."""
-        return next((run for run, spec in self._all() if spec.pooled), None)
+        return next((run for run, spec in self._members() if spec.pooled), None)
 
-    def _all(self) -> list[tuple[RunDirectory, RunSpec]]:
-        members = []
+    def _members(self) -> Iterator[tuple[RunDirectory, RunSpec]]:
         for run in RunStore(self.folder).runs() if self.name else ():
             with suppress(RunError):
                 if (spec := run.spec()).group == self.name:
-                    members.append((run, spec))
-        return members
+                    yield run, spec
 
     def send(self, command: Command) -> None:
-        for run in self.runs:
-            if run.is_held():
-                run.send_command(command)
+        for run in filter(RunDirectory.is_held, self.runs):
+            run.send_command(command)
 
     def pool(self) -> RunDirectory | None:
         """Return the run that pools the others, written anew if one of them has changed since.

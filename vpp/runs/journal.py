@@ -52,8 +52,7 @@ class Answer:
 
 Entry = Answer | Translation | TextAnswer
 """What a model answered, on a line of its own before the first event that uses it."""
-_ANSWERS = (b'{"hypothesis":', b'{"question":')
-"""How lines with an answer begin."""
+_ANSWERS = (b'{"hypothesis":', b'{"question":')  # how lines with an answer begin
 
 
 def encode(line: Record | Entry) -> bytes:

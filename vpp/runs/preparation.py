@@ -13,32 +13,11 @@ from vpp.data.dataset import Dataset, Row, rows_csv, spec
 from vpp.data.labelling import with_rows
 from vpp.errors import InputError, RunError
 from vpp.events import RunStarted
+from vpp.llm import prompts, templates
 from vpp.llm.answers import LETTERS
 from vpp.llm.gate import Gate, body_of, checked_address
 from vpp.llm.limits import Cap
-from vpp.llm.prompts import (
-    LearnerPrompts,
-    ModelLimits,
-    OptimizerPrompts,
-    ProgramPrompts,
-    check_fit,
-    fitting_cell_limit,
-    seed_sentence,
-)
 from vpp.llm.protocol import SCHEMA
-from vpp.llm.templates import (
-    LETTERED,
-    PAPER,
-    Message,
-    Role,
-    Template,
-    check_templates,
-    chosen_templates,
-    name_of,
-    set_texts,
-    shipped,
-    template_of,
-)
 from vpp.problem import Problem, n_pool
 from vpp.programs.columns import Columns
 from vpp.runs.directory import RunDirectory, load_dataset, run_id
@@ -84,13 +63,14 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     to_json(spec)
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
-    check_templates(spec.templates)
+    templates.check_templates(spec.templates)
     check_letters(spec, dataset)
-    names = {name_of(text, role) for role, text in spec.templates.items()}
-    if endpoint.is_demo and not names <= {None, PAPER}:
-        raise InputError(f"the demo model does not follow worked examples: take templates {PAPER}")
-    if length := endpoint.context_length:
-        check_prompts_fit(fit_cells_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
+    names = {templates.name_of(text, role) for role, text in spec.templates.items()}
+    if endpoint.is_demo and not names <= {None, templates.PAPER}:
+        raise InputError(f"the demo model does not follow worked examples: take templates {templates.PAPER}")
+    if endpoint.context_length:
+        limits = limits_of(endpoint)
+        check_prompts_fit(fit_cells(spec, dataset, limits), dataset, limits)
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
@@ -109,16 +89,16 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
             "use --likelihood 5, or --likelihood labels"
         )
-    if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
+    if is_lettered and templates.name_of(text, "learner") is None and learner_template(spec).text != text:
         raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")
     if not is_lettered and learner_template(spec).style == "letter":
         raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
 
 
-def template_texts(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[Role, str | None]:
+def template_texts(name: str, *, is_demo: bool, preset: str, dataset: Dataset) -> dict[templates.Role, str | None]:
     classes, has_text = dataset.classes, dataset.has_text
-    own = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
-    return set_texts(own)
+    own = templates.chosen_templates(name, is_demo=is_demo, preset=preset, has_text=has_text, is_regression=not classes)
+    return templates.set_texts(own)
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
@@ -193,8 +173,7 @@ def spec_to_continue(spec: RunSpec, view: RunView, *, run: str, name: str, comma
     return replace(spec, config=config, name=name, command=command, start=texts, started_from=run, group="", pooled=())
 
 
-MOST_CHARACTERS = 4_000
-"""Longest sentence in characters: a learner's call carries it whole."""
+MOST_CHARACTERS = 4_000  # longest sentence in characters: a learner's call carries it whole
 LEAST_WEIGHT = 1e-100
 
 
@@ -219,7 +198,7 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
     InputError.
     """
     if spec.start and not spec.is_continued:
-        seed_text = seed_sentence(dataset, spec.config.prior)
+        seed_text = prompts.seed_sentence(dataset, spec.config.prior)
         whole = [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(spec.start, 1)]
         again = [str(number) for number, text in enumerate(whole, 1) if text in whole[: number - 1]]
         if again:
@@ -263,28 +242,29 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
 # Prompts and rows of a run, made of its templates and its data
 
 
-def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
+def learner_prompts(spec: RunSpec, dataset: Dataset) -> prompts.LearnerPrompts:
     template = learner_template(spec)
     is_json = template.style != "letter" and is_structured(spec)
-    return LearnerPrompts(dataset=dataset, template=template, is_structured=is_json, cell_limit=spec.cell_limit)
+    return prompts.LearnerPrompts(dataset=dataset, template=template, is_structured=is_json, cell_limit=spec.cell_limit)
 
 
-def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
-    return ProgramPrompts(dataset=dataset, columns=Columns(dataset), cell_limit=spec.cell_limit)
+def program_prompts(spec: RunSpec, dataset: Dataset) -> prompts.ProgramPrompts:
+    return prompts.ProgramPrompts(dataset=dataset, columns=Columns(dataset), cell_limit=spec.cell_limit)
 
 
-def learner_template(spec: RunSpec) -> Template:
+def learner_template(spec: RunSpec) -> templates.Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
-    own = template_of(spec.templates.get("learner"), role="learner")
-    return shipped("learner", LETTERED) if spec.config.likelihood == "logprobs" and own.style != "letter" else own
+    own = templates.template_of(spec.templates.get("learner"), role="learner")
+    needs_letters = spec.config.likelihood == "logprobs" and own.style != "letter"
+    return templates.shipped("learner", templates.LETTERED) if needs_letters else own
 
 
-def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
-    return OptimizerPrompts(
+def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> prompts.OptimizerPrompts:
+    return prompts.OptimizerPrompts(
         dataset=dataset,
-        refining=template_of(spec.templates.get("optimizer"), role="optimizer"),
-        drawing=template_of(spec.templates.get("prior"), role="prior"),
-        seed_text=seed_sentence(dataset, spec.config.prior),
+        refining=templates.template_of(spec.templates.get("optimizer"), role="optimizer"),
+        drawing=templates.template_of(spec.templates.get("prior"), role="prior"),
+        seed_text=prompts.seed_sentence(dataset, spec.config.prior),
         cell_limit=spec.cell_limit,
     )
 
@@ -297,13 +277,13 @@ def is_structured(spec: RunSpec) -> bool:
 def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
     """Return the run's rows in the order of its steps, without models: a caller that asks them adds them."""
     nobody = cast(Any, None)
-    config, prompts = spec.config, optimizer_prompts(spec, dataset)
+    config, optimizer = spec.config, optimizer_prompts(spec, dataset)
     return Problem(
         dataset=dataset,
         learner=nobody,
         optimizer=nobody,
-        seed_text=prompts.seed_text,
-        shows_predictions=prompts.shows_predictions(prompts.seed_text),
+        seed_text=optimizer.seed_text,
+        shows_predictions=optimizer.shows_predictions(optimizer.seed_text),
         start_texts=spec.start,
         start_prior=spec.start_prior,
         n_written=spec.n_written,
@@ -318,53 +298,52 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
 
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
     """Return the event that opens the journal. versions: of the libraries in use, by name."""
-    learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
-    templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
+    learner, optimizer = learner_template(spec), optimizer_prompts(spec, dataset)
+    hashes = {"learner": learner.sha256, "optimizer": optimizer.refining.sha256, "prior": optimizer.drawing.sha256}
     if spec.config.has_programs:
-        templates |= {role: shipped(role).sha256 for role in ("program", "question")}
+        hashes |= {role: templates.shipped(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
-        seed_text=prompts.seed_text,
+        seed_text=optimizer.seed_text,
         steps=problem_of(spec, dataset).steps,
-        templates=templates,
+        templates=hashes,
         versions=dict(versions),
         models=spec.endpoint.models,
     )
 
 
-def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLimits, ModelLimits]:
-    """Return the limits of learner and optimizer, given their context lengths in tokens; 0 if unknown."""
+Limits = tuple[prompts.ModelLimits, prompts.ModelLimits]
+"""Of learner and optimizer."""
+
+
+def limits_of(spec: EndpointSpec, *lengths: int) -> Limits:
+    """Return the limits, given the models' context lengths in tokens, 0 if unknown; by default as the user says."""
+    learner, optimizer = lengths or (spec.context_length,) * 2
     return (
-        ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
-        ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+        prompts.ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        prompts.ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
     )
 
 
-def fit_cells(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
+def fit_cells(spec: RunSpec, dataset: Dataset, limits: Limits) -> RunSpec:
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
     if spec.cell_limit:
         return spec
     problem = problem_of(spec, dataset)
     batches = [problem.batch(step) for step in range(problem.steps)]
-    limit = fitting_cell_limit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), batches, limits)
-    return replace(spec, cell_limit=limit)
+    both = learner_prompts(spec, dataset), optimizer_prompts(spec, dataset)
+    return replace(spec, cell_limit=prompts.fitting_cell_limit(*both, batches, limits))
 
 
-def fit_cells_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
-    """Return the spec fitted to one context length for both models, in tokens; unchanged if it is 0, for unknown."""
-    limits = limits_of(spec.endpoint, context_length, context_length)
-    return fit_cells(spec, dataset, limits) if context_length else spec
-
-
-def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
-    check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
+def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: Limits) -> None:
+    prompts.check_fit(learner_prompts(spec, dataset), optimizer_prompts(spec, dataset), limits)
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
 
 
-def as_text(messages: Sequence[Message]) -> str:
+def as_text(messages: Sequence[templates.Message]) -> str:
     """Return a conversation as text: the question, with each of the template's turns before it under a heading."""
     *opening, question = messages
     if not opening:

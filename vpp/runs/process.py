@@ -98,17 +98,10 @@ class Slots:
         self._files = [folder / f".slot-{i}" for i in range(count)]
         self._held: BinaryIO | None = None
 
-    def take_now(self) -> bool:
+    def take(self) -> bool:
         """Take a slot if one is free; return whether one is held now. Raises DiskRefused."""
-        for file in self._files if self._held is None else ():
-            self._held = try_lock(file)
-            if self._held is not None:
-                break
+        self._held = self._held or next(filter(None, map(try_lock, self._files)), None)
         return self._held is not None
-
-    async def take(self) -> None:
-        while not self.take_now():
-            await asyncio.sleep(SLOT_POLL_S)
 
     def give_back(self) -> None:
         if self._held is not None:
@@ -121,8 +114,7 @@ class Slots:
 LIBRARY = "xllamacpp"
 SLOTS, CONTEXT = 4, 4_096
 """Answers at a time, and tokens of prompt and answer of each: the prompts of a run fit in."""
-TIMEOUT_S = 3_600.0
-"""Default seconds a call may take: a laptop writes a few words a second."""
+TIMEOUT_S = 3_600.0  # default seconds a call may take: a laptop writes a few words a second
 POLL_S = 0.2
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 """Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""

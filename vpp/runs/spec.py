@@ -17,8 +17,7 @@ from vpp.llm.templates import Role
 from vpp.settings import Config
 
 Count = Annotated[int, Ge(0)]
-MOST_AT_ONCE = 4_096
-"""Upper limit of calls in flight if the user gave no number."""
+MOST_AT_ONCE = 4_096  # upper limit of calls in flight if the user gave no number
 
 
 def row_counts(dataset: Mapping[str, Any]) -> dict[str, int]:

@@ -12,16 +12,11 @@ from pathlib import Path
 from vpp.errors import DiskRefused, RunError
 from vpp.runs.directory import RunDirectory, refusal, write_atomically
 
-EXAMPLE = "example-penguins"
-"""Id and folder of the shipped run of the demo model, SMC."""
-CHAINS_EXAMPLE = "example-penguins-mh"
-"""Id and folder of the shipped run of the demo model, MH."""
-REAL_EXAMPLE = "example-titanic"
-"""Id and folder of the shipped run of a language model."""
-TEXT_EXAMPLE = "example-messages"
-"""Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
-PAPER_EXAMPLE = "example-sum-parity"
-"""Id and folder of the shipped run of a language model on a task of the paper, in the paper's setting."""
+# Ids and folders of the shipped runs
+EXAMPLE, CHAINS_EXAMPLE = "example-penguins", "example-penguins-mh"  # of the demo model: smc, and mh
+REAL_EXAMPLE = "example-titanic"  # of a language model
+TEXT_EXAMPLE = "example-messages"  # of a language model that weighs a person's hypotheses about texts
+PAPER_EXAMPLE = "example-sum-parity"  # of a language model on a task of the paper, in the paper's setting
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, PAPER_EXAMPLE)
 
 

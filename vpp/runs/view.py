@@ -5,26 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+from vpp import events
 from vpp.data.dataset import Dataset
-from vpp.events import (
-    INITIAL_STEP,
-    Certified,
-    Evaluated,
-    Event,
-    ParticleDrawn,
-    ParticleState,
-    Proposed,
-    Resampled,
-    Reweighted,
-    RunFailed,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    Scored,
-    StepFinished,
-    Usage,
-)
 from vpp.inference.population import UNSETTLED, Particle, Population, Settling
 from vpp.posterior.weights import ess_of_sentences as weights_ess
 from vpp.posterior.weights import normalise
@@ -42,16 +24,16 @@ FinishReason = Literal["completed", "settled", "stopped", "limit"] | Failure
 @dataclass(slots=True, kw_only=True)
 class StepView:
     step: int
-    scores: dict[int, Scored] = field(default_factory=dict)
+    scores: dict[int, events.Scored] = field(default_factory=dict)
     """By slot: the score that the step's weights or decisions began with."""
-    proposal_scores: dict[int, Scored] = field(default_factory=dict)
+    proposal_scores: dict[int, events.Scored] = field(default_factory=dict)
     """By slot: the proposal's score, if one was needed."""
-    reweighting: Reweighted | None = None
-    resampling: Resampled | None = None
+    reweighting: events.Reweighted | None = None
+    resampling: events.Resampled | None = None
     """Resampling before the rewriting, because the ESS was low."""
-    proposals: dict[int, Proposed] = field(default_factory=dict)
-    end: StepFinished | None = None
-    usage: Usage = field(default_factory=Usage)
+    proposals: dict[int, events.Proposed] = field(default_factory=dict)
+    end: events.StepFinished | None = None
+    usage: events.Usage = field(default_factory=events.Usage)
     wall_s: float = 0.0
     _memory: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -63,7 +45,7 @@ class StepView:
         return cast(T, memory[name])
 
     @property
-    def population(self) -> tuple[ParticleState, ...]:
+    def population(self) -> tuple[events.ParticleState, ...]:
         return self.end.population if self.end else ()
 
     @property
@@ -74,7 +56,7 @@ class StepView:
 
 @dataclass(slots=True)
 class RunView:
-    start: RunStarted | None = None
+    start: events.RunStarted | None = None
     phase: Phase = "queued"
     detail: str = ""
     paused_for: Literal["user", "endpoint", "budget"] | None = None
@@ -83,17 +65,17 @@ class RunView:
     gives_up_at: float | None = None
     failure: Failure | None = None
     texts: dict[str, str] = field(default_factory=dict)
-    draws: dict[int, ParticleDrawn] = field(default_factory=dict)
+    draws: dict[int, events.ParticleDrawn] = field(default_factory=dict)
     steps: dict[int, StepView] = field(default_factory=dict)
     """By step in order; the initial population is step -1."""
-    final: Reweighted | None = None
+    final: events.Reweighted | None = None
     """Weights of the predictions, if computed after the last step."""
-    final_scores: dict[int, Scored] = field(default_factory=dict)
-    evaluations: dict[str, Evaluated] = field(default_factory=dict)
+    final_scores: dict[int, events.Scored] = field(default_factory=dict)
+    evaluations: dict[str, events.Evaluated] = field(default_factory=dict)
     """By split."""
-    certificates: dict[str, Certified] = field(default_factory=dict)
+    certificates: dict[str, events.Certified] = field(default_factory=dict)
     """By hypothesis id."""
-    usage: Usage = field(default_factory=Usage)
+    usage: events.Usage = field(default_factory=events.Usage)
     began_at: float | None = None
     last_at: float | None = None
     wall_s: float = 0.0
@@ -103,7 +85,7 @@ class RunView:
         if self.began_at is None:
             self.began_at = record.at
         # Neither a pause before it goes on counts, nor a clock that was set back.
-        if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
+        if self.last_at is not None and not isinstance(record.event, events.RunStarted | events.RunResumed):
             self.wall_s += max(0.0, record.at - self.last_at)
         self.last_at, self.usage = record.at, record.usage
         add(self, record.event)
@@ -122,7 +104,8 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        return next((step.step for step in reversed(self.complete_steps)), None)
+        step = last_complete(self).step
+        return step if step >= events.INITIAL_STEP else None
 
     @property
     def total_steps(self) -> int:
@@ -134,7 +117,7 @@ class RunView:
         return len(self.population)
 
     @property
-    def population(self) -> tuple[ParticleState, ...]:
+    def population(self) -> tuple[events.ParticleState, ...]:
         return last_complete(self).population
 
     @property
@@ -148,7 +131,7 @@ class RunView:
         return [v.reweighting.ess for v in self.complete_steps if v.reweighting]
 
     @property
-    def proposals(self) -> list[Proposed]:
+    def proposals(self) -> list[events.Proposed]:
         return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposals.items())]
 
     @property
@@ -184,7 +167,7 @@ def _with_own_mappings(view: V) -> V:
     return replace(view, **own)
 
 
-def scores_of(view: RunView) -> Iterator[Scored]:
+def scores_of(view: RunView) -> Iterator[events.Scored]:
     for step in view.steps.values():
         yield from step.scores.values()
         yield from step.proposal_scores.values()
@@ -193,7 +176,7 @@ def scores_of(view: RunView) -> Iterator[Scored]:
 
 def priors(view: RunView) -> tuple[float, ...]:
     """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
-    first, is_weighing = view.steps.get(INITIAL_STEP), view.start and view.start.config["method"] == "weigh"
+    first, is_weighing = view.steps.get(events.INITIAL_STEP), view.start and view.start.config["method"] == "weigh"
     return first.weights if first and is_weighing else ()
 
 
@@ -202,11 +185,7 @@ def last_complete(view: RunView) -> StepView:
     for at in reversed(view.steps.values()):
         if at.end:
             return at
-    return StepView(step=INITIAL_STEP - 1)
-
-
-def resampling_steps(view: RunView) -> list[int]:
-    return [at.step for at in view.complete_steps if at.resampling]
+    return StepView(step=events.INITIAL_STEP - 1)
 
 
 def ess_of_sentences(view: RunView) -> float | None:
@@ -226,58 +205,58 @@ def log_evidence(view: RunView) -> float | None:
     return next((at.reweighting.log_evidence for at in reversed(view.complete_steps) if at.reweighting), None)
 
 
-def fold(events: Iterable[Event]) -> RunView:
+def fold(sampled: Iterable[events.Event]) -> RunView:
     """Return the view of events without their times and counts."""
     view = RunView()
-    for event in events:
+    for event in sampled:
         add(view, event)
     return view
 
 
-def add(view: RunView, event: Event) -> None:
+def add(view: RunView, event: events.Event) -> None:
     """Add an event that the view's times and counts include already."""
     match event:
-        case RunStarted():
+        case events.RunStarted():
             view.start, view.phase, view.detail, view.failure = event, "running", "", None
-        case ParticleDrawn():
+        case events.ParticleDrawn():
             view.draws[event.particle] = event
             view.texts[event.hypothesis] = event.text
-        case Scored(role="final"):
+        case events.Scored(role="final"):
             view.final_scores[event.particle] = event
-        case Scored(role="proposal"):
+        case events.Scored(role="proposal"):
             _step(view, event.step).proposal_scores[event.particle] = event
-        case Scored():
+        case events.Scored():
             _step(view, event.step).scores[event.particle] = event
-        case Reweighted(role="final"):
+        case events.Reweighted(role="final"):
             view.final = event
-        case Reweighted():
+        case events.Reweighted():
             _step(view, event.step).reweighting = event
-        case Resampled():
+        case events.Resampled():
             _step(view, event.step).resampling = event
-        case StepFinished():
+        case events.StepFinished():
             ended = replace(_step(view, event.step), end=event, usage=view.usage, wall_s=view.wall_s)
             view.steps[event.step] = ended
-        case Proposed():
+        case events.Proposed():
             _step(view, event.step).proposals[event.particle] = event
             if event.proposal is not None and event.text is not None:
                 view.texts[event.proposal] = event.text
-        case Evaluated():
+        case events.Evaluated():
             view.evaluations[event.split] = event
-        case Certified():
+        case events.Certified():
             view.certificates[event.hypothesis] = event
-        case RunPaused():
+        case events.RunPaused():
             view.phase, view.detail, view.paused_for = "paused", event.detail, event.reason
             view.retry_at, view.gives_up_at = event.retry_at, event.gives_up_at
-        case RunResumed():
+        case events.RunResumed():
             view.phase, view.detail, view.failure = "running", "", None
-            last = INITIAL_STEP - 1 if event.step is None else event.step
+            last = events.INITIAL_STEP - 1 if event.step is None else event.step
             if not view.start or last < view.total_steps:
                 view.steps = {step: at for step, at in view.steps.items() if step <= last}
                 view.final, view.final_scores, view.evaluations, view.certificates = None, {}, {}, {}
-                view.draws = {} if last < INITIAL_STEP else view.draws
-        case RunFinished():
+                view.draws = {} if last < events.INITIAL_STEP else view.draws
+        case events.RunFinished():
             view.phase, view.detail = event.outcome, ""
-        case RunFailed():
+        case events.RunFailed():
             view.phase, view.detail, view.failure = "failed", event.detail, event.reason
 
 
@@ -295,17 +274,16 @@ def settling_of(view: RunView, dataset: Dataset) -> Settling:
     settling = UNSETTLED
     for at in view.complete_steps:
         assert at.end is not None
-        events: list[Event] = [*at.scores.values(), *at.proposal_scores.values(), at.end]
-        settling = at.once("settling", partial(settling.after, events, dataset))
+        step: list[events.Event] = [*at.scores.values(), *at.proposal_scores.values(), at.end]
+        settling = at.once("settling", partial(settling.after, step, dataset))
     return settling
 
 
 def population_of(view: RunView) -> Population | None:
-    if not view.complete_steps:
+    last = last_complete(view)
+    if last.end is None:
         return None
-    last = view.complete_steps[-1]
-    assert last.end is not None
-    particles = tuple(
+    particles = (
         Particle(
             text=view.texts[state.hypothesis],
             parent=state.parent,
@@ -316,7 +294,7 @@ def population_of(view: RunView) -> Population | None:
     )
     return Population(
         step=last.step,
-        particles=particles,
+        particles=tuple(particles),
         exponent=last.end.exponent,
         log_evidence=last.end.log_evidence,
         n_candidates=len(candidates(view)),

@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import count
 from typing import Any, cast
 
+from vpp.environment import Environment
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished, Usage
+from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.llm.limits import Counters
@@ -21,7 +22,7 @@ from vpp.runs.budget import cap_reached_words
 from vpp.runs.directory import Command, Heartbeat, RunDirectory, load_dataset, refusal
 from vpp.runs.journal import Journal, complete_answers, read_view, write_summary
 from vpp.runs.preparation import start_of
-from vpp.runs.process import Slots, on_signals
+from vpp.runs.process import SLOT_POLL_S, Slots, on_signals
 from vpp.runs.spec import Keys
 from vpp.runs.view import RunView, last_complete, population_of, settling_of
 from vpp.runtime import cancel, rare_collecting
@@ -36,18 +37,11 @@ DURABLE = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinish
 log = logging.getLogger("vpp.worker")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    keys: Keys
-    cache_dir: Path
-    slots_dir: Path
-    max_running: int
-    on_beat: Callable[[RunView, Heartbeat], None] = lambda *_: None
-    """Called with each heartbeat, one a second."""
+OnBeat = Callable[[RunView, Heartbeat], None]
 
 
-def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
-    """Run the run to its end, or to a user's stop, and return its view.
+def work(directory: RunDirectory, keys: Keys, environment: Environment, on_beat: OnBeat = lambda *_: None) -> RunView:
+    """Run the run to its end, or to a user's stop, and return its view. on_beat: called once a second.
 
     A finished run is not run again. Raises RunLocked if another worker holds it, JournalDamaged, and DiskRefused if
     the journal cannot be opened; a later refusal of the disk ends the run as failed.
@@ -58,7 +52,8 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
             if view.phase == "finished":
                 return view
             with closing(Journal(directory.journal)) as journal:
-                return asyncio.run(Worker(directory, surroundings, view, journal).run())
+                worker = Worker(directory, view, journal, keys=keys, environment=environment, on_beat=on_beat)
+                return asyncio.run(worker.run())
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from error
 
@@ -75,8 +70,7 @@ class _Control:
     """The commands that a worker has received, by the control file or a signal."""
 
     def __init__(self, directory: RunDirectory) -> None:
-        self.stop = asyncio.Event()
-        self.pause = asyncio.Event()
+        self.stop, self.pause = asyncio.Event(), asyncio.Event()
         self.retry = asyncio.Event()
         """Set when the user asks to try the endpoint again now."""
         self._directory = directory
@@ -93,50 +87,54 @@ class _Control:
             await asyncio.sleep(POLL_S)
 
     def obey(self, command: Command) -> None:
-        match command:
-            case "pause":
-                self.pause.set()
-            case "go on":
-                self.pause.clear()
-                self.retry.set()
-                self.carry_out()
-            case "stop":
-                self.stop.set()
+        if command == "go on":
+            self.pause.clear()
+            self.retry.set()
+            self.carry_out()
+        else:
+            (self.pause if command == "pause" else self.stop).set()
 
     def carry_out(self) -> None:
         with suppress(OSError):
             self._directory.control.unlink()
 
-    async def unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
-        """Await `work`; a stop, or a failure of what runs beside it, cancels it. Raises _Stopped, or the failure."""
-        tasks = [asyncio.create_task(each) for each in (work, self._raise_at_stop(), *beside)]
+    async def unless_stopped(self, *work: Coroutine[Any, Any, object]) -> None:
+        """Await the first of these to end, and cancel the others. Raises its error, or _Stopped at a stop."""
+        tasks = [asyncio.create_task(each) for each in (*work, self.stop.wait())]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 each.result()
+            if tasks[-1] in done:
+                raise _Stopped
         finally:
             await cancel(tasks)
-
-    async def _raise_at_stop(self) -> None:
-        await self.stop.wait()
-        raise _Stopped
 
 
 class Worker:
     """A run from its start to its end, in as many attempts as the endpoint makes necessary."""
 
-    def __init__(self, directory: RunDirectory, surroundings: Surroundings, view: RunView, journal: Journal) -> None:
-        self.directory, self.around, self.view, self.journal = directory, surroundings, view, journal
-        self.spec = directory.spec()
-        self.slots = Slots(surroundings.slots_dir, count=surroundings.max_running)
+    def __init__(
+        self,
+        directory: RunDirectory,
+        view: RunView,
+        journal: Journal,
+        *,
+        keys: Keys,
+        environment: Environment,
+        on_beat: OnBeat,
+    ) -> None:
+        self.directory, self.view, self.journal, self.spec = directory, view, journal, directory.spec()
+        self.keys, self.cache_dir, self.on_beat = keys, environment.cache_dir, on_beat
+        self.slots = Slots(environment.runs_dir, count=environment.max_running)
         self.counters = Counters()
         self.control = _Control(directory)
         self._last_beat = Heartbeat(queued=True)
         self._going = asyncio.Event()
 
     async def run(self) -> RunView:
-        beat = self.directory.last_beat()  # it may know of more calls than the journal
-        for usage in (self.view.usage, beat.usage if beat else Usage(), last_complete(self.view).usage):
+        beat = self.directory.last_beat() or Heartbeat()  # it may know of more calls than the journal
+        for usage in (self.view.usage, beat.usage, last_complete(self.view).usage):
             self.counters.restore(usage)
         self.beat()
         watchers = [asyncio.create_task(self.control.watch()), asyncio.create_task(self._keep_alive())]
@@ -146,33 +144,27 @@ class Worker:
                 end = await self._until_it_ends()
         finally:
             await cancel(watchers)
-        if end is not None:
-            self._end(end)
+        try:
+            self.record(end)
+        except OSError as error:  # the disk may still take a shorter line
+            log.error("the end of the run cannot be recorded: %s", error)
+            self.journal.forget()
+            with suppress(OSError):
+                self.record(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
+            self.journal.forget()
         self.slots.give_back()
         self.beat(queued=False)
         return self.view
 
     def record(self, event: Event) -> None:
         """Record an event. Raises OSError as `Journal.flush` does."""
-        record = self.journal.add(event, usage=self.counters.snapshot())
-        self.view.apply(record)
+        self.view.apply(self.journal.add(event, usage=self.counters.snapshot()))
         if isinstance(event, DURABLE):
             # The summary first: a page that sees the event draws the list of runs from it, perhaps for the last time.
             write_summary(self.directory, self.view, journal=self.journal.size)
             self.journal.flush(sync=True)
         if isinstance(event, RunPaused | RunFinished | RunFailed):
             self.control.carry_out()
-
-    def _end(self, end: Event) -> None:
-        """Record how the run ended; if the disk refuses that, try once more with the refusal alone."""
-        try:
-            self.record(end)
-        except OSError as error:
-            self.journal.forget()
-            log.error("the end of the run cannot be recorded: %s", error)
-            with suppress(OSError):
-                self.record(RunFailed(reason="disk", detail=refusal(error, self.directory.path)))
-            self.journal.forget()
 
     def beat(self, **changes: Any) -> None:
         """Write a heartbeat, if the disk takes it: the run works without. changes: of its fields since the last."""
@@ -181,40 +173,36 @@ class Worker:
         self._last_beat = replace(self._last_beat, at=now, **counts, **changes)
         with suppress(DiskRefused):
             self.directory.beat(self._last_beat)
-        self.around.on_beat(self.view, self._last_beat)
+        self.on_beat(self.view, self._last_beat)
 
     async def _keep_alive(self) -> None:
         """Write waiting events and heartbeats. A refusing disk ends the run at its next event."""
-        beats = 0
-        while True:
+        for beats in count(1):
             with suppress(OSError):
                 self.journal.flush()
-            beats += 1
             if beats % round(BEAT_S / FLUSH_S) == 0:
                 self.beat()
             await asyncio.sleep(FLUSH_S)
 
-    async def _until_it_ends(self) -> Event | None:
-        """Run to the end; return the event that is still to be recorded, if any."""
+    async def _until_it_ends(self) -> Event:
+        """Run to the end; return the event that is still to be recorded."""
         try:
-            await self.control.unless_stopped(self._take_slot())
+            await self._take_slot()
             await self._try_until_it_ends()
+            return RunFinished(outcome="finished")
         except _Stopped:
             return RunFinished(outcome="stopped")
         except _AtCap:
             return RunPaused(reason="budget", detail=cap_reached_words(self.spec, self.view, self.counters))
         except EndpointError as error:
             return RunFailed(reason="endpoint", detail=str(error))
-        except DiskRefused as error:
-            return RunFailed(reason="disk", detail=str(error))
         except VppError as error:
-            return RunFailed(reason="input", detail=str(error))
+            return RunFailed(reason="disk" if isinstance(error, DiskRefused) else "input", detail=str(error))
         except OSError as error:
             return RunFailed(reason="disk", detail=refusal(error, self.directory.path))
         except Exception as error:
             log.exception("the run failed")
             return RunFailed(reason="error", detail=f"{type(error).__name__}: {error}: see worker.log")
-        return None
 
     async def _try_until_it_ends(self) -> None:
         """Try again after each outage, until the endpoint has been gone for too long.
@@ -243,13 +231,14 @@ class Worker:
                 self.control.retry.clear()
                 with suppress(TimeoutError):
                     await self.control.unless_stopped(asyncio.wait_for(self.control.retry.wait(), wait_s))
-                await self.control.unless_stopped(self._take_slot())
+                await self._take_slot()
 
     async def _take_slot(self) -> None:
-        """Wait, as `queued`, for one of the runs folder's slots."""
-        if not self.slots.take_now():
+        """Wait, as `queued`, for one of the runs folder's slots. Raises _Stopped."""
+        if not self.slots.take():
             self.beat(queued=True, waits=True)
-            await self.slots.take()
+            while not self.slots.take():
+                await self.control.unless_stopped(asyncio.sleep(SLOT_POLL_S))
             self.beat(waits=False)
 
     async def _attempt(self) -> None:
@@ -257,13 +246,12 @@ class Worker:
 
         Raises _Stopped, _AtCap, EndpointError, and OSError of the disk.
         """
-        view, journal = self.view, self.journal
-        self.counters.restore(last_complete(view).usage)
-        was_started = view.start is not None
+        self.counters.restore(last_complete(self.view).usage)
+        was_started = self.view.start is not None
         if not was_started:  # before a model is reached for, which may take long
             used = versions(gguf=bool(self.spec.endpoint.gguf))
             self.record(start_of(self.spec, load_dataset(self.directory, self.spec), versions=used))
-        journal.flush()
+        self.journal.flush()
 
         def show_loading(seconds: float) -> None:
             self.beat(loading_s=seconds)
@@ -271,18 +259,18 @@ class Worker:
                 raise _Stopped
 
         access = Access(
-            keys=self.around.keys,
-            cache_dir=self.around.cache_dir,
+            keys=self.keys,
+            cache_dir=self.cache_dir,
             counters=self.counters,
-            on_answer=journal.add_answer,
-            on_program=journal.add_entry,
+            on_answer=self.journal.add_answer,
+            on_program=self.journal.add_entry,
             answers=complete_answers(self.directory.journal),
             cap=self.spec.cap,
             on_loading=show_loading,
         )
         async with open_session(self.directory, access) as session:
             if was_started:
-                self.record(RunResumed(step=view.last_step))
+                self.record(RunResumed(step=self.view.last_step))
             self.beat(queued=False, loading_s=None)
             with rare_collecting():
                 await self._sample(session)
@@ -298,7 +286,6 @@ class Worker:
             await self._conclude_early(session)
             raise
         await self._conclude(session)
-        self.record(RunFinished(outcome="finished"))
 
     async def _conclude_early(self, session: Session) -> None:
         """Return to the last complete step and evaluate it; skipped at a second stop, a lost endpoint or the cap."""
@@ -308,13 +295,12 @@ class Worker:
         if session.budget.exhausted.is_set():
             return
         with suppress(_Stopped, _AtCap, EndpointError):
-            await self.control.unless_stopped(self._take_slot())
+            await self._take_slot()
             self.beat(queued=False)
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
-        population = population_of(self.view)
-        if population is not None:
+        if (population := population_of(self.view)) is not None:
             await self._consume(session, conclude(session.problem, self.spec.config, population))
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:

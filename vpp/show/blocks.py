@@ -1,7 +1,7 @@
 """Blocks of a finding: what it says, without markup. vpp/show/markup.py draws them.
 
 A finding is a function of vpp/findings that returns a sequence of blocks. All strings are plain text; a renderer
-escapes them. A kind of block that only one page needs has its own module, which registers its renderers there.
+escapes them. Figures, and rows with their votes, have modules of their own, which register their renderers there.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ class Code:
 
     words: str
     is_program: bool = False
-    """True if keywords, literals and comments of Python are marked."""
+    """True if keywords and literals of Python are marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +88,87 @@ class Fold:
     blocks: tuple[object, ...]
     name: str = ""
     mark: Mark = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A hypothesis with three numbers at most: one card for all copies, and for other texts with the same answers."""
+
+    key: int
+    """Identifies it in its deck: the number that it has in the run, or its place in a report."""
+    name: str = ""
+    """`hypothesis 27`; empty in a report."""
+    id: str = ""
+    """Of its text."""
+    words: str
+    """Without the seed sentence, which all share."""
+    whole: str = ""
+    """For the clipboard, with the seed sentence; empty if there is nothing to copy."""
+    measure: Literal["weight", "log-likelihood", ""] = "weight"
+    """Name of the value; empty for a count of chains or copies."""
+    value: str = ""
+    """`62 %`; empty before there is one."""
+    bar: float = 0.0
+    """Length of its bar, from 0 to 1."""
+    copies: int = 1
+    facts: tuple[str, ...] = ()
+    title: str = ""
+    """The facts in full."""
+    marks: tuple[tuple[Mark, str], ...] = ()
+    folds: tuple[Fold, ...] = ()
+    before: str = ""
+    """The text that it was rewritten from in this step."""
+    origins: tuple[int, ...] = ()
+    """Keys of the cards from which it came in this phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    cards: Sequence[Card]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    when: str
+    after: str
+    before: str = ""
+    """Empty for a text that was not rewritten from another."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of a text, oldest first: removed words are struck, added ones underlined."""
+
+    items: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A text on one line, and why; it opens to the whole text and to blocks."""
+
+    key: int
+    mark: Mark
+    status: str
+    words: str
+    reason: str
+    details: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    items: tuple[Line, ...]
+
+
+class Drawing:
+    """A block that renders itself."""
+
+    def html(self) -> str:
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """Return what it shows as a table, for Markdown."""
+        raise NotImplementedError
 
 
 Block = Say | Heading | Note | Alert | Metrics | Table | Quote | Code | Fold

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from html import escape
 from io import StringIO
 from itertools import accumulate
@@ -25,8 +25,27 @@ from pathlib import Path
 from tokenize import TokenError, generate_tokens, tok_name
 
 from vpp.data.columns import is_number
-from vpp.show.blocks import Alert, Code, Fold, Heading, Mark, Metric, Metrics, Note, Quote, Say, Table
-from vpp.show.words import capitalised
+from vpp.show.blocks import (
+    Alert,
+    Card,
+    Code,
+    Deck,
+    Drawing,
+    Fold,
+    Heading,
+    Line,
+    Lines,
+    Mark,
+    Metric,
+    Metrics,
+    Note,
+    Quote,
+    Say,
+    Table,
+    Version,
+    Versions,
+)
+from vpp.show.words import capitalised, counted, cut, percent
 
 JOINER = "\N{WORD JOINER}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -158,10 +177,6 @@ def _meaning(entry: Entry) -> str:
     )
 
 
-def heading(title: str, caption: str = "") -> str:
-    return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'
-
-
 def group(title: str) -> str:
     return f"<h3>{text(title)}</h3>"
 
@@ -199,15 +214,6 @@ DEMO_CHIP = (
 """Note in a line of run identity; its meaning shows on hover, and opens on a press."""
 
 
-def strip(metrics: Iterable[Metric]) -> str:
-    cells = [
-        f"<div><dt>{term(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd>"
-        f'<dd class="words">{text(m.words)}</dd></div>'
-        for m in metrics
-    ]
-    return f'<dl class="strip">{"".join(cells)}</dl>'
-
-
 def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False) -> str:
     """Return the content of an empty page, or an error and its fix. alone: whether the page has no other title."""
     tag = "h1" if alone else "h2"
@@ -224,24 +230,6 @@ CUE = '<p class="cap cue" hidden></p>'
 def scrolling(html: str, name: str, kind: str = "scroll") -> str:
     """Return a region that scrolls on its own, by keyboard too. name: unique on the page."""
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{text(name)}">{html}</div>'
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = (), name: str = "") -> str:
-    """Return a plain table. right: indices of the right-aligned columns.
-
-    name: needed if another table of the page has the same heads.
-    """
-
-    def cell(tag: str, index: int, html: str) -> str:
-        scope = ' scope="col"' if tag == "th" else ""
-        aligned = ' class="r"' if index in right else ""
-        return f"<{tag}{scope}{aligned}>{html}</{tag}>"
-
-    top = "".join(cell("th", i, text(words)) for i, words in enumerate(head))
-    lines = ("".join(cell("td", i, text(words)) for i, words in enumerate(row)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-    return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
 
 
 REWRITTEN_BELOW = 0.5
@@ -282,32 +270,26 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(parts)
 
 
-MARKED = dict.fromkeys(("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "lit") | {
-    "COMMENT": "com"
-}
-"""Classes of a program's tokens, beside `kw` of a keyword."""
+LITERALS = ("STRING", "NUMBER", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
 
 
 def program_html(source: str) -> str:
-    """Return a program with its keywords, literals and comments marked; plain if it does not tokenize."""
-    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    """Return a program with its keywords and literals marked; plain if it does not tokenize."""
+    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
     parts, end = [], 0
     try:
         for token in generate_tokens(StringIO(source).readline):
-            kind = "kw" if iskeyword(token.string) else MARKED.get(tok_name[token.type])
-            if kind:
+            if iskeyword(token.string) or tok_name[token.type] in LITERALS:
+                kind = "kw" if iskeyword(token.string) else "lit"
                 first, last = (starts[row - 1] + column for row, column in (token.start, token.end))
-                parts += [
-                    text(source[end:first]),
-                    f'<span class="{kind}">{text(source[max(first, end) : last])}</span>',
-                ]
-                end = max(last, end)
+                parts += [text(source[end:first]), f'<span class="{kind}">{text(source[first:last])}</span>']
+                end = last
     except (TokenError, SyntaxError, IndexError):
         return text(source)
     return "".join((*parts, text(source[end:])))
 
 
-# Blocks
+# Blocks: in HTML, in Markdown, and on a terminal
 
 
 def html(blocks: Iterable[object]) -> str:
@@ -321,149 +303,185 @@ def markdown(blocks: Iterable[object], *, level: int = 2) -> str:
 
 def lines(blocks: Iterable[object]) -> Iterator[str]:
     for block in blocks:
-        yield from block_lines(block)
+        yield from _table_lines(block) if isinstance(block, Table) else filter(None, map(one_line, _words(block)))
 
 
-@singledispatch
 def block_html(block: object) -> str:
+    match block:
+        case Card():
+            return _card_html(block)
+        case Deck():
+            return f'<div class="deck">{html(block.cards)}</div>'
+        case Say():
+            return f'<p class="say">{text(block.words)}</p>'
+        case Note():
+            return caption(block.words)
+        case Heading():
+            place = f' id="{text(block.place)}" tabindex="-1"' if block.place else ""
+            return f'<div{place} class="sec"><h2>{term(block.title)}</h2>{_span("cap", block.caption)}</div>'
+        case Alert():
+            return state(block.head, *block.words, failed=True)
+        case Metrics():
+            return f'<dl class="strip">{"".join(map(_metric_html, block.items))}</dl>' if block.items else ""
+        case Table():
+            table, fold = _table_html(block), f"<summary>{text(block.fold)}</summary>"
+            return f'<details class="astable">{fold}{table}</details>' if block.fold else table
+        case Quote():
+            return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
+        case Code():
+            return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
+        case Fold():
+            title = badge(block.mark, block.title) if block.mark else text(block.title)
+            name = text(block.name or block.title)
+            return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
+        case Versions():
+            return f'<ol class="way">{"".join(map(_version_html, block.items))}</ol>'
+        case Lines():
+            return f'<ul class="ledger">{"".join(map(_line_html, block.items))}</ul>'
+        case Drawing():
+            return block.html()
     raise TypeError(f"no HTML for {type(block).__name__}")
 
 
-@singledispatch
 def block_markdown(block: object, level: int) -> str:
+    match block:
+        case Say():
+            return f"**{markdown_text(block.words)}**" if block.words else ""
+        case Heading():
+            title = f"{'#' * level} {markdown_text(block.title)}"
+            return f"{title}\n\n{markdown_text(block.caption)}" if block.caption else title
+        case Note():
+            return markdown_text(block.words)
+        case Metrics():
+            rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
+            table = Table(head=("measure", "value", "in words"), rows=rows, right=(1,))
+            return block_markdown(table, level) if rows else ""
+        case Table():
+            cells = [[markdown_text(cell) for cell in row] for row in (block.head, *block.rows)]
+            return markdown_table(cells[0], cells[1:], right=block.right)
+        case Quote():
+            facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
+            return f"{markdown_quote(block.words)}{facts}"
+        case Code():
+            return markdown_code(block.words)
+        case Deck():
+            cards = ((markdown_text(" · ".join(_head(card))), markdown_quote(card.words)) for card in block.cards)
+            return "\n\n".join(f"{place}. {head}\n\n{words}" for place, (head, words) in enumerate(cards, 1))
+        case Drawing():
+            return block_markdown(block.table(), level)
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
-@singledispatch
-def block_lines(block: object) -> Iterator[str]:
-    raise TypeError(f"no lines for {type(block).__name__}")
+def _words(block: object) -> Iterator[str]:
+    match block:
+        case Say() | Note():
+            yield block.words
+        case Heading():
+            yield f"{block.title}:"
+        case Metrics():
+            yield from (f"{each.name}: {each.value} {each.scale} {each.words}" for each in block.items)
+        case Quote():
+            yield " · ".join((*block.facts, block.words))
+        case Deck():
+            yield from (" · ".join((*_head(card), card.words)) for card in block.cards)
+        case _:
+            raise TypeError(f"no lines for {type(block).__name__}")
 
 
-# HTML
+def _span(kind: str, words: str) -> str:
+    return f'<span class="{kind}">{text(words)}</span>'
 
 
-@block_html.register
-def _(block: Say) -> str:
-    return f'<p class="say">{text(block.words)}</p>'
+def _metric_html(metric: Metric) -> str:
+    value = f"<dd>{text(metric.value)}<small>{text(metric.scale)}</small></dd>"
+    return f'<div><dt>{term(metric.name)}</dt>{value}<dd class="words">{text(metric.words)}</dd></div>'
 
 
-@block_html.register
-def _(block: Heading) -> str:
-    drawn = heading(block.title, block.caption)
-    return f'<div id="{text(block.place)}" tabindex="-1">{drawn}</div>' if block.place else drawn
+def _table_html(table: Table) -> str:
+    def line(tag: str, row: Sequence[str]) -> str:
+        scope = ' scope="col"' if tag == "th" else ""
+        aligned = (' class="r"' if index in table.right else "" for index in range(len(row)))
+        cells = (f"<{tag}{scope}{right}>{text(words)}</{tag}>" for right, words in zip(aligned, row, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "".join(line("td", row) for row in table.rows)
+    html = f'<table class="t"><thead>{line("th", table.head)}</thead><tbody>{body}</tbody></table>'
+    return scrolling(html, "Table: " + (table.name or ", ".join(table.head[:NAMED])))
 
 
-@block_html.register
-def _(block: Note) -> str:
-    return caption(block.words)
-
-
-@block_html.register
-def _(block: Alert) -> str:
-    return state(block.head, *block.words, failed=True)
-
-
-@block_html.register
-def _(block: Metrics) -> str:
-    return strip(block.items) if block.items else ""
-
-
-@block_html.register
-def _(block: Table) -> str:
-    cells = table(block.head, block.rows, right=block.right, name=block.name)
-    return f'<details class="astable"><summary>{text(block.fold)}</summary>{cells}</details>' if block.fold else cells
-
-
-@block_html.register
-def _(block: Quote) -> str:
-    return hypothesis(block.words) + (caption(" · ".join(block.facts)) if block.facts else "")
-
-
-@block_html.register
-def _(block: Code) -> str:
-    return f'<pre class="raw">{program_html(block.words) if block.is_program else text(block.words)}</pre>'
-
-
-@block_html.register
-def _(block: Fold) -> str:
-    title = badge(block.mark, block.title) if block.mark else text(block.title)
-    name = text(block.name or block.title)
-    return f'<details data-fold="{name}"><summary>{title}</summary>{html(block.blocks)}</details>'
-
-
-# Markdown
-
-
-@block_markdown.register
-def _(block: Say, level: int) -> str:
-    return f"**{markdown_text(block.words)}**" if block.words else ""
-
-
-@block_markdown.register
-def _(block: Heading, level: int) -> str:
-    caption = f"\n\n{markdown_text(block.caption)}" if block.caption else ""
-    return f"{'#' * level} {markdown_text(block.title)}{caption}"
-
-
-@block_markdown.register
-def _(block: Note, level: int) -> str:
-    return markdown_text(block.words)
-
-
-@block_markdown.register
-def _(block: Metrics, level: int) -> str:
-    rows = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in block.items]
-    return block_markdown(Table(head=("measure", "value", "in words"), rows=rows, right=(1,)), level) if rows else ""
-
-
-@block_markdown.register
-def _(block: Table, level: int) -> str:
-    cells = [[markdown_text(cell) for cell in row] for row in block.rows]
-    return markdown_table([markdown_text(head) for head in block.head], cells, right=block.right)
-
-
-@block_markdown.register
-def _(block: Quote, level: int) -> str:
-    facts = f"\n\n{markdown_text(' · '.join(block.facts))}" if block.facts else ""
-    return f"{markdown_quote(block.words)}{facts}"
-
-
-@block_markdown.register
-def _(block: Code, level: int) -> str:
-    return markdown_code(block.words)
-
-
-# A terminal
-
-
-@block_lines.register
-def _(block: Say | Note) -> Iterator[str]:
-    yield from filter(None, [one_line(block.words)])
-
-
-@block_lines.register
-def _(block: Heading) -> Iterator[str]:
-    yield one_line(f"{block.title}:")
-
-
-@block_lines.register
-def _(block: Metrics) -> Iterator[str]:
-    for each in block.items:
-        yield one_line(f"{each.name}: {each.value} {each.scale} {each.words}")
-
-
-@block_lines.register
-def _(block: Quote) -> Iterator[str]:
-    yield one_line(" · ".join((*block.facts, block.words)))
-
-
-@block_lines.register
-def _(block: Table) -> Iterator[str]:
-    cells = [list(map(one_line, row)) for row in (block.head, *block.rows)]
+def _table_lines(table: Table) -> Iterator[str]:
+    cells = [list(map(one_line, row)) for row in (table.head, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         aligned = (
-            cell.rjust(width) if place in block.right else cell.ljust(width)
+            cell.rjust(width) if place in table.right else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(aligned).rstrip()
+
+
+# Hypotheses as cards, on Watch with what the step did to them; their history; and one-liners that open on demand.
+# Sorted by weight, a deck is the posterior's bar chart. Markdown has the cards without their folds.
+
+LONGEST_LINE = 200
+"""Characters of a closed line; the page cuts it where it ends."""
+
+
+def _head(card: Card) -> tuple[str, ...]:
+    copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
+    return tuple(filter(None, (card.value, *card.facts, copies)))
+
+
+def _card_html(card: Card) -> str:
+    folds, marks = html(card.folds), "".join(badge(*mark) for mark in card.marks)
+    if card.before and is_rewritten(card.before, card.words):
+        title = f"previous text: {percent(kept_share(card.before, card.words))} kept"
+        folds += f'<details data-fold="before"><summary>{title}</summary>{hypothesis(card.before)}</details>'
+    is_weight, waits = card.measure == "weight", "…" if card.measure else ""
+    value = f"{card.measure} {card.value}".strip() if card.value else waits and "not weighed yet"
+    copies = counted(card.copies, "copy", "copies") if card.copies > 1 else ""
+    label = text(", ".join(filter(None, (capitalised(card.name) or "Hypothesis", value, copies))))
+    same = f"{card.copies} {'copies (particles)' if is_weight else 'chains'} with the same answers"
+    times = f'<span class="times" title="{same}">×{card.copies}</span>' if copies else ""
+    name = f'<span class="k">{text(card.name)}</span>' if card.name else ""
+    named = f'data-part="copy" data-copy="{text(card.whole)}" aria-label="Copy the whole hypothesis"'
+    copy = f'<button type="button" class="copy" {named}>Copy</button>' if card.whole else ""
+    facts = "".join(f"<span>{text(fact)}</span>" for fact in card.facts)
+    rail = f'<div class="rail" data-part="rail" title="{text(card.title)}">{facts}</div>' if facts else ""
+    return (
+        f'<article class="card{"" if is_weight else " chain"}" data-key="{card.key}" '
+        f'data-from="{" ".join(map(str, card.origins))}" style="--w:{card.bar:.4f}" aria-label="{label}">'
+        f'<div class="slot"><span class="wt">{text(card.value or waits)}</span>{times}{name}</div>'
+        f'<div>{_revised(card.before, card.words)}<div class="foot">'
+        f'<span class="marks" data-part="marks">{marks}</span>{copy}'
+        f'<div class="folds" data-part="folds">{folds}</div>{rail}</div></div></article>'
+    )
+
+
+def _revised(before: str, after: str) -> str:
+    if not before or is_rewritten(before, after):
+        return hypothesis(after)
+    return f'<p class="hyp">{diff_html(before, after)}</p>'
+
+
+def skeletons_html(n: int) -> str:
+    """Return cards that wait for their hypothesis, as high as a card."""
+    lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
+    return "".join(
+        f'<article class="card" data-key="w{place}" aria-label="Hypothesis being written">'
+        f'<div class="slot"><span class="wt">…</span></div><div class="wait">{lines}</div></article>'
+        for place in range(n)
+    )
+
+
+def _version_html(version: Version) -> str:
+    when = f'<div class="when"><b>{text(version.when)}</b>{text(version.note)}</div>'
+    return f"<li>{when}<div>{_revised(version.before, version.after)}</div></li>"
+
+
+def _line_html(line: Line) -> str:
+    return (
+        f'<li class="out" data-key="{line.key}"><details><summary>{badge(line.mark, line.status)}'
+        f"{_span('hyp', cut(one_line(line.words), LONGEST_LINE))}{_span('cap', line.reason)}</summary>"
+        f"<div>{hypothesis(line.words)}{html(line.details)}</div></details></li>"
+    )

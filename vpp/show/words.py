@@ -112,11 +112,6 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
-def share_words(share: float) -> str:
-    """`two thirds`, or `90 %`."""
-    return "two thirds" if math.isclose(share, 2 / 3) else percent(share)
-
-
 def seconds(value: float) -> str:
     """`4 s`, `3 min 10 s`, `2 h 05 min`."""
     whole = round(value)
@@ -135,6 +130,12 @@ def listed(items: Sequence[object], *, most: int | None = None) -> str:
     if most is not None and len(texts) > most:
         texts = [*texts[:most], f"{integer(len(texts) - most)} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
+
+
+def from_to(ascending: Sequence[str]) -> str:
+    """`2 to 7`, or `2` if both ends read alike."""
+    low, high = ascending[0], ascending[-1]
+    return low if low == high else f"{low} to {high}"
 
 
 def nth_step(step: int) -> str:
