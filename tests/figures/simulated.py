@@ -65,6 +65,7 @@ def _answer(text: str, inputs: Inputs) -> str:
 
 
 def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, temperature: float, seed: int) -> str:
+    """Return the demo model's next sentence."""
     targets = tuple(str(row.target) for row in rows)
     question = OptimizerQuestion(text, tuple(_lines(row.inputs) for row in rows), tuple(said), targets, LABELS)
     return said_to(question, temperature=temperature, seed=seed)
@@ -113,6 +114,8 @@ def demo() -> Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
+    """Sentences and weights beside the truth."""
+
     meanings: Shares
     hypotheses: Shares
     accuracy: float  # of the weighted vote on the unseen rows
